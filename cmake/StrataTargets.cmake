@@ -1,0 +1,37 @@
+# One function for every library of the project, so that all share warnings, sanitizers and the include root.
+# A folder's sources are found by pattern: adding a file needs no edit here.
+
+add_library(strata_options INTERFACE)
+target_include_directories(strata_options INTERFACE ${PROJECT_SOURCE_DIR})
+target_compile_options(strata_options INTERFACE -Wall -Wextra -Werror)
+if(STRATA_SANITIZE)
+  target_compile_options(strata_options INTERFACE -fsanitize=${STRATA_SANITIZE} -fno-omit-frame-pointer -g1)
+  target_link_options(strata_options INTERFACE -fsanitize=${STRATA_SANITIZE})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # Sanitizer instrumentation makes g++ 12 see uninitialised uses in the standard library that are not there.
+    target_compile_options(strata_options INTERFACE -Wno-maybe-uninitialized)
+  endif()
+endif()
+if(STRATA_STD_THREADS)
+  target_compile_definitions(strata_options INTERFACE STRATA_STD_THREADS=1)
+endif()
+if(STRATA_FUZZ)
+  target_compile_options(strata_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
+# strata_library(NAME folder... LINK lib...): a static library of every .cpp and .c in the folders (not recursive).
+function(strata_library name)
+  cmake_parse_arguments(arg "" "" "FOLDERS;LINK" ${ARGN})
+  set(sources)
+  foreach(folder ${arg_FOLDERS})
+    file(GLOB found CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.c)
+    list(APPEND sources ${found})
+  endforeach()
+  if(sources)
+    add_library(${name} STATIC ${sources})
+    target_link_libraries(${name} PUBLIC strata_options ${arg_LINK})
+  else()
+    add_library(${name} INTERFACE)
+    target_link_libraries(${name} INTERFACE strata_options ${arg_LINK})
+  endif()
+endfunction()
