@@ -1,0 +1,164 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Symbolic integers: sizes, strides, offsets, and the index expressions of loop IR.
+///
+/// A `SymInt` is a constant or a pointer to an interned polynomial owned by a `ShapeEnv`: constant + sum of coefficient times
+/// product of atoms. An atom is a symbol, `floordiv(a, b)`, `mod(a, b)` (Python's: the sign of the divisor), `min`, `max`, or an
+/// opaque call. Interning makes structural equality pointer equality, so `a == b` is cheap; it means "provably the same
+/// polynomial", and false means "not known to be equal". Expressions are immutable; a ShapeEnv must outlive its expressions and
+/// is not thread-safe while expressions are being built (reading and evaluating are).
+/// Overflow of int64 in building or evaluating throws a user Error.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace strata {
+
+class ShapeEnv;
+struct SymExpr;  // interned polynomial, see sym.cpp
+struct SymAtom;
+
+/// Inclusive bounds; `kSymMin`/`kSymMax` mean unbounded.
+struct SymRange {
+  int64_t min, max;
+};
+inline constexpr int64_t kSymMin = INT64_MIN, kSymMax = INT64_MAX;
+
+class SymInt {
+ public:
+  SymInt() = default;
+  SymInt(int64_t value) : value_(value) {}  // NOLINT: constants convert
+  SymInt(int value) : value_(value) {}      // NOLINT
+
+  bool is_const() const { return expr_ == nullptr; }
+  /// The constant; throws an internal Error if symbolic.
+  int64_t value() const;
+  std::optional<int64_t> maybe_value() const { return expr_ ? std::nullopt : std::optional<int64_t>(value_); }
+  const SymExpr* expr() const { return expr_; }
+  ShapeEnv* env() const;
+
+  /// sympy's spelling, which is also Python's: `2*s77 + 1`, `((s0//2))` is written `s0//2`, `Mod` as `a % b`.
+  std::string str() const;
+
+  friend bool operator==(const SymInt& a, const SymInt& b) { return a.expr_ == b.expr_ && a.value_ == b.value_; }
+
+ private:
+  friend class ShapeEnv;
+  const SymExpr* expr_ = nullptr;
+  int64_t value_ = 0;
+};
+
+SymInt operator+(const SymInt& a, const SymInt& b);
+SymInt operator-(const SymInt& a, const SymInt& b);
+SymInt operator*(const SymInt& a, const SymInt& b);
+/// Python's `//` and `%`. Division by the constant 0 throws a user Error. Simplified with ranges: `(8*i + j) // 8` is `i`
+/// where `0 <= j < 8` is known.
+SymInt floordiv(const SymInt& a, const SymInt& b);
+SymInt mod(const SymInt& a, const SymInt& b);
+SymInt min(const SymInt& a, const SymInt& b);
+SymInt max(const SymInt& a, const SymInt& b);
+
+/// A symbol and what is known of it.
+struct Symbol {
+  std::string name;               ///< `s77`, `u0`, `i0`
+  SymRange range{kSymMin, kSymMax};
+  std::optional<SymInt> max_expr; ///< symbolic inclusive upper bound (loop axes: extent - 1)
+  std::optional<int64_t> hint;    ///< value in the example; none for data-dependent sizes
+  std::string origin;             ///< where it came from: `x.size()[0]`
+};
+
+/// Something that was assumed about sizes: printed by `explain`, checked before a run.
+struct Assumption {
+  std::string text;    ///< `s72 == 4`, `s70 <= 512`
+  std::string reason;  ///< which rule needed it
+  std::string where;   ///< source line
+};
+
+/// Symbol id -> value, for evaluation. Index is the symbol's id.
+using SymBindings = std::vector<std::optional<int64_t>>;
+
+class ShapeEnv {
+ public:
+  ShapeEnv();
+  ~ShapeEnv();
+  ShapeEnv(const ShapeEnv&) = delete;
+  ShapeEnv& operator=(const ShapeEnv&) = delete;
+
+  /// A new symbol, or the existing one of that name (then `symbol` is ignored).
+  SymInt symbol(const Symbol& symbol);
+  std::optional<SymInt> find(std::string_view name);
+  size_t symbol_count() const;
+  const Symbol& info(size_t id) const;
+  Symbol& info(size_t id);
+  /// The id of an expression that is exactly one symbol.
+  std::optional<size_t> symbol_id(const SymInt& a) const;
+  /// Call of a function that has no rule here (`CeilToInt`, `Pow`, ...); compares structurally, cannot be evaluated.
+  SymInt opaque(std::string_view name, const std::vector<SymInt>& args);
+
+  void assume(Assumption assumption);
+  const std::vector<Assumption>& assumptions() const;
+
+ private:
+  friend SymInt operator+(const SymInt&, const SymInt&);
+  friend SymInt operator*(const SymInt&, const SymInt&);
+  friend SymInt floordiv(const SymInt&, const SymInt&);
+  friend SymInt mod(const SymInt&, const SymInt&);
+  friend SymInt min(const SymInt&, const SymInt&);
+  friend SymInt max(const SymInt&, const SymInt&);
+  friend SymInt substitute(const SymInt&, const std::function<std::optional<SymInt>(size_t)>&);
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Parses Python/sympy infix text (`2*s0 + Max(1, s1//2)`); unknown names become symbols, unknown calls opaque.
+/// Throws a user Error with the column.
+SymInt parse_sym(ShapeEnv& env, std::string_view text);
+/// Parses sympy's `srepr` (`Mul(Integer(2), Symbol('s0', integer=True))`) as `.pt2` files have it.
+SymInt parse_srepr(ShapeEnv& env, std::string_view text);
+
+/// Value under bindings; nothing if a symbol is unbound or a part is opaque. Division by zero throws a user Error.
+std::optional<int64_t> evaluate(const SymInt& a, const SymBindings& bindings);
+/// Value with every symbol at its hint.
+std::optional<int64_t> hint(const SymInt& a);
+/// Conservative bounds, from the symbols' ranges.
+SymRange range(const SymInt& a);
+/// Provable facts; false means "not known".
+bool known_eq(const SymInt& a, const SymInt& b);
+bool known_ne(const SymInt& a, const SymInt& b);
+bool known_lt(const SymInt& a, const SymInt& b);
+bool known_le(const SymInt& a, const SymInt& b);
+
+/// Ids of all symbols in `a`, ascending, unique.
+std::vector<size_t> free_symbols(const SymInt& a);
+/// Replaces symbols; the function returns nothing to keep one.
+SymInt substitute(const SymInt& a, const std::function<std::optional<SymInt>(size_t)>& replacement);
+/// The polynomial split by one symbol: `a == coefficient * symbol + rest`, if it is linear in it (the symbol not inside an atom).
+struct Linear {
+  SymInt coefficient, rest;
+};
+std::optional<Linear> linear_in(const SymInt& a, size_t symbol);
+
+/// Read access to the structure of an expression, for printers and code generators.
+enum class SymAtomKind : uint8_t { Symbol, FloorDiv, Mod, Min, Max, Opaque };
+struct SymAtomView {
+  SymAtomKind kind;
+  size_t symbol = 0;            ///< Symbol
+  std::vector<SymInt> args;     ///< others
+  std::string name;             ///< Opaque
+};
+struct SymTerm {
+  int64_t coefficient;
+  std::vector<SymAtomView> factors;  ///< product; empty for the constant term
+};
+/// The sum of terms that `a` is (a constant gives one term without factors; zero gives none).
+std::vector<SymTerm> terms(const SymInt& a);
+
+}  // namespace strata

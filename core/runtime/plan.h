@@ -1,0 +1,158 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The launch plan: buffers, launches in order, and how to run them. Made by `passes` (with loop IR and library calls in it), turned into
+/// machine code through a `KernelCompiler` (implemented by `codegen`), run by an `Executor`.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/ir/graph.h"
+#include "core/ir/library.h"
+#include "core/ir/loop.h"
+
+namespace strata {
+
+struct PlanBuffer {
+  enum class Kind : uint8_t { Input, Constant, Temporary, Output };
+  Kind kind = Kind::Temporary;
+  std::string name;             ///< the node's name
+  DType dtype = DType::F32;
+  SymInt numel;                 ///< elements from the buffer's start
+  std::vector<SymInt> shape, strides;
+  NodeId node = 0;
+  int input = -1;               ///< Input: index among the user inputs
+  Tensor constant;              ///< Constant
+  int first_launch = -1, last_launch = -1;  ///< lifetime, inclusive; Output and Input live to the end
+  int reuse_of = -1;            ///< Temporary: takes over the memory of this buffer (same lifetime end, sizes provably equal), or -1
+};
+
+/// A call of an operator that has no kernel: run by the reference interpreter (marked, counted).
+struct OpaqueCall {
+  std::string target;
+  std::shared_ptr<const Graph> graph;   ///< one operator with placeholders for its operands
+};
+
+struct Launch {
+  std::string name;
+  std::variant<loop::Kernel, LibraryCall, OpaqueCall> work;
+  std::vector<int> buffers;             ///< plan buffers, in the order of the kernel's buffers (library: operands then result, by their `buffer` index)
+  std::vector<NodeId> nodes;            ///< captured-or-later graph nodes it computes
+  SymInt bytes_read, bytes_written, flops;
+};
+
+/// What the caller gets: a view of a buffer, or an integer.
+struct PlanOutput {
+  int buffer = -1;                      ///< -1: `value`
+  DType dtype = DType::F32;
+  std::vector<SymInt> shape, strides;
+  SymInt offset;
+  SymInt value;
+};
+
+/// After the run, copy an output back into an input or a persistent buffer (mutations).
+struct PlanMutation {
+  int output = 0;
+  OutputSpec spec;
+};
+
+struct Plan {
+  std::shared_ptr<ShapeEnv> env;
+  std::vector<PlanBuffer> buffers;
+  std::vector<Launch> launches;
+  std::vector<PlanOutput> outputs;
+  std::vector<PlanMutation> mutations;
+  /// User inputs: type with symbolic sizes, in order; and where each size symbol is found.
+  std::vector<Type> inputs;
+};
+
+// -------------------------------------------------------------------------------------------------------------- compiling
+
+/// Text that belongs to a kernel, with the graph nodes behind each line (0-based; empty where none).
+struct CodeArtifact {
+  std::string kind;                     ///< `loop-ir`, `cpp`, `llvm-ir`, `asm`, `library`
+  std::string text;
+  std::vector<std::vector<NodeId>> line_nodes;
+};
+
+/// Everything a kernel needs at a call.
+struct LaunchArgs {
+  std::byte* const* buffers;            ///< one per `Launch::buffers`
+  const SymBindings& symbols;
+  int threads;
+};
+
+class CompiledKernel {
+ public:
+  virtual ~CompiledKernel() = default;
+  /// Thread-compatible: one call at a time per kernel object.
+  virtual void run(const LaunchArgs& args) = 0;
+};
+
+struct CompileOptions {
+  int threads = 0;                      ///< 0: all cores
+  bool keep_artifacts = false;          ///< also produce C++, LLVM IR and assembly text (costs compile time)
+  bool prepack = true;
+  std::string mode = "default";
+};
+
+/// Seam between passes and code generation.
+class KernelCompiler {
+ public:
+  virtual ~KernelCompiler() = default;
+  virtual std::string name() const = 0;
+  /// One kernel per launch, in order. `constant(i)` gives the tensor of a constant buffer. Throws Error.
+  virtual std::vector<std::unique_ptr<CompiledKernel>> compile(const Plan& plan, const CompileOptions& options) = 0;
+  /// Artifacts of launch i after `compile` (empty unless kept).
+  virtual std::vector<CodeArtifact> artifacts(size_t launch) const = 0;
+};
+
+/// Timing of one launch, nanoseconds of the steady clock.
+struct LaunchTime {
+  uint32_t launch;
+  int64_t start, end;
+};
+
+/// Runs a plan. Not thread-safe: one call at a time.
+class Executor {
+ public:
+  Executor(std::shared_ptr<const Plan> plan, std::vector<std::unique_ptr<CompiledKernel>> kernels, int threads = 0);
+  ~Executor();
+
+  /// Inputs as `Plan::inputs` describes (checked; strided ones are made contiguous). Results are fresh tensors, valid after the next call.
+  std::vector<Tensor> run(const std::vector<Tensor>& inputs);
+  /// Record the times of launches of the next runs; `times` of the last run. Off: no clock is read.
+  void set_timing(bool on);
+  const std::vector<LaunchTime>& times() const;
+  /// Bytes of the arena for the sizes of the last run, and what it would be without reuse.
+  size_t arena_bytes() const;
+  size_t unshared_bytes() const;
+  /// Arena offset of each temporary in the last run, -1 for others.
+  const std::vector<int64_t>& arena_offsets() const;
+  /// Values of the size symbols in the last run.
+  const SymBindings& symbols() const;
+  /// Look at a buffer after launch `launch` (for `verify`); called with the plan buffer index. Slow; off when null.
+  void set_observer(std::function<void(size_t launch, int buffer, const Tensor& value)> observer);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// What the machine can do.
+struct Target {
+  std::string cpu;                      ///< LLVM's name of the host
+  std::string features;                 ///< LLVM's feature string
+  int vector_bits = 256;
+  int cores = 1;
+  bool avx512 = false, amx = false, bf16 = false;
+};
+/// Filled once; `STRATA_CPU_FEATURES` can lower it for tests.
+const Target& host_target();
+
+}  // namespace strata

@@ -1,0 +1,253 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "core/runtime/tensor.h"
+
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+
+#include "core/support/error.h"
+
+namespace strata {
+namespace {
+
+/// Calls `visit(pointer)` for every element in row-major order.
+template <class F>
+void for_each_element(const Tensor& t, F&& visit) {
+  const int64_t total = t.numel();
+  if (total == 0) return;
+  const auto item = static_cast<int64_t>(dtype_size(t.dtype));
+  std::vector<int64_t> index(t.rank(), 0);
+  std::byte* p = t.data();
+  for (int64_t n = 0; n < total; ++n) {
+    visit(p);
+    for (size_t d = t.rank(); d-- > 0;) {
+      p += t.strides[d] * item;
+      if (++index[d] < t.shape[d]) break;
+      p -= t.strides[d] * t.shape[d] * item;
+      index[d] = 0;
+    }
+  }
+}
+
+std::byte* element(const Tensor& t, int64_t flat) {
+  int64_t position = t.offset;
+  for (size_t d = t.rank(); d-- > 0;) {
+    position += flat % t.shape[d] * t.strides[d];
+    flat /= t.shape[d];
+  }
+  return t.storage->data + position * static_cast<int64_t>(dtype_size(t.dtype));
+}
+
+template <class T> T read(const std::byte* p) {
+  T value;
+  std::memcpy(&value, p, sizeof value);
+  return value;
+}
+template <class T> void write(std::byte* p, T value) { std::memcpy(p, &value, sizeof value); }
+
+/// Double to integer as x86 and PyTorch do for values in range; out of range gives the minimum, not undefined behaviour.
+template <class T> T to_int(double value) {
+  if (!(value > -9.3e18 && value < 9.2233720368547758e18)) return static_cast<T>(INT64_MIN);
+  return static_cast<T>(static_cast<int64_t>(value));
+}
+
+void copy_same_type(const Tensor& from, const Tensor& to) {
+  const size_t item = dtype_size(from.dtype);
+  if (from.is_contiguous()) {
+    if (const int64_t n = from.numel(); n > 0) std::memcpy(to.data(), from.data(), static_cast<size_t>(n) * item);
+    return;
+  }
+  std::byte* out = to.data();
+  for_each_element(from, [&](const std::byte* p) {
+    std::memcpy(out, p, item);
+    out += item;
+  });
+}
+
+}  // namespace
+
+int64_t Tensor::numel() const {
+  int64_t n = 1;
+  for (int64_t s : shape) n *= s;
+  return n;
+}
+
+bool Tensor::is_contiguous() const {
+  int64_t expected = 1;
+  for (size_t d = rank(); d-- > 0;) {
+    if (shape[d] == 0) return true;
+    if (shape[d] == 1) continue;
+    if (strides[d] != expected) return false;
+    expected *= shape[d];
+  }
+  return true;
+}
+
+std::string Tensor::str() const {
+  std::string text(dtype_name(dtype));
+  text += '[';
+  for (size_t d = 0; d < shape.size(); ++d) text += (d ? ", " : "") + std::to_string(shape[d]);
+  return text + ']';
+}
+
+std::vector<int64_t> contiguous_strides(std::span<const int64_t> shape) {
+  std::vector<int64_t> strides(shape.size());
+  int64_t step = 1;
+  for (size_t d = shape.size(); d-- > 0;) {
+    strides[d] = step;
+    step *= shape[d] > 0 ? shape[d] : 1;
+  }
+  return strides;
+}
+
+Tensor Tensor::empty(DType dtype, std::vector<int64_t> shape) {
+  size_t bytes = dtype_size(dtype);
+  for (int64_t s : shape) {
+    if (s < 0) throw_internal("negative tensor size " + std::to_string(s));
+    if (__builtin_mul_overflow(bytes, static_cast<size_t>(s), &bytes)) throw_runtime("tensor is too large for memory");
+  }
+  const size_t rounded = (bytes + 63) / 64 * 64 + 64;
+  if (rounded < bytes) throw_runtime("tensor is too large for memory");
+  void* memory = std::aligned_alloc(64, rounded);
+  if (!memory) throw_runtime("out of memory allocating " + std::to_string(bytes) + " bytes for a tensor");
+  auto storage = std::make_shared<Storage>();
+  storage->owner = std::shared_ptr<const void>(memory, [](const void* p) { std::free(const_cast<void*>(p)); });
+  storage->data = static_cast<std::byte*>(memory);
+  storage->size = bytes;
+  Tensor t{dtype, std::move(shape), {}, 0, std::move(storage)};
+  t.strides = contiguous_strides(t.shape);
+  return t;
+}
+
+Tensor Tensor::full(DType dtype, std::vector<int64_t> shape, double value) {
+  Tensor t = empty(dtype, std::move(shape));
+  for_each_element(t, [&](std::byte* p) { store_from_double(dtype, p, value); });
+  return t;
+}
+
+Tensor Tensor::of(DType dtype, std::vector<int64_t> shape, std::span<const double> values) {
+  Tensor t = empty(dtype, std::move(shape));
+  if (static_cast<int64_t>(values.size()) != t.numel()) throw_internal("wrong number of values for " + t.str());
+  size_t i = 0;
+  for_each_element(t, [&](std::byte* p) { store_from_double(dtype, p, values[i++]); });
+  return t;
+}
+
+Tensor Tensor::scalar(DType dtype, double value) { return full(dtype, {}, value); }
+
+Tensor Tensor::clone() const {
+  Tensor out = empty(dtype, shape);
+  copy_same_type(*this, out);
+  return out;
+}
+
+Tensor Tensor::contiguous() const { return is_contiguous() ? *this : clone(); }
+
+Tensor Tensor::to(DType target) const {
+  if (target == dtype) return contiguous();
+  Tensor out = empty(target, shape);
+  std::byte* p = out.data();
+  const size_t item = dtype_size(target);
+  const bool exact = !is_floating(dtype) && !is_floating(target);  // keeps all 64 bits
+  for_each_element(*this, [&](const std::byte* from) {
+    if (exact) store_from_int(target, p, load_as_int(dtype, from));
+    else store_from_double(target, p, load_as_double(dtype, from));
+    p += item;
+  });
+  return out;
+}
+
+double Tensor::at(int64_t flat) const { return load_as_double(dtype, element(*this, flat)); }
+int64_t Tensor::int_at(int64_t flat) const { return load_as_int(dtype, element(*this, flat)); }
+void Tensor::set(int64_t flat, double value) const { store_from_double(dtype, element(*this, flat), value); }
+void Tensor::set_int(int64_t flat, int64_t value) const { store_from_int(dtype, element(*this, flat), value); }
+
+std::vector<double> Tensor::values() const {
+  std::vector<double> out;
+  out.reserve(static_cast<size_t>(numel()));
+  for_each_element(*this, [&](const std::byte* p) { out.push_back(load_as_double(dtype, p)); });
+  return out;
+}
+
+float bfloat16_to_float(uint16_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
+
+uint16_t float_to_bfloat16(float value) {
+  const auto bits = std::bit_cast<uint32_t>(value);
+  if (std::isnan(value)) return static_cast<uint16_t>(bits >> 16 | 0x40);
+  return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+float half_to_float(uint16_t bits) {
+  const uint32_t sign = static_cast<uint32_t>(bits & 0x8000) << 16, exponent = bits >> 10 & 31, mantissa = bits & 0x3ff;
+  if (exponent == 31) return std::bit_cast<float>(sign | 0x7f800000 | mantissa << 13);
+  if (exponent != 0) return std::bit_cast<float>(sign | (exponent + 112) << 23 | mantissa << 13);
+  const float magnitude = static_cast<float>(mantissa) * 0x1p-24F;
+  return sign ? -magnitude : magnitude;
+}
+
+uint16_t float_to_half(float value) {
+  const auto bits = std::bit_cast<uint32_t>(value);
+  const auto sign = static_cast<uint16_t>(bits >> 16 & 0x8000);
+  const uint32_t magnitude = bits & 0x7fffffff;
+  if (magnitude > 0x7f800000) return sign | 0x7e00;
+  if (magnitude >= 0x477ff000) return sign | 0x7c00;  // 65520 and above round to infinity
+  if (magnitude < 0x38800000)  // subnormal: the float adder rounds to a multiple of 2^-24
+    return sign | static_cast<uint16_t>(std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) + 0.5F) - 0x3f000000);
+  return sign | static_cast<uint16_t>((magnitude - 0x38000000 + 0xfff + (magnitude >> 13 & 1)) >> 13);
+}
+
+double load_as_double(DType dtype, const std::byte* p) {
+  switch (dtype) {
+    case DType::F32: return read<float>(p);
+    case DType::F64: return read<double>(p);
+    case DType::F16: return half_to_float(read<uint16_t>(p));
+    case DType::BF16: return bfloat16_to_float(read<uint16_t>(p));
+    case DType::U64: return static_cast<double>(read<uint64_t>(p));
+    default: return static_cast<double>(load_as_int(dtype, p));
+  }
+}
+
+int64_t load_as_int(DType dtype, const std::byte* p) {
+  switch (dtype) {
+    case DType::Bool: return read<uint8_t>(p) != 0;
+    case DType::U8: return read<uint8_t>(p);
+    case DType::I8: return read<int8_t>(p);
+    case DType::I16: return read<int16_t>(p);
+    case DType::I32: return read<int32_t>(p);
+    case DType::I64: return read<int64_t>(p);
+    case DType::U16: return read<uint16_t>(p);
+    case DType::U32: return read<uint32_t>(p);
+    case DType::U64: return static_cast<int64_t>(read<uint64_t>(p));
+    case DType::F16: case DType::BF16: case DType::F32: case DType::F64:
+      return to_int<int64_t>(load_as_double(dtype, p));
+    default: throw_user("elements of type " + std::string(dtype_name(dtype)) + " cannot be read here");
+  }
+}
+
+void store_from_double(DType dtype, std::byte* p, double value) {
+  switch (dtype) {
+    case DType::F32: return write(p, static_cast<float>(value));
+    case DType::F64: return write(p, value);
+    case DType::F16: return write(p, float_to_half(static_cast<float>(value)));
+    case DType::BF16: return write(p, float_to_bfloat16(static_cast<float>(value)));
+    case DType::Bool: return write(p, static_cast<uint8_t>(value != 0));
+    default: return store_from_int(dtype, p, to_int<int64_t>(value));
+  }
+}
+
+void store_from_int(DType dtype, std::byte* p, int64_t value) {
+  switch (dtype) {
+    case DType::Bool: return write(p, static_cast<uint8_t>(value != 0));
+    case DType::U8: case DType::I8: return write(p, static_cast<uint8_t>(value));
+    case DType::I16: case DType::U16: return write(p, static_cast<uint16_t>(value));
+    case DType::I32: case DType::U32: return write(p, static_cast<uint32_t>(value));
+    case DType::I64: case DType::U64: return write(p, value);
+    case DType::F16: case DType::BF16: case DType::F32: case DType::F64:
+      return store_from_double(dtype, p, static_cast<double>(value));
+    default: throw_user("elements of type " + std::string(dtype_name(dtype)) + " cannot be written here");
+  }
+}
+
+}  // namespace strata
