@@ -69,8 +69,14 @@ void remove_side_files(const std::filesystem::path& path) {
   for (const char* suffix : {"-wal", "-shm", "-journal"}) std::filesystem::remove(side_file(path, suffix), ignored);
 }
 
+Query::Query(Database& database, sqlite3_stmt* statement) : database_(&database), statement_(statement) {
+  // Nested queries count together with the one that they serve.
+  if (database_->active_++ == 0) database_->work_ = 0;
+}
+
 Query::~Query() {
-  if (statement_) reset();
+  --database_->active_;
+  reset();
 }
 
 void Query::check(int code) {
@@ -120,7 +126,6 @@ void Query::run() {
 void Query::reset() {
   sqlite3_reset(statement_);
   next_ = 1;
-  database_->work_ = 0;
 }
 
 std::string_view Query::text(int column) const {
@@ -149,7 +154,8 @@ Database::Database(const std::filesystem::path& path, Mode mode, const std::file
     const std::string reason = handle_ ? sqlite3_errmsg(handle_) : "out of memory";
     sqlite3_close_v2(handle_);
     if (code == SQLITE_NOMEM) throw_runtime(fmt::format("{}: out of memory", shown_.string()));
-    throw_user(fmt::format("cannot open {}: {}", shown_.string(), reason), "check that the folder exists and its rights");
+    throw_user(fmt::format("cannot open {}: {}", shown_.string(), reason),
+               "check that the folder exists and its rights");
   }
   sqlite3_extended_result_codes(handle_, 1);
   harden(handle_);
@@ -173,7 +179,7 @@ void Database::execute(const std::string& sql) {
 }
 
 int Database::attempt(const std::string& sql) {
-  work_ = 0;
+  if (active_ == 0) work_ = 0;
   return sqlite3_exec(handle_, sql.c_str(), nullptr, nullptr, nullptr);
 }
 
@@ -181,8 +187,8 @@ sqlite3_stmt* Database::prepare(const std::string& sql) {
   const auto found = statements_.find(sql);
   if (found != statements_.end()) return found->second;
   sqlite3_stmt* statement = nullptr;
-  const int code =
-      sqlite3_prepare_v3(handle_, sql.c_str(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
+  const int code = sqlite3_prepare_v3(handle_, sql.c_str(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT,
+                                      &statement, nullptr);
   if (code != SQLITE_OK) fail(code);
   statements_.emplace(sql, statement);
   return statement;
@@ -229,7 +235,8 @@ void Database::fail(int code) {
   const std::string file = shown_.string();
   switch (code & 0xff) {
     case SQLITE_NOTADB:
-      throw_user(fmt::format("{} is not a strata trace", file), "expected a file written by `strata ... -o NAME.strata`");
+      throw_user(fmt::format("{} is not a strata trace", file),
+                 "expected a file written by `strata ... -o NAME.strata`");
     case SQLITE_NOMEM:
       throw_runtime(fmt::format("{}: out of memory", file));
     case SQLITE_FULL:
@@ -244,7 +251,8 @@ void Database::fail(int code) {
     case SQLITE_READONLY:
     case SQLITE_CANTOPEN:
     case SQLITE_AUTH:
-      throw_user(fmt::format("{}: cannot be accessed: {}", file, reason), "check the rights of the file and its folder");
+      throw_user(fmt::format("{}: cannot be accessed: {}", file, reason),
+                 "check the rights of the file and its folder");
     default:
       if (writing_) throw_internal(fmt::format("{}: {}", file, reason));
       throw_corrupt(shown_, (code & 0xff) == SQLITE_INTERRUPT ? "its pages point in circles" : reason);

@@ -20,7 +20,7 @@ namespace strata::trace {
 /// A statement in use. It is reset when this goes out of scope, so no read transaction outlives the call.
 class Query {
  public:
-  Query(class Database& database, sqlite3_stmt* statement) : database_(&database), statement_(statement) {}
+  Query(class Database& database, sqlite3_stmt* statement);
   ~Query();
   Query(const Query&) = delete;
   Query& operator=(const Query&) = delete;
@@ -98,6 +98,7 @@ class Database {
   sqlite3* handle_ = nullptr;
   bool writing_ = false;
   std::int64_t work_ = 0, work_limit_ = 0;
+  int active_ = 0;  ///< queries alive
   std::unordered_map<std::string, sqlite3_stmt*> statements_;
 };
 
