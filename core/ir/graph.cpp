@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <unordered_set>
 
 #include "core/support/error.h"
 
@@ -181,18 +180,24 @@ Graph::~Graph() = default;
 
 std::string Graph::unique_name(std::string_view hint) {
   std::string base(hint.empty() ? "node" : hint);
-  if (!names_.contains(base)) return base;
+  const auto taken = [this](const std::string& n) { return names_.contains(n) || reserved_.contains(n); };
+  if (!taken(base)) return base;
   int& counter = name_counters_[base];
   std::string candidate;
   do candidate = base + "_" + std::to_string(++counter);
-  while (names_.contains(candidate));
+  while (taken(candidate));
   return candidate;
 }
 
+void Graph::reserve_names_of(const Graph& other) {
+  for (const auto& [key, node] : other.names_) reserved_.insert(key);
+}
+
 Node* Graph::add(std::unique_ptr<Node> node) {
-  if (node->id == 0) node->id = ids_->next++;
-  else ids_->next = std::max(ids_->next, node->id + 1);
-  node->name = unique_name(node->name);
+  const bool is_copy = node->id != 0;
+  if (is_copy) ids_->next = std::max(ids_->next, node->id + 1);
+  else node->id = ids_->next++;
+  if (!is_copy || node->name.empty() || names_.contains(node->name)) node->name = unique_name(node->name);
   Node* raw = node.get();
   names_[raw->name] = raw;
   if (raw->kind != NodeKind::Output && output_node()) nodes_.insert(nodes_.end() - 1, std::move(node));

@@ -23,6 +23,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <variant>
 #include <vector>
 
@@ -243,6 +244,8 @@ class Graph {
   Node* find(std::string_view name) const;
   Node* find(NodeId id) const;
   std::string unique_name(std::string_view hint);
+  /// Names that new nodes must not take (nodes that come with an id, copies, still may).
+  void reserve_names_of(const Graph& other);
 
   /// Deep copy: same ids, names, metadata; attribute tensors are shared.
   Graph clone() const;
@@ -253,6 +256,7 @@ class Graph {
   std::vector<std::unique_ptr<Node>> nodes_;
   std::unordered_map<std::string, Node*> names_;
   std::unordered_map<std::string, int> name_counters_;
+  std::unordered_set<std::string> reserved_;
 };
 
 /// Users of each node: computed once, valid until the graph changes.
