@@ -1,0 +1,194 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/pt2.h"
+
+#include <fmt/format.h>
+
+#include "capture/pt2_archive.h"
+#include "capture/pt2_graph.h"
+#include "capture/pt2_samples.h"
+#include "core/support/error.h"
+
+namespace strata {
+namespace {
+
+using namespace capture;
+
+std::string version_text(const Json* version) {
+  if (!version) return {};
+  if (version->as<int64_t>()) return fmt::format("{}", version->integer());
+  return fmt::format("{}.{}", version->at("major").integer(), version->at("minor").integer());
+}
+
+/// The root's entry in `module_call_graph`, if it has a signature.
+const Json* root_signature(const Json& module) {
+  const Json* calls = module.find("module_call_graph");
+  if (!calls) return nullptr;
+  for (const Json& entry : calls->array())
+    if (entry.at("fqn").string().empty()) return entry.find("signature");
+  return nullptr;
+}
+
+size_t count_user_outputs(const Graph& graph) {
+  size_t count = 0;
+  for (const OutputSpec& spec : graph.output_specs) count += spec.kind == OutputSpec::Kind::User;
+  return count;
+}
+
+bool is_user_leaf(const InputSpec& spec) {
+  return spec.kind == InputSpec::Kind::User || spec.kind == InputSpec::Kind::ConstantInput ||
+         (spec.kind == InputSpec::Kind::CustomObject && spec.target.empty());
+}
+
+/// Names of inputs and outputs from the tree specs; placeholders' names where these do not fit.
+void name_inputs(Program& program, const std::vector<std::string>& leaf_names) {
+  const auto placeholders = program.graph.placeholders();
+  std::vector<size_t> leaves;
+  for (size_t i = 0; i < placeholders.size(); ++i)
+    if (is_user_leaf(program.graph.input_specs[i])) leaves.push_back(i);
+  const bool fits = leaf_names.size() == leaves.size();
+  for (size_t k = 0; k < leaves.size(); ++k) {
+    const InputSpec& spec = program.graph.input_specs[leaves[k]];
+    const std::string name = fits ? leaf_names[k] : placeholders[leaves[k]]->name;
+    if (spec.kind == InputSpec::Kind::User) program.user_input_names.push_back(name);
+    if (spec.kind == InputSpec::Kind::ConstantInput) program.constant_inputs.push_back({name, spec.constant});
+  }
+}
+
+void name_outputs(Program& program, bool has_spec) {
+  const size_t count = count_user_outputs(program.graph);
+  if (has_spec) append_leaf_names(program.out_spec, "out", program.user_output_names);
+  if (program.user_output_names.size() == count) return;
+  program.user_output_names.clear();
+  for (size_t i = 0; i < count; ++i) program.user_output_names.push_back(count == 1 ? "out" : fmt::format("out.{}", i));
+}
+
+void read_call_signature(Program& program, const Json& module, const std::string& file) {
+  std::vector<std::string> leaf_names, arguments;
+  const Json* signature = root_signature(module);
+  if (signature) {
+    const Json* namedtuples = module.find("treespec_namedtuple_fields");
+    program.in_spec = parse_tree_spec(signature->at("in_spec").string(), namedtuples, file + ":in_spec");
+    program.out_spec = parse_tree_spec(signature->at("out_spec").string(), namedtuples, file + ":out_spec");
+    if (const Json* names = signature->find("forward_arg_names"))
+      for (const Json& name : names->array()) arguments.push_back(name.string());
+    leaf_names = input_names(program.in_spec, arguments);
+  }
+  name_inputs(program, leaf_names);
+  name_outputs(program, signature != nullptr);
+}
+
+/// `x.size()[0]` for every symbol that is a size of an input, preferring sizes that are the symbol itself.
+void set_symbol_origins(Program& program) {
+  ShapeEnv& env = program.graph.env();
+  const auto placeholders = user_placeholders(program.graph);
+  for (const bool alone : {true, false})
+    for (size_t i = 0; i < placeholders.size() && i < program.user_input_names.size(); ++i) {
+      const Type& type = placeholders[i]->type;
+      const bool tensor = type.is_tensor();
+      const std::vector<SymInt> sizes = tensor ? type.tensor.shape : std::vector<SymInt>{type.sym};
+      for (size_t d = 0; d < sizes.size(); ++d) {
+        if (sizes[d].is_const() || env.symbol_id(sizes[d]).has_value() != alone) continue;
+        const std::string& input = program.user_input_names[i];
+        const std::string place = tensor ? fmt::format("{}.size()[{}]", input, d) : input;
+        for (const size_t id : free_symbols(sizes[d]))
+          if (env.info(id).origin.empty())
+            env.info(id).origin = alone ? place : fmt::format("{} == {}", place, sizes[d].str());
+      }
+    }
+}
+
+void fill_missing_hints(Program& program) {
+  if (program.sample_inputs.empty()) return;
+  try {
+    const SymBindings bound = bind_symbols(program.graph, program.sample_inputs, program.user_input_names);
+    for (size_t id = 0; id < bound.size(); ++id)
+      if (bound[id] && !program.graph.env().info(id).hint) program.graph.env().info(id).hint = bound[id];
+  } catch (const Error&) {
+    // Samples that do not fit the program say nothing about its symbols; running on them gives the error.
+  }
+}
+
+void require_state(const Program& program, const Pt2State& state, const std::string& file) {
+  std::vector<std::string> missing;
+  for (const InputSpec& spec : program.graph.input_specs) {
+    using Kind = InputSpec::Kind;
+    if (spec.kind != Kind::Parameter && spec.kind != Kind::Buffer && spec.kind != Kind::TensorConstant) continue;
+    if (program.state.contains(spec.target)) continue;
+    const auto other = state.others.find(spec.target);
+    missing.push_back(other == state.others.end() ? spec.target : fmt::format("{} ({})", spec.target, other->second));
+  }
+  if (missing.empty()) return;
+  const size_t total = missing.size();
+  if (total > 10) missing.resize(10);
+  throw_user(fmt::format("'{}': {} weights of the program are not in the archive: {}{}", file, total,
+                         fmt::join(missing, ", "), total > 10 ? ", ..." : ""),
+             "export it again, with dense tensors");
+}
+
+/// A weight must be what the graph says that it is: kernels rely on dtype and sizes.
+void check_state_types(const Program& program, const std::string& file) {
+  const auto placeholders = program.graph.placeholders();
+  for (size_t i = 0; i < placeholders.size(); ++i) {
+    const auto it = program.state.find(program.graph.input_specs[i].target);
+    const Type& type = placeholders[i]->type;
+    if (program.graph.input_specs[i].kind == InputSpec::Kind::User || it == program.state.end() || !type.is_tensor())
+      continue;
+    bool same = it->second.dtype == type.tensor.dtype && it->second.rank() == type.tensor.shape.size();
+    for (size_t d = 0; same && d < it->second.rank(); ++d) {
+      const SymInt& size = type.tensor.shape[d];
+      same = !size.is_const() || size.value() == it->second.shape[d];
+    }
+    if (!same)
+      throw_user(fmt::format("'{}': weight '{}' is {}, the program declares {}", file, it->first, it->second.str(),
+                             to_string(type)),
+                 "the file is damaged; export it again");
+  }
+}
+
+Program read_program(const Pt2Archive& archive, const Json& json, const std::string& file) {
+  Pt2GraphContext context;
+  read_ranges(json, *context.env);
+  const Json& module = json.at("graph_module");
+  Program program(read_pt2_graph(module.at("graph"), module.at("signature"), context));
+  program.name = archive.model();
+  program.path = archive.name();
+  program.source_lines = context.metadata.lines();
+  program.schema_version = version_text(json.find("schema_version"));
+  if (const Json* version = json.find("torch_version")) program.producer = "torch " + version->string();
+  if (const Json* verifiers = json.find("verifiers"))
+    for (const Json& verifier : verifiers->array()) program.verifiers.push_back(verifier.string());
+  if (const Json* guards = json.find("guards_code"))
+    for (const Json& guard : guards->array())
+      program.graph.env().assume({guard.string(), "guard of the exported program", ""});
+  read_call_signature(program, module, file);
+  return program;
+}
+
+Program load(Bytes bytes, const std::string& name, std::string_view model) {
+  const Pt2Archive archive(std::move(bytes), name, model);
+  const std::string file = fmt::format("{}:models/{}.json", name, archive.model());
+  Program program = with_json(parse_json(archive.program().text(), file), file,
+                              [&](const Json& json) { return read_program(archive, json, file); });
+  Pt2State state = archive.state();
+  program.state = std::move(state.tensors);
+  for (const auto& [fqn, why] : state.others) program.objects.push_back(fqn);
+  require_state(program, state, name);
+  check_state_types(program, name);
+  read_sample_inputs(program, archive.sample_inputs(), name + ":sample_inputs");
+  set_symbol_origins(program);
+  fill_missing_hints(program);
+  return program;
+}
+
+}  // namespace
+
+Program load_pt2(const std::filesystem::path& path, std::string_view model) {
+  return load(map_file(path), path.string(), model);
+}
+
+Program load_pt2_bytes(std::span<const std::byte> bytes, const std::string& name, std::string_view model) {
+  return load(copy_bytes(bytes), name, model);
+}
+
+}  // namespace strata
