@@ -4,12 +4,14 @@
 
 /// Symbolic integers: sizes, strides, offsets, and the index expressions of loop IR.
 ///
-/// A `SymInt` is a constant or a pointer to an interned polynomial owned by a `ShapeEnv`: constant + sum of coefficient times
-/// product of atoms. An atom is a symbol, `floordiv(a, b)`, `mod(a, b)` (Python's: the sign of the divisor), `min`, `max`, or an
-/// opaque call. Interning makes structural equality pointer equality, so `a == b` is cheap; it means "provably the same
-/// polynomial", and false means "not known to be equal". Expressions are immutable; a ShapeEnv must outlive its expressions and
-/// is not thread-safe while expressions are being built (reading and evaluating are).
-/// Overflow of int64 in building or evaluating throws a user Error.
+/// A `SymInt` is a constant or a pointer to an interned polynomial owned by a `ShapeEnv`: constant + sum of coefficient
+/// times product of atoms. An atom is a symbol, `floordiv(a, b)`, `mod(a, b)` (Python's: the sign of the divisor),
+/// `min`, `max`, or an opaque call. Interning makes structural equality pointer equality, so `a == b` is cheap; it
+/// means "provably the same polynomial", and false means "not known to be equal". Expressions are immutable; a ShapeEnv
+/// must outlive its expressions. Expressions of one environment may be built and read by several threads;
+/// `ShapeEnv::info` may not be written meanwhile. Simplification uses the ranges known at that moment: narrow a
+/// symbol's range before building on it, never widen it later. Overflow of int64 in building or evaluating throws a
+/// user Error, and so does an expression that outgrows the limits below.
 
 #include <cstdint>
 #include <functional>
@@ -23,14 +25,17 @@
 namespace strata {
 
 class ShapeEnv;
-struct SymExpr;  // interned polynomial, see sym.cpp
+struct SymExpr;  // interned polynomial, see sym_impl.h
 struct SymAtom;
+struct SymCore;  // what a ShapeEnv owns, see sym_impl.h
 
 /// Inclusive bounds; `kSymMin`/`kSymMax` mean unbounded.
 struct SymRange {
   int64_t min, max;
 };
 inline constexpr int64_t kSymMin = INT64_MIN, kSymMax = INT64_MAX;
+/// Limits of one expression: nesting of calls, and size as a tree.
+inline constexpr uint32_t kSymMaxDepth = 200, kSymMaxSize = 100'000;
 
 class SymInt {
  public:
@@ -52,6 +57,7 @@ class SymInt {
 
  private:
   friend class ShapeEnv;
+  friend struct SymCore;
   const SymExpr* expr_ = nullptr;
   int64_t value_ = 0;
 };
@@ -59,20 +65,24 @@ class SymInt {
 SymInt operator+(const SymInt& a, const SymInt& b);
 SymInt operator-(const SymInt& a, const SymInt& b);
 SymInt operator*(const SymInt& a, const SymInt& b);
-/// Python's `//` and `%`. Division by the constant 0 throws a user Error. Simplified with ranges: `(8*i + j) // 8` is `i`
-/// where `0 <= j < 8` is known.
+/// Python's `//` and `%`. Division by the constant 0 throws a user Error. Simplified with ranges: `(8*i + j) // 8` is
+/// `i` where `0 <= j < 8` is known.
 SymInt floordiv(const SymInt& a, const SymInt& b);
 SymInt mod(const SymInt& a, const SymInt& b);
 SymInt min(const SymInt& a, const SymInt& b);
 SymInt max(const SymInt& a, const SymInt& b);
+/// -a.
+SymInt operator-(const SymInt& a);
+/// Smallest integer not below a / b.
+SymInt ceildiv(const SymInt& a, const SymInt& b);
 
 /// A symbol and what is known of it.
 struct Symbol {
-  std::string name;               ///< `s77`, `u0`, `i0`
+  std::string name;  ///< `s77`, `u0`, `i0`
   SymRange range{kSymMin, kSymMax};
-  std::optional<SymInt> max_expr; ///< symbolic inclusive upper bound (loop axes: extent - 1)
-  std::optional<int64_t> hint;    ///< value in the example; none for data-dependent sizes
-  std::string origin;             ///< where it came from: `x.size()[0]`
+  std::optional<SymInt> max_expr;  ///< symbolic inclusive upper bound (loop axes: extent - 1)
+  std::optional<int64_t> hint;     ///< value in the example; none for data-dependent sizes
+  std::string origin;              ///< where it came from: `x.size()[0]`
 };
 
 /// Something that was assumed about sizes: printed by `explain`, checked before a run.
@@ -107,15 +117,7 @@ class ShapeEnv {
   const std::vector<Assumption>& assumptions() const;
 
  private:
-  friend SymInt operator+(const SymInt&, const SymInt&);
-  friend SymInt operator*(const SymInt&, const SymInt&);
-  friend SymInt floordiv(const SymInt&, const SymInt&);
-  friend SymInt mod(const SymInt&, const SymInt&);
-  friend SymInt min(const SymInt&, const SymInt&);
-  friend SymInt max(const SymInt&, const SymInt&);
-  friend SymInt substitute(const SymInt&, const std::function<std::optional<SymInt>(size_t)>&);
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<SymCore> core_;
 };
 
 /// Parses Python/sympy infix text (`2*s0 + Max(1, s1//2)`); unknown names become symbols, unknown calls opaque.
@@ -140,7 +142,8 @@ bool known_le(const SymInt& a, const SymInt& b);
 std::vector<size_t> free_symbols(const SymInt& a);
 /// Replaces symbols; the function returns nothing to keep one.
 SymInt substitute(const SymInt& a, const std::function<std::optional<SymInt>(size_t)>& replacement);
-/// The polynomial split by one symbol: `a == coefficient * symbol + rest`, if it is linear in it (the symbol not inside an atom).
+/// The polynomial split by one symbol: `a == coefficient * symbol + rest`, if it is linear in it (the symbol not inside
+/// an atom).
 struct Linear {
   SymInt coefficient, rest;
 };
@@ -150,9 +153,9 @@ std::optional<Linear> linear_in(const SymInt& a, size_t symbol);
 enum class SymAtomKind : uint8_t { Symbol, FloorDiv, Mod, Min, Max, Opaque };
 struct SymAtomView {
   SymAtomKind kind;
-  size_t symbol = 0;            ///< Symbol
-  std::vector<SymInt> args;     ///< others
-  std::string name;             ///< Opaque
+  size_t symbol = 0;         ///< Symbol
+  std::vector<SymInt> args;  ///< others
+  std::string name;          ///< Opaque
 };
 struct SymTerm {
   int64_t coefficient;
@@ -162,3 +165,10 @@ struct SymTerm {
 std::vector<SymTerm> terms(const SymInt& a);
 
 }  // namespace strata
+
+template <>
+struct std::hash<strata::SymInt> {
+  size_t operator()(const strata::SymInt& a) const noexcept {
+    return a.expr() ? std::hash<const void*>()(a.expr()) : std::hash<int64_t>()(*a.maybe_value());
+  }
+};

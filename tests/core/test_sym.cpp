@@ -1,0 +1,247 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/ir/sym.h"
+#include "core/support/error.h"
+
+namespace strata {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Sym : ::testing::Test {
+  ShapeEnv env;
+  SymInt size(const char* name, int64_t min = 1, int64_t max = kSymMax) {
+    Symbol s;
+    s.name = name;
+    s.range = {min, max};
+    return env.symbol(s);
+  }
+  SymInt axis(const char* name, const SymInt& extent) {
+    Symbol s;
+    s.name = name;
+    s.range = {0, extent.is_const() ? extent.value() - 1 : kSymMax};
+    s.max_expr = extent - SymInt(1);
+    return env.symbol(s);
+  }
+  SymInt parse(const char* text) { return parse_sym(env, text); }
+};
+
+TEST_F(Sym, ConstantsNeedNoEnvironment) {
+  EXPECT_EQ((SymInt(3) + SymInt(4)).value(), 7);
+  EXPECT_EQ(floordiv(-7, 2).value(), -4);
+  EXPECT_EQ(mod(-7, 2).value(), 1);
+  EXPECT_EQ(floordiv(7, -2).value(), -4);
+  EXPECT_EQ(mod(7, -2).value(), -1);
+  EXPECT_EQ(min(3, 4).value(), 3);
+  EXPECT_EQ(max(3, 4).value(), 4);
+  EXPECT_EQ(ceildiv(7, 2).value(), 4);
+}
+
+TEST_F(Sym, EqualPolynomialsAreTheSameValue) {
+  SymInt a = size("s0"), b = size("s1");
+  EXPECT_EQ((a + b) * (a + b), a * a + SymInt(2) * a * b + b * b);
+  EXPECT_EQ(a + b - a, b);
+  EXPECT_EQ(a - a, SymInt(0));
+  EXPECT_TRUE((a - a).is_const());
+  EXPECT_FALSE(a == b);
+}
+
+TEST_F(Sym, IndexOfSplitAxisFolds) {
+  SymInt i = axis("i0", 100), j = axis("i1", 8), k = axis("i2", 4);
+  SymInt linear = SymInt(8) * i + j;
+  EXPECT_EQ(floordiv(linear, 8), i);
+  EXPECT_EQ(mod(linear, 8), j);
+  EXPECT_EQ(floordiv(SymInt(32) * i + SymInt(4) * j + k, 4), SymInt(8) * i + j);
+  EXPECT_EQ(floordiv(SymInt(32) * i + SymInt(4) * j + k, 16), SymInt(2) * i + floordiv(j, 4));
+  EXPECT_EQ(mod(SymInt(32) * i + SymInt(4) * j + k, 16), SymInt(4) * mod(j, 4) + k);
+}
+
+TEST_F(Sym, SplitAxisOutOfBoundsStays) {
+  SymInt i = axis("i0", 100), j = axis("i1", 9);
+  EXPECT_EQ(floordiv(SymInt(8) * i + j, 8), i + floordiv(j, 8));
+  EXPECT_FALSE(floordiv(SymInt(8) * i + j, 8) == i);
+}
+
+TEST_F(Sym, SymbolicDivisorFoldsThroughTheAxisBound) {
+  SymInt n = size("s0"), m = size("s1"), i = axis("i0", m), j = axis("i1", n);
+  EXPECT_EQ(floordiv(i * n + j, n), i);
+  EXPECT_EQ(mod(i * n + j, n), j);
+  SymInt k = axis("i2", 4);
+  SymInt linear = i * n * SymInt(4) + j * SymInt(4) + k;
+  EXPECT_EQ(floordiv(linear, SymInt(4) * n), i);
+  EXPECT_EQ(mod(linear, SymInt(4) * n), SymInt(4) * j + k);
+  EXPECT_EQ(floordiv(mod(linear, SymInt(4) * n), 4), j);
+}
+
+TEST_F(Sym, SumAsDivisorFolds) {
+  SymInt n = size("s0"), i = axis("i0", size("s1")), j = axis("i1", n + SymInt(1));
+  EXPECT_EQ(floordiv(i * (n + SymInt(1)) + j, n + SymInt(1)), i);
+  EXPECT_EQ(mod(i * (n + SymInt(1)) + j, n + SymInt(1)), j);
+}
+
+TEST_F(Sym, NestedDivisions) {
+  SymInt a = size("s0"), b = size("s1"), c = size("s2");
+  EXPECT_EQ(floordiv(floordiv(a, 4), 8), floordiv(a, 32));
+  EXPECT_EQ(floordiv(floordiv(a, b), c), floordiv(a, b * c));
+  EXPECT_EQ(mod(mod(a, b), b), mod(a, b));
+  EXPECT_EQ(mod(mod(a, 16), 8), mod(a, 8));
+  EXPECT_EQ(floordiv(mod(a, 64), 8), mod(floordiv(a, 8), 8));
+  EXPECT_EQ(floordiv(a * b, b), a);
+  EXPECT_EQ(floordiv(SymInt(6) * a, SymInt(4) * a * b), floordiv(3, SymInt(2) * b));
+  EXPECT_EQ(floordiv(a - SymInt(1), 2) + SymInt(1), floordiv(a + SymInt(1), 2));
+}
+
+TEST_F(Sym, QuotientAndRemainderJoin) {
+  SymInt a = size("s0"), n = size("s1");
+  EXPECT_EQ(SymInt(8) * floordiv(a, 8) + mod(a, 8), a);
+  EXPECT_EQ(n * floordiv(a, n) + mod(a, n), a);
+  EXPECT_EQ(SymInt(24) * floordiv(a, 8) + SymInt(3) * mod(a, 8) + SymInt(5), SymInt(3) * a + SymInt(5));
+  EXPECT_EQ(SymInt(8) * mod(floordiv(a, 8), 4) + mod(a, 8), mod(a, 32));
+  EXPECT_FALSE(SymInt(7) * floordiv(a, 8) + mod(a, 8) == a);
+}
+
+TEST_F(Sym, MinMaxFoldWhereRangesDecide) {
+  SymInt a = size("s0", 4, 8), b = size("s1", 8, 20), c = size("s2", 1, 100);
+  EXPECT_EQ(min(a, b), a);
+  EXPECT_EQ(max(a, b), b);
+  EXPECT_EQ(min(c, c + SymInt(1)), c);
+  EXPECT_EQ(min(a, c), min(c, a));
+  EXPECT_EQ(min(min(a, c), a), min(a, c));
+  EXPECT_EQ(min(min(a, c), 3), min(c, 3));
+  EXPECT_EQ(max(1, c), c);
+}
+
+TEST_F(Sym, RangesAndProofs) {
+  SymInt a = size("s0", 2, 10), b = size("s1", 3);
+  SymRange r = range(SymInt(3) * a - SymInt(1));
+  EXPECT_EQ(r.min, 5);
+  EXPECT_EQ(r.max, 29);
+  EXPECT_EQ(range(floordiv(b, 2)).min, 1);
+  EXPECT_EQ(range(floordiv(b, 2)).max, kSymMax);
+  EXPECT_EQ(range(mod(b, a)).max, 9);
+  EXPECT_TRUE(known_le(b, a * b));
+  EXPECT_TRUE(known_lt(b, a * b));
+  EXPECT_FALSE(known_lt(a, b));
+  EXPECT_TRUE(known_ne(a, 11));
+  EXPECT_FALSE(known_ne(a, 10));
+  EXPECT_TRUE(known_le(floordiv(b, 8) * SymInt(8), b));
+  EXPECT_FALSE(known_lt(floordiv(b, 8) * SymInt(8), b));
+  SymInt i = axis("i0", b), j = axis("i1", a);
+  EXPECT_TRUE(known_lt(i * a + j, a * b));
+  EXPECT_FALSE(known_lt(i * a + j + SymInt(1), a * b));
+}
+
+TEST_F(Sym, NarrowedRangeIsSeen) {
+  SymInt a = size("s0");
+  SymInt folded = floordiv(a, 100);
+  EXPECT_FALSE(folded.is_const());
+  env.info(*env.symbol_id(a)).range.max = 99;
+  EXPECT_EQ(floordiv(a, 100), SymInt(0));
+  EXPECT_EQ(range(a).max, 99);
+}
+
+TEST_F(Sym, PrintsAsSympyDoes) {
+  EXPECT_EQ(parse("1 + s77*2").str(), "2*s77 + 1");
+  EXPECT_EQ(parse("((s0//2))").str(), "s0//2");
+  EXPECT_EQ(parse("2*(s0//2) - 3").str(), "2*(s0//2) - 3");
+  EXPECT_EQ(parse("-(s0 // 3)").str(), "-(s0//3)");
+  EXPECT_EQ(parse("s1*s0 + s0**2 + 3").str(), "s0**2 + s0*s1 + 3");
+  EXPECT_EQ(parse("Mod(s0, s1)").str(), "s0 % s1");
+  EXPECT_EQ(parse("Max(s0, 1) * Min(s1, s0 + 1)").str(), "Max(1, s0)*Min(s0 + 1, s1)");
+  EXPECT_EQ(parse("CeilToInt(IntTrueDiv(s0, 3))").str(), "CeilToInt(IntTrueDiv(s0, 3))");
+  EXPECT_EQ(parse("-s0").str(), "-s0");
+  EXPECT_EQ(parse("-9223372036854775808").str(), "-9223372036854775808");
+  EXPECT_EQ(parse("0.5*s0").str(), "0.5*s0");
+  EXPECT_EQ(parse("int_oo").str(), "int_oo");
+  EXPECT_EQ(parse("99999999999999999999").str(), "99999999999999999999");
+}
+
+TEST_F(Sym, ReadsSrepr) {
+  EXPECT_EQ(parse_srepr(env, "Mul(Integer(2), Symbol('s0', positive=True, integer=True))").str(), "2*s0");
+  EXPECT_EQ(range(*env.find("s0")).min, 1);
+  EXPECT_EQ(parse_srepr(env, "Add(FloorDiv(Symbol('s0', integer=True), Integer(2)), Integer(-1))").str(), "s0//2 - 1");
+  EXPECT_EQ(parse_srepr(env, "Pow(Symbol(\"s0\"), Integer(2))").str(), "s0**2");
+  EXPECT_EQ(parse_srepr(env, "Mul(Rational(1, 2), Symbol('s0'))").str(), "Rational(1, 2)*s0");
+  EXPECT_EQ(parse_srepr(env, "Float('0.5', precision=53)").str(), "0.5");
+  EXPECT_EQ(parse_srepr(env, "ModularIndexing(Symbol('s0'), Integer(4), Integer(8))").str(), "(s0//4) % 8");
+  EXPECT_EQ(parse_srepr(env, "Equality(Symbol('s0'), Integer(4))").str(), "Equality(s0, 4)");
+  EXPECT_EQ(parse_srepr(env, "Max(Integer(1), Symbol('s1'))").str(), "Max(1, s1)");
+  EXPECT_EQ(parse_srepr(env, "IntInfinity()").str(), "int_oo");
+  EXPECT_EQ(parse_srepr(env, "Integer(7)").value(), 7);
+}
+
+std::string error_of(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+TEST_F(Sym, WrongTextSaysWhere) {
+  EXPECT_EQ(error_of([&] { parse("2*"); }),
+            "size expression, column 3: expected a number, a name or '(', found the end");
+  EXPECT_EQ(error_of([&] { parse("s0 + )"); }),
+            "size expression, column 6: expected a number, a name or '(', found ')'");
+  EXPECT_THAT(error_of([&] { parse("s0 s1"); }), HasSubstr("column 4: expected an operator or the end, found 's1'"));
+  EXPECT_THAT(error_of([&] { parse("s0//0"); }), HasSubstr("division by zero"));
+  EXPECT_THAT(error_of([&] { parse("Mod(s0)"); }), HasSubstr("expected 2, found 1"));
+  EXPECT_THAT(error_of([&] { parse_srepr(env, "Symbol(s0)"); }), HasSubstr("expected the symbol's name in quotes"));
+  EXPECT_THAT(error_of([&] { parse("9223372036854775807 + 1"); }), HasSubstr("overflows 64 bits"));
+}
+
+TEST_F(Sym, DeepAndHugeInputIsRefused) {
+  EXPECT_THAT(error_of([&] { parse_sym(env, std::string(100000, '(')); }), HasSubstr("levels of nesting"));
+  EXPECT_THAT(error_of([&] { parse_sym(env, std::string(100000, '-') + "1"); }), HasSubstr("levels of nesting"));
+  std::string nested;
+  for (int i = 0; i < 50000; ++i) nested += "Integer(";
+  EXPECT_THAT(error_of([&] { parse_srepr(env, nested); }), HasSubstr("levels of nesting"));
+  SymInt x = size("s0");
+  EXPECT_NE(error_of([&] {
+              for (int i = 0; i < 100000; ++i) x = floordiv(x + SymInt(1), 3) + mod(x, 5);
+            }),
+            "no error");
+  EXPECT_NE(error_of([&] { parse("(s0 + s1 + s2 + s3 + s4 + s5 + s6 + s7 + s8 + s9)**60"); }), "no error");
+}
+
+TEST_F(Sym, TwoEnvironmentsDoNotMix) {
+  ShapeEnv other;
+  SymInt a = size("s0"), b = parse_sym(other, "s0");
+  EXPECT_FALSE(a == b);
+  EXPECT_THROW(a + b, Error);
+}
+
+TEST_F(Sym, StructureIsReadable) {
+  SymInt e = parse("3*s0*s1 + s0//4 - 2");
+  std::vector<SymTerm> parts = terms(e);
+  ASSERT_EQ(parts.size(), 3u);
+  EXPECT_EQ(parts.back().coefficient, -2);
+  EXPECT_TRUE(parts.back().factors.empty());
+  std::optional<Linear> in_s1 = linear_in(e, *env.symbol_id(parse("s1")));
+  ASSERT_TRUE(in_s1);
+  EXPECT_EQ(in_s1->coefficient, parse("3*s0"));
+  EXPECT_EQ(in_s1->rest, parse("s0//4 - 2"));
+  EXPECT_FALSE(linear_in(e, *env.symbol_id(parse("s0"))));
+  EXPECT_EQ(free_symbols(e).size(), 2u);
+  SymInt replaced = substitute(e, [&](size_t id) -> std::optional<SymInt> {
+    return env.info(id).name == "s0" ? std::optional<SymInt>(8) : std::nullopt;
+  });
+  EXPECT_EQ(replaced.str(), "24*s1");
+}
+
+TEST_F(Sym, HintsAndBindings) {
+  SymInt a = size("s0");
+  env.info(*env.symbol_id(a)).hint = 10;
+  EXPECT_EQ(hint(a * a + SymInt(1)), 101);
+  EXPECT_EQ(hint(a + parse("u0")), std::nullopt);
+  EXPECT_EQ(evaluate(floordiv(a, 3), {7}), 2);
+  EXPECT_EQ(evaluate(a + env.opaque("f", {a}), {7}), std::nullopt);
+  EXPECT_THROW(evaluate(a * a * a, {INT64_MAX / 2}), Error);
+}
+
+}  // namespace
+}  // namespace strata
