@@ -1,0 +1,12 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "passes/pass.h"
+
+namespace strata {
+
+/// Nodes that compute the same from the same operands become one (the first). Random operators and those with effects are left alone.
+PassResult eliminate_common_subexpressions(const Graph& graph, const PassContext& context);
+
+}  // namespace strata

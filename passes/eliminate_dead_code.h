@@ -1,0 +1,12 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "passes/pass.h"
+
+namespace strata {
+
+/// Drops nodes without effect whose value nobody uses. Placeholders stay: they are the graph's interface.
+PassResult eliminate_dead_code(const Graph& graph, const PassContext& context);
+
+}  // namespace strata

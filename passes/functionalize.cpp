@@ -1,0 +1,281 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Every old value belongs to an alias set with one base. A set has a version, raised by each write; a value whose own version is
+// older is made again, on demand, by replaying the view operators that lead from the base to it.
+//
+// Invariant: `rewriter_.mapped(old)` is the value of `old` at version `valid_[old]` of its set.
+
+#include "passes/functionalize.h"
+
+#include <algorithm>
+#include <set>
+
+#include "core/support/error.h"
+
+namespace strata {
+namespace {
+
+constexpr int64_t kEnd = INT64_MAX;
+
+const std::set<std::string_view>& same_elements() {
+  static const std::set<std::string_view> names = {
+      "aten.view.default",    "aten.reshape.default",      "aten.flatten.using_ints", "aten.unflatten.int", "aten.squeeze.default",
+      "aten.squeeze.dim",     "aten.squeeze.dims",         "aten.unsqueeze.default",  "aten.alias.default", "aten.detach.default",
+      "aten.contiguous.default", "aten._unsafe_view.default", "aten.dropout.default",  "aten.to.dtype",      "aten.to.dtype_layout",
+      "aten.to.device",       "aten.view_as.default",      "aten.reshape_as.default", "aten.lift_fresh.default"};
+  return names;
+}
+
+std::string place(const Node& node) {
+  if (!node.meta.source || node.meta.source->empty()) return "'" + node.name + "'";
+  const SourceLocation& at = node.meta.source->back();
+  return "'" + node.name + "' at " + at.file + ":" + std::to_string(at.line);
+}
+
+bool same_type(const Type& a, const Type& b) {
+  return a.is_tensor() && b.is_tensor() && a.tensor.dtype == b.tensor.dtype && a.tensor.shape == b.tensor.shape;
+}
+
+/// The operand that the node's value shares memory with, or null.
+const Node* aliased_operand(const Node& node) {
+  if (node.target == "_operator.getitem") return node.args.at(0).node();
+  if (!node.op || node.args.empty()) return nullptr;
+  const Node* self = node.args[0].node();
+  if (!self || !self->type.is_tensor()) return nullptr;
+  if (node.op->op_class == OpClass::Mutation) return self;
+  const std::string_view target = node.target;
+  if (target == "aten.dropout.default") return Call(node).boolean(2) ? nullptr : self;
+  if (target.starts_with("aten.to.")) return same_type(node.type, self->type) ? self : nullptr;
+  if (target == "aten.contiguous.default" || target == "aten.reshape.default" || target == "aten.flatten.using_ints")
+    return self->tensor().is_contiguous() ? self : nullptr;
+  const bool view = node.op->op_class == OpClass::View || node.op->schema.returns_alias;
+  return view ? self : nullptr;
+}
+
+class Functionalizer {
+ public:
+  Functionalizer(const Graph& graph) : graph_(graph), rewriter_(graph, "functionalize") {}
+
+  PassResult run() {
+    for (const auto& node : graph_.nodes()) visit(*node);
+    Graph result = rewriter_.finish();
+    result.output_specs = std::move(specs_);
+    return {std::move(result), rewriter_.take_rewrites()};
+  }
+
+ private:
+  struct AliasSet {
+    int version = 0;
+  };
+  struct Value {
+    const Node* base;
+    const Node* via;  ///< operand it is a view of; null for a base
+    int version;
+  };
+
+  void visit(const Node& node) {
+    if (node.kind == NodeKind::Output) return finish_outputs(node);
+    if (node.op && node.op->op_class == OpClass::Assertion) return rewriter_.erase(node, "assertion", "it holds for the exported program");
+    for (Node* operand : node.operands()) refresh(*operand);
+    if (node.op && node.op->op_class == OpClass::Mutation) return mutate(node);
+    rewriter_.copy(node);
+    const Node* via = aliased_operand(node);
+    const Value* parent = via ? &values_.at(via) : nullptr;
+    const Node* base = parent ? parent->base : &node;
+    values_[&node] = {base, via, parent ? sets_[base].version : 0};
+    if (!parent) sets_[base];
+  }
+
+  /// Brings the new value of `old` up to date with the writes to its set.
+  void refresh(const Node& old) {
+    Value& value = values_.at(&old);
+    if (value.version == sets_[value.base].version || !value.via) return;
+    refresh(*value.via);
+    Node* made = nullptr;
+    if (old.op && old.op->op_class == OpClass::Mutation) {
+      made = rewriter_.mapped(value.via);  // an in-place result is its operand
+    } else {
+      made = replay(old);
+    }
+    rewriter_.replace(old, made, "replay view", "'" + value.base->name + "' was written");
+    value.version = sets_[value.base].version;
+  }
+
+  Node* replay(const Node& old) {
+    Builder& b = rewriter_.at(old, "replay view", OriginKind::Copied);
+    auto node = std::make_unique<Node>(old);
+    node->id = 0;
+    node->meta = b.meta;
+    for (Argument& a : node->args) a = rewriter_.mapped(a);
+    for (auto& [key, a] : node->kwargs) a = rewriter_.mapped(a);
+    Node* made = rewriter_.to().add(std::move(node));
+    b.on_create(*made);
+    return made;
+  }
+
+  void mutate(const Node& node) {
+    const Node* self = node.args.at(0).node();
+    Node* value = functional_value(node, *self);
+    const Value target = values_.at(self);
+    rewriter_.replace(node, value, "functional form", "in-place operator");
+    // Replace for the operand as well, so that it needs no replay.
+    const Node* view = self;
+    std::vector<const Node*> path;
+    Node* written = value;
+    while (values_.at(view).via) {
+      path.push_back(view);
+      written = write_back(node, *view, written);
+      view = values_.at(view).via;
+    }
+    AliasSet& set = sets_[target.base];
+    ++set.version;
+    rewriter_.replace(*target.base, written, "write", "written by '" + node.name + "'");
+    values_.at(target.base).version = set.version;
+    if (self != target.base) {
+      rewriter_.replace(*self, value, "write", "written by '" + node.name + "'");
+      values_.at(self).version = set.version;
+    }
+    values_[&node] = {target.base, self, set.version};
+    written_.insert(target.base);
+  }
+
+  Node* functional_value(const Node& node, const Node& self) {
+    Builder& b = rewriter_.at(node, "functional form");
+    std::vector<Argument> args;
+    for (const Argument& a : node.args) args.push_back(rewriter_.mapped(a));
+    std::vector<std::pair<std::string, Argument>> kwargs;
+    for (const auto& [key, a] : node.kwargs) kwargs.emplace_back(key, rewriter_.mapped(a));
+    Node* value = nullptr;
+    if (node.target == "aten.copy_.default") {
+      value = b.expand(b.cast(args.at(1).node(), self.tensor().dtype), self.tensor().shape);
+    } else if (node.op->functional_name.empty()) {
+      throw_user("in-place operator " + node.target + " of " + place(node) + " has no functional form");
+    } else {
+      value = b.call(node.op->functional_name, std::move(args), std::move(kwargs));
+    }
+    return b.cast(value, self.tensor().dtype);
+  }
+
+  /// The operand of `view`, with `value` written where the view looks.
+  Node* write_back(const Node& cause, const Node& view, Node* value) {
+    Builder& b = rewriter_.at(cause, "write through view");
+    const Node& parent = *values_.at(&view).via;
+    if (view.op && view.op->op_class == OpClass::Mutation) return value;
+    if (view.target == "_operator.getitem") return write_part(b, cause, view, parent, value);
+    if (parent.type.kind == Type::Kind::Tuple) throw_internal("tuple in a chain of views");
+    Node* whole = whole_value(parent);
+    const Call call(view);
+    if (same_elements().contains(view.target)) return b.reshape(value, whole->tensor().shape);
+    const size_t rank = whole->tensor().shape.size();
+    if (view.target == "aten.transpose.int") return b.transpose(value, call.constant(1), call.constant(2));
+    if (view.target == "aten.t.default") return rank < 2 ? value : b.transpose(value, 0, 1);
+    if (view.target == "aten.permute.default") return b.permute(value, inverse(call.constants(1), rank, view));
+    if (view.target == "aten.select.int") {
+      const size_t dim = call.dim(1, rank);
+      return write_slice(b, whole, b.unsqueeze(value, static_cast<int64_t>(dim)), dim, call.integer(2));
+    }
+    if (view.target == "aten.slice.Tensor" && call.integer(4) == SymInt(1)) {
+      const size_t dim = call.dim(1, rank);
+      return write_slice(b, whole, value, dim, call.optional_integer(2).value_or(SymInt(0)));
+    }
+    no_inverse(cause, view);
+  }
+
+  [[noreturn]] static void no_inverse(const Node& cause, const Node& view) {
+    throw_user("in-place operator " + cause.target + " of " + place(cause) + " writes through " + view.target + " of " + place(view) +
+                   ", which cannot be written back",
+               "use the out-of-place form on this line");
+  }
+
+  /// Part `i` of split or unbind.
+  Node* write_part(Builder& b, const Node& cause, const Node& view, const Node& tuple, Node* value) {
+    const Node& parent = *values_.at(&tuple).via;
+    Node* whole = whole_value(parent);
+    const auto index = static_cast<size_t>(*view.args.at(1).as<int64_t>());
+    const Call call(tuple);
+    const size_t rank = whole->tensor().shape.size();
+    if (tuple.target == "aten.unbind.int") {
+      const size_t dim = call.dim(1, rank);
+      return write_slice(b, whole, b.unsqueeze(value, static_cast<int64_t>(dim)), dim, static_cast<int64_t>(index));
+    }
+    const bool split = tuple.target.starts_with("aten.split") || tuple.target == "aten.chunk.default";
+    if (!split) no_inverse(cause, tuple);
+    const size_t dim = call.dim(2, rank);
+    SymInt start = 0;
+    for (size_t i = 0; i < index; ++i) start = start + tuple.type.parts.at(i).tensor.shape.at(dim);
+    return write_slice(b, whole, value, dim, start);
+  }
+
+  Node* whole_value(const Node& parent) {
+    refresh(parent);
+    return rewriter_.mapped(&parent);
+  }
+
+  /// `whole` with [start, start + size of value) along `dim` replaced: before, value, after, concatenated.
+  static Node* write_slice(Builder& b, Node* whole, Node* value, size_t dim, SymInt start) {
+    const SymInt size = whole->tensor().shape[dim];
+    if (start.is_const() && start.value() < 0) start = start + size;
+    const SymInt end = start + value->tensor().shape[dim];
+    const auto d = static_cast<int64_t>(dim);
+    std::vector<Argument> pieces;
+    const auto slice = [&](const SymInt& from, const SymInt& to) {
+      const auto bounds = Argument::ints({from, to}).as<ListArg>()->items;
+      pieces.push_back(b.call("aten.slice.Tensor", {whole, d, bounds[0], bounds[1]}));
+    };
+    if (!(start == SymInt(0))) slice(0, start);
+    pieces.push_back(value);
+    if (!(end == size)) slice(end, kEnd);
+    if (pieces.size() == 1) return value;
+    return b.call("aten.cat.default", {Argument::list(std::move(pieces)), d});
+  }
+
+  static std::vector<int64_t> inverse(const std::vector<int64_t>& dims, size_t rank, const Node& where) {
+    std::vector<int64_t> result(rank);
+    for (size_t i = 0; i < rank; ++i) result[normalize_dim(dims.at(i), rank, where)] = static_cast<int64_t>(i);
+    return result;
+  }
+
+  void finish_outputs(const Node& node) {
+    for (Node* operand : node.operands()) refresh(*operand);
+    std::vector<Argument> leaves;
+    const auto inputs = graph_.placeholders();
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (!written_.contains(inputs[i])) continue;
+      leaves.push_back(rewriter_.mapped(inputs[i]));
+      specs_.push_back(mutation_spec(i, *inputs[i]));
+    }
+    if (leaves.empty()) {
+      specs_ = graph_.output_specs;
+      rewriter_.copy(node);
+      return;
+    }
+    for (const Argument& leaf : graph_.flat_outputs()) leaves.push_back(rewriter_.mapped(leaf));
+    const size_t own = graph_.flat_outputs().size();
+    for (size_t i = 0; i < own; ++i)
+      specs_.push_back(i < graph_.output_specs.size() ? graph_.output_specs[i] : OutputSpec{OutputSpec::Kind::User, {}});
+    auto output = std::make_unique<Node>(node);
+    output->args = {Argument(ListArg{ListArg::Kind::Tuple, std::move(leaves)})};
+    rewriter_.to().add(std::move(output));
+  }
+
+  OutputSpec mutation_spec(size_t i, const Node& input) const {
+    const InputSpec spec = i < graph_.input_specs.size() ? graph_.input_specs[i] : InputSpec{};
+    if (spec.kind == InputSpec::Kind::User) return {OutputSpec::Kind::UserInputMutation, input.name};
+    if (spec.kind == InputSpec::Kind::Parameter) return {OutputSpec::Kind::ParameterMutation, spec.target};
+    return {OutputSpec::Kind::BufferMutation, spec.target};
+  }
+
+  const Graph& graph_;
+  GraphRewriter rewriter_;
+  std::unordered_map<const Node*, Value> values_;
+  std::unordered_map<const Node*, AliasSet> sets_;
+  std::set<const Node*> written_;
+  std::vector<OutputSpec> specs_;
+};
+
+}  // namespace
+
+PassResult functionalize(const Graph& graph, const PassContext&) { return Functionalizer(graph).run(); }
+
+}  // namespace strata
