@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "capture/json.h"
 #include "capture/zip.h"
 #include "core/runtime/tensor.h"
+#include "core/support/json.h"
 
 namespace strata::capture {
 

@@ -8,9 +8,9 @@
 #include <memory>
 #include <string>
 
-#include "capture/json.h"
 #include "capture/pt2_meta.h"
 #include "core/ir/graph.h"
+#include "core/support/json.h"
 
 namespace strata::capture {
 

@@ -10,9 +10,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "capture/json.h"
 #include "core/ir/graph.h"
 #include "core/ir/program.h"
+#include "core/support/json.h"
 
 namespace strata::capture {
 

@@ -64,9 +64,7 @@ std::optional<uint64_t> extent_of(DType dtype, const std::vector<int64_t>& shape
 
 Bytes swap_bytes(std::span<const std::byte> data, DType dtype) {
   Bytes copy = copy_bytes(data);
-  auto* p = const_cast<std::byte*>(copy.data.data());
-  const size_t item = component_size(dtype);
-  for (size_t i = 0; i + item <= data.size(); i += item) std::reverse(p + i, p + i + item);
+  strata::swap_bytes({const_cast<std::byte*>(copy.data.data()), copy.size()}, component_size(dtype));
   return copy;
 }
 

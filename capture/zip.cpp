@@ -2,18 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/zip.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdlib>
 #include <cstring>
-#include <new>
 
 #include "core/support/error.h"
 
@@ -36,51 +29,7 @@ T load(std::span<const std::byte> data, uint64_t at) {
 
 bool inside(uint64_t offset, uint64_t size, uint64_t total) { return offset <= total && size <= total - offset; }
 
-class FileDescriptor {
- public:
-  explicit FileDescriptor(const char* path) : fd_(::open(path, O_RDONLY | O_CLOEXEC)) {}
-  ~FileDescriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  FileDescriptor(const FileDescriptor&) = delete;
-  FileDescriptor& operator=(const FileDescriptor&) = delete;
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
-
-std::shared_ptr<std::byte> allocate(size_t size) {
-  const size_t rounded = (std::max<size_t>(size, 1) + 63) / 64 * 64;
-  auto* memory = static_cast<std::byte*>(std::aligned_alloc(64, rounded));
-  if (!memory) throw_runtime(fmt::format("out of memory: {} bytes were asked for", size));
-  return {memory, [](std::byte* p) { std::free(p); }};
-}
-
 }  // namespace
-
-Bytes map_file(const std::filesystem::path& path) {
-  const FileDescriptor file(path.c_str());
-  if (file.get() < 0) throw_user(fmt::format("cannot open '{}': {}", path.string(), std::strerror(errno)));
-  struct stat info{};
-  if (::fstat(file.get(), &info) != 0)
-    throw_user(fmt::format("cannot read '{}': {}", path.string(), std::strerror(errno)));
-  if (S_ISDIR(info.st_mode)) throw_user(fmt::format("'{}' is a directory, expected a file", path.string()));
-  if (!S_ISREG(info.st_mode))
-    throw_user(fmt::format("'{}' is not a regular file", path.string()), "copy it into a file first");
-  const auto size = static_cast<size_t>(info.st_size);
-  if (size == 0) return {};
-  void* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, file.get(), 0);
-  if (memory == MAP_FAILED) throw_runtime(fmt::format("cannot map '{}': {}", path.string(), std::strerror(errno)));
-  const std::shared_ptr<const void> owner(memory, [size](const void* p) { ::munmap(const_cast<void*>(p), size); });
-  return {{static_cast<const std::byte*>(memory), size}, owner};
-}
-
-Bytes copy_bytes(std::span<const std::byte> data) {
-  const auto memory = allocate(data.size());
-  if (!data.empty()) std::memcpy(memory.get(), data.data(), data.size());
-  return {{memory.get(), data.size()}, memory};
-}
 
 ZipArchive::ZipArchive(Bytes bytes, std::string name) : bytes_(std::move(bytes)), name_(std::move(name)) {
   const Directory directory = find_directory();
@@ -214,7 +163,7 @@ Bytes ZipArchive::inflate(const Member& member, std::string_view member_name) co
   if (member.size / kMaxInflation > member.packed)
     fail(fmt::format("member '{}' declares {} bytes, more than its {} packed bytes can hold", member_name, member.size,
                      member.packed));
-  const auto memory = allocate(member.size);
+  const auto memory = allocate_bytes(member.size);
   z_stream stream{};
   if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) throw_runtime("zlib could not be started");
   const auto* in = reinterpret_cast<const Bytef*>(bytes_.data.data() + member.data);

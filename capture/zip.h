@@ -9,8 +9,6 @@
 /// data cannot fill. All errors are user Errors that begin with the archive's name.
 
 #include <cstddef>
-#include <filesystem>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -19,24 +17,9 @@
 #include <string_view>
 #include <vector>
 
+#include "core/support/file.h"
+
 namespace strata::capture {
-
-/// Bytes and what keeps them alive.
-struct Bytes {
-  std::span<const std::byte> data;
-  std::shared_ptr<const void> owner;
-
-  size_t size() const { return data.size(); }
-  std::string_view text() const { return {reinterpret_cast<const char*>(data.data()), data.size()}; }
-};
-
-/// Maps a file, privately and copy-on-write: writing to the bytes never changes the file. An empty file gives empty
-/// bytes. Throws a user Error when it does not exist, is a directory or cannot be read. The file must not be truncated
-/// while mapped.
-Bytes map_file(const std::filesystem::path& path);
-
-/// Copies into memory owned by the result, aligned to 64 bytes.
-Bytes copy_bytes(std::span<const std::byte> data);
 
 class ZipArchive {
  public:

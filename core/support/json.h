@@ -18,7 +18,7 @@
 #include <variant>
 #include <vector>
 
-namespace strata::capture {
+namespace strata {
 
 struct Json;
 using JsonArray = std::vector<Json>;
@@ -68,4 +68,4 @@ Json parse_json(std::string_view text, std::string_view name);
 /// Path of a value in a tree (`graph.nodes[3].target`), empty for the root or when it is not in there.
 std::string json_path(const Json& root, const Json* value);
 
-}  // namespace strata::capture
+}  // namespace strata

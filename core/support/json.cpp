@@ -1,6 +1,6 @@
 // Copyright 2026 The Strata Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "capture/json.h"
+#include "core/support/json.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 
 #include "core/support/error.h"
 
-namespace strata::capture {
+namespace strata {
 namespace {
 
 constexpr int kMaxDepth = 512;
@@ -326,4 +326,4 @@ std::string json_path(const Json& root, const Json* value) {
   return find_path(root, value, path) ? path : std::string();
 }
 
-}  // namespace strata::capture
+}  // namespace strata
