@@ -122,6 +122,11 @@ int64_t wrap(int64_t value, DType dtype) {
 
 int64_t float_to_integer(double value, DType dtype) {
   if (dtype == DType::Bool) return value != 0;
+  bool through_int32 = dtype == DType::I32 || dtype_size(dtype) < 4;
+  if (through_int32) {
+    bool fits = value > -0x1p31 - 1 && value < 0x1p31;
+    return wrap(fits ? static_cast<int32_t>(value) : std::numeric_limits<int32_t>::min(), dtype);
+  }
   bool fits = value >= -0x1p63 && value < 0x1p63;
   if (dtype == DType::U64 && value >= 0x1p63 && value < 0x1p64)
     return static_cast<int64_t>(static_cast<uint64_t>(value));

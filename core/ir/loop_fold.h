@@ -22,7 +22,8 @@ enum class Operand : uint8_t { A, B };
 double round_to(double value, DType dtype);
 /// Truncated to the width of an integer dtype, sign- or zero-extended; Bool gives 0 or 1.
 int64_t wrap(int64_t value, DType dtype);
-/// PyTorch's conversion of a float: to Bool `!= 0`, else truncation; out of range gives the wrapped smallest int64.
+/// PyTorch's conversion of a float: to Bool `!= 0`, else truncation through int32 (I32 and narrower) or int64; out of
+/// the range of that, its smallest value.
 int64_t float_to_integer(double value, DType dtype);
 
 /// The result when the operands are constants and the operation is exact to fold; otherwise nothing.
