@@ -100,11 +100,20 @@ void TraceFile::open() {
   detached_ = false;
   if (!open_directly()) open_copy();
   version_ = check_format(*database_);
+  check_is_whole();
   if (version_ < kSchemaVersion) open_migrated();
   // Taken before the file was read: what is written in between counts as new.
   signature_ = detached_ ? content : identity;
   database_->bound_work();
   data_version_ = database_->integer("PRAGMA data_version");
+}
+
+// SQLite takes a last page that is cut for one that ends in zeros. With a log the main file may well be shorter.
+void TraceFile::check_is_whole() {
+  const std::int64_t expected = database_->integer("PRAGMA page_count") * database_->integer("PRAGMA page_size");
+  if (has_content(side_file(path_, "-wal"))) return;
+  const std::int64_t found = stat_or_zero(path_).st_size;
+  if (found < expected) throw_corrupt(path_, fmt::format("it has {} bytes of {}", found, expected));
 }
 
 bool TraceFile::open_directly() {

@@ -26,6 +26,7 @@ class TraceFile {
 
  private:
   void open();
+  void check_is_whole();
   bool open_directly();
   void open_copy();
   void open_migrated();

@@ -332,7 +332,8 @@ void Writer::Impl::close() {
     truncate_log();
     database->busy_timeout(100);
     database->release_statements();
-    if (database->text("PRAGMA journal_mode = DELETE") != "delete") {
+    if (database->attempt("PRAGMA journal_mode = DELETE") != SQLITE_OK ||
+        database->text("PRAGMA journal_mode") != "delete") {
       database->busy_timeout(5000);
       replace_by_copy();
     }

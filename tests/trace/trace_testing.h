@@ -4,6 +4,7 @@
 
 /// Helpers of the trace tests: a folder of one's own, small graphs, and the words of errors.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -68,12 +69,12 @@ Error error_of(F&& action) {
 inline NodeRecord make_node(NodeId id, const std::string& target, std::vector<NodeId> inputs = {}) {
   NodeRecord node;
   node.id = id;
-  node.name = "n" + std::to_string(id);
+  node.name = fmt::format("n{}", id);
   node.op = inputs.empty() ? "placeholder" : "call";
   node.target = target;
   for (const NodeId input : inputs) {
     node.inputs.push_back({input});
-    node.args += (node.args.empty() ? "n" : ", n") + std::to_string(input);
+    node.args += fmt::format("{}n{}", node.args.empty() ? "" : ", ", input);
   }
   node.type = "f32[8, 64][64, 1]cpu";
   node.dtype = "f32";
