@@ -1,0 +1,49 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "app/draw/layout.h"
+
+#include <algorithm>
+
+#include "app/draw/layout_engines.h"
+
+namespace strata::draw {
+
+double cell_width(const PictureNode& node) { return std::max(node.width, node.label_width); }
+double cell_height(const PictureNode& node) { return node.height + (node.label_width > 0 ? kTypeRow : 0); }
+
+void set_cell(Layout& layout, const Picture& picture, int i, double x, double y) {
+  const PictureNode& node = picture.nodes[i];
+  double centre = x + cell_width(node) / 2;
+  layout.nodes[i] = {centre - node.width / 2, y, node.width, node.height};
+  if (node.label_width > 0)
+    layout.labels[i] = {centre - node.label_width / 2, y + node.height, node.label_width, kTypeRow};
+}
+
+namespace {
+
+/// dot's time grows faster than linearly with both; these are where it stays well under a second.
+bool small_enough(const Picture& picture) { return picture.nodes.size() <= 900 && picture.edges.size() <= 1600; }
+
+void add_margin(Layout& layout, double margin) {
+  auto shift = [margin](Rect& r) { r.x += margin, r.y += margin; };
+  for (Rect& r : layout.nodes) shift(r);
+  for (Rect& r : layout.labels) shift(r);
+  for (Rect& r : layout.groups) shift(r);
+  for (auto& edge : layout.edges)
+    for (Point& p : edge) p.x += margin, p.y += margin;
+  layout.width += 2 * margin;
+  layout.height += 2 * margin;
+}
+
+}  // namespace
+
+Layout lay_out(const Picture& picture, Engine engine) {
+  Layout layout;
+  bool graphviz = engine == Engine::Graphviz || (engine == Engine::Automatic && small_enough(picture));
+  auto made = graphviz && !picture.nodes.empty() ? lay_out_with_graphviz(picture) : std::nullopt;
+  layout = made ? std::move(*made) : lay_out_with_layers(picture);
+  add_margin(layout, 16);
+  return layout;
+}
+
+}  // namespace strata::draw
