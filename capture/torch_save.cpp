@@ -13,6 +13,8 @@ namespace {
 
 using Kind = PickleValue::Kind;
 
+constexpr uint64_t kMaxExpanded = uint64_t{1} << 28;  // elements
+
 size_t component_size(DType dtype) { return is_complex(dtype) ? dtype_size(dtype) / 2 : dtype_size(dtype); }
 
 std::optional<DType> storage_dtype(std::string_view global) {
@@ -84,6 +86,11 @@ Tensor make_view(std::shared_ptr<Storage> storage, DType dtype, std::vector<int6
     throw_user(fmt::format("{}: {} of sizes [{}] needs {} bytes, its data has {}", what, dtype_name(dtype),
                            fmt::join(shape, ", "), *extent, storage->size),
                "the file is damaged or incomplete");
+  // Strides of 0 let little data stand for much: far beyond what programs do with that, it is an attack on memory.
+  const Tensor view{dtype, shape, strides, 0, nullptr};
+  if (*extent != 0 && static_cast<uint64_t>(view.numel()) > std::max<uint64_t>(kMaxExpanded, 1024 * storage->size))
+    throw_user(
+        fmt::format("{}: sizes [{}] repeat {} bytes of data too often", what, fmt::join(shape, ", "), storage->size));
   if (*extent == 0) offset = 0;  // no element: any offset would do, but it must not point outside
   return Tensor{dtype, std::move(shape), std::move(strides), offset, std::move(storage)};
 }
