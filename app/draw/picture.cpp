@@ -24,8 +24,8 @@ std::string short_type(const trace::NodeRecord& node) {
 }
 
 std::string tooltip(const trace::NodeRecord& node) {
-  std::string text = node.name + " = " + (node.target.empty() ? node.op : node.target);
-  if (!node.args.empty()) text += "(" + (node.args.size() > 400 ? node.args.substr(0, 400) + "…" : node.args) + ")";
+  std::string text = fmt::format("{} = {}", node.name, node.target.empty() ? node.op : node.target);
+  if (!node.args.empty()) text += fmt::format("({}{})", node.args.substr(0, 400), node.args.size() > 400 ? "…" : "");
   auto line = [&](std::string_view key, const std::string& value) {
     if (!value.empty()) text += fmt::format("\n{}: {}", key, value);
   };
@@ -111,7 +111,7 @@ void add_groups(Picture& picture, std::vector<Members> groups, const std::map<tr
     if (!options.groups) continue;
     if (members.nodes.size() == 1) {
       picture.nodes[members.nodes[0]].footer = note.empty() ? name : note;
-      picture.nodes[members.nodes[0]].tooltip += "\n" + kernel_tooltip(members, time);
+      picture.nodes[members.nodes[0]].tooltip += fmt::format("\n{}", kernel_tooltip(members, time));
       continue;
     }
     for (int i : members.nodes) picture.nodes[i].group = static_cast<int>(picture.groups.size());
@@ -171,7 +171,8 @@ Picture make_picture(trace::Reader& reader, trace::Id snapshot, const DrawOption
     times = kernel_times(reader, record->compile);
   Picture picture = make_picture(reader.nodes(snapshot), kernels, times, options);
   auto compile = reader.compile(record->compile);
-  picture.title = (compile ? compile->name + " " + compile->address + " " : "") + record->stage;
+  picture.title = record->stage;
+  if (compile) picture.title = fmt::format("{} {} {}", compile->name, compile->address, record->stage);
   return picture;
 }
 
