@@ -1,0 +1,99 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Every view but a reshape maps indices by an affine function, so its value at 0 and at the unit vectors gives offset and strides.
+
+#include "passes/strided_view.h"
+
+#include <algorithm>
+
+namespace strata {
+namespace {
+
+bool is_reshape(const Node& node) {
+  return node.is("aten.view.default") || node.is("aten._unsafe_view.default") || node.is("aten.reshape.default");
+}
+
+bool apply_affine(const Node& node, IndexMap map, StridedView& view) {
+  const Call call(node);
+  const size_t rank = node.tensor().shape.size();
+  std::vector<SymInt> index(rank, SymInt(0));
+  const auto address = [&](const std::vector<SymInt>& at) {
+    SymInt sum = 0;
+    for (size_t d = 0; d < at.size(); ++d) sum = sum + at[d] * view.strides[d];
+    return sum;
+  };
+  const std::vector<SymInt> origin = map(call, index);
+  if (origin.size() != view.strides.size()) return false;
+  const SymInt start = address(origin);
+  std::vector<SymInt> strides(rank);
+  for (size_t d = 0; d < rank; ++d) {
+    index[d] = 1;
+    strides[d] = address(map(call, index)) - start;
+    index[d] = 0;
+  }
+  view.strides = std::move(strides);
+  view.offset = view.offset + start;
+  return true;
+}
+
+}  // namespace
+
+bool is_view(const Node& node) {
+  return node.kind == NodeKind::Call && node.op && node.type.is_tensor() && std::holds_alternative<IndexMap>(node.op->lowering);
+}
+
+const Node* view_base(const Node* node) {
+  while (is_view(*node)) node = node->args.at(0).node();
+  return node;
+}
+
+std::optional<std::vector<SymInt>> reshape_strides(const std::vector<SymInt>& shape, const std::vector<SymInt>& strides,
+                                                   const std::vector<SymInt>& result) {
+  std::vector<SymInt> out(result.size(), SymInt(1));
+  if (shape.empty()) return out;
+  size_t next = result.size();  // dimensions of the result not yet placed
+  SymInt chunk_stride = strides.back(), chunk = 1, placed = 1;
+  for (size_t d = shape.size(); d-- > 0;) {
+    chunk = chunk * shape[d];
+    const bool ends = d == 0 || (!(shape[d - 1] == SymInt(1)) && !(strides[d - 1] == chunk * chunk_stride));
+    if (!ends) continue;
+    while (next > 0 && (!(placed == chunk) || result[next - 1] == SymInt(1))) {
+      out[next - 1] = placed * chunk_stride;
+      placed = placed * result[next - 1];
+      --next;
+    }
+    if (!(placed == chunk)) return {};
+    if (d > 0) {
+      chunk_stride = strides[d - 1];
+      chunk = 1;
+      placed = 1;
+    }
+  }
+  if (next != 0) return {};
+  return out;
+}
+
+std::optional<StridedView> strided_view(const Node* node, const LayoutOf& layout) {
+  std::vector<const Node*> chain;
+  while (is_view(*node)) {
+    chain.push_back(node);
+    node = node->args.at(0).node();
+  }
+  std::reverse(chain.begin(), chain.end());
+  StridedView view{node, node->tensor().shape, layout(node), SymInt(0), {}};
+  for (const Node* step : chain) {
+    if (is_reshape(*step)) {
+      auto strides = reshape_strides(view.shape, view.strides, step->tensor().shape);
+      if (!strides) return {};
+      view.strides = std::move(*strides);
+    } else if (!apply_affine(*step, std::get<IndexMap>(step->op->lowering), view)) {
+      return {};
+    }
+    view.shape = step->tensor().shape;
+    view.through.push_back(step);
+  }
+  return view;
+}
+
+}  // namespace strata
