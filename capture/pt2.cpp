@@ -6,6 +6,7 @@
 
 #include "capture/pt2_archive.h"
 #include "capture/pt2_graph.h"
+#include "capture/pt2_guards.h"
 #include "capture/pt2_samples.h"
 #include "core/support/error.h"
 
@@ -13,6 +14,12 @@ namespace strata {
 namespace {
 
 using namespace capture;
+
+std::vector<std::string> strings(const Json& array) {
+  std::vector<std::string> result;
+  for (const Json& item : array.array()) result.push_back(item.string());
+  return result;
+}
 
 std::string version_text(const Json* version) {
   if (!version) return {};
@@ -64,15 +71,14 @@ void name_outputs(Program& program, bool has_spec) {
 }
 
 void read_call_signature(Program& program, const Json& module, const std::string& file) {
-  std::vector<std::string> leaf_names, arguments;
+  std::vector<std::string> leaf_names;
   const Json* signature = root_signature(module);
   if (signature) {
     const Json* namedtuples = module.find("treespec_namedtuple_fields");
     program.in_spec = parse_tree_spec(signature->at("in_spec").string(), namedtuples, file + ":in_spec");
     program.out_spec = parse_tree_spec(signature->at("out_spec").string(), namedtuples, file + ":out_spec");
-    if (const Json* names = signature->find("forward_arg_names"))
-      for (const Json& name : names->array()) arguments.push_back(name.string());
-    leaf_names = input_names(program.in_spec, arguments);
+    const Json* names = signature->find("forward_arg_names");
+    leaf_names = input_names(program.in_spec, names ? strings(*names) : std::vector<std::string>());
   }
   name_inputs(program, leaf_names);
   name_outputs(program, signature != nullptr);
@@ -156,12 +162,9 @@ Program read_program(const Pt2Archive& archive, const Json& json, const std::str
   program.source_lines = context.metadata.lines();
   program.schema_version = version_text(json.find("schema_version"));
   if (const Json* version = json.find("torch_version")) program.producer = "torch " + version->string();
-  if (const Json* verifiers = json.find("verifiers"))
-    for (const Json& verifier : verifiers->array()) program.verifiers.push_back(verifier.string());
-  if (const Json* guards = json.find("guards_code"))
-    for (const Json& guard : guards->array())
-      program.graph.env().assume({guard.string(), "guard of the exported program", ""});
+  if (const Json* verifiers = json.find("verifiers")) program.verifiers = strings(*verifiers);
   read_call_signature(program, module, file);
+  if (const Json* guards = json.find("guards_code")) add_guards(program, strings(*guards));
   return program;
 }
 

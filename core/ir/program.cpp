@@ -177,6 +177,26 @@ void add_equations(Binder& binder, const Type& type, const Tensor& input, const 
 
 }  // namespace
 
+std::optional<bool> SizeGuard::holds(const SymBindings& bindings) const {
+  const auto a = evaluate(left, bindings), b = evaluate(right, bindings);
+  if (!a || !b) return std::nullopt;
+  switch (relation) {
+    case Relation::Equal:
+      return *a == *b;
+    case Relation::NotEqual:
+      return *a != *b;
+    case Relation::Less:
+      return *a < *b;
+    case Relation::LessEqual:
+      return *a <= *b;
+    case Relation::Greater:
+      return *a > *b;
+    case Relation::GreaterEqual:
+      return *a >= *b;
+  }
+  return std::nullopt;
+}
+
 size_t TreeSpec::leaf_count() const {
   if (is_leaf()) return 1;
   size_t count = 0;
@@ -252,7 +272,14 @@ SymBindings check_inputs(const Program& program, std::span<const Tensor> inputs)
                            placeholders.size() == 1 ? "" : "s", fmt::join(expected, ", "), inputs.size(),
                            inputs.size() == 1 ? "was" : "were"));
   }
-  return bind_symbols(program.graph, inputs, names);
+  SymBindings bindings = bind_symbols(program.graph, inputs, names);
+  std::vector<std::string> problems;
+  for (const SizeGuard& guard : program.guards)
+    if (guard.holds(bindings) == false)
+      problems.push_back(fmt::format("the program requires {}; here the left side is {}, the right side is {}",
+                                     guard.text, *evaluate(guard.left, bindings), *evaluate(guard.right, bindings)));
+  if (!problems.empty()) throw_problems(problems);
+  return bindings;
 }
 
 }  // namespace strata

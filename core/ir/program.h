@@ -31,6 +31,17 @@ struct ConstantInput {
   Argument value;
 };
 
+/// A condition on input sizes that the program was exported under.
+struct SizeGuard {
+  enum class Relation : uint8_t { Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual };
+  std::string text;  ///< as the exporter wrote it: `L['x'].size()[0] % 2 == 0`
+  SymInt left, right;
+  Relation relation = Relation::Equal;
+
+  /// Nothing if a side has no value under these bindings.
+  std::optional<bool> holds(const SymBindings& bindings) const;
+};
+
 struct Program {
   explicit Program(Graph captured) : graph(std::move(captured)) {}
 
@@ -46,14 +57,17 @@ struct Program {
   /// User inputs, in order, one per placeholder of InputSpec kind User: tensors, and sizes as 0-dimensional int64
   /// tensors.
   std::vector<std::string> user_input_names;  ///< as in Python: `x`, `d.a`, `args.0`, `kwargs.mask`
-  std::vector<Tensor>
-      sample_inputs;               ///< parallel to user_input_names, or empty if the archive has none that can be read
-  std::string sample_inputs_note;  ///< why `sample_inputs` is empty
+  /// Parallel to user_input_names, or empty if the archive has none that can be read.
+  std::vector<Tensor> sample_inputs;
+  std::string sample_inputs_note;              ///< why `sample_inputs` is empty
   std::vector<ConstantInput> constant_inputs;  ///< user inputs that take no value any more
 
-  std::vector<std::string>
-      user_output_names;       ///< one per output of kind User: `out`, `out.0`, `out.logits`, `out.rest.1`
+  /// One per output of kind User: `out`, `out.0`, `out.logits`, `out.rest.1`.
+  std::vector<std::string> user_output_names;
   TreeSpec in_spec, out_spec;  ///< in_spec: tuple of (positional tuple, keyword dict)
+
+  /// Conditions that check_inputs evaluates; all of the exporter's, in words, are assumptions of graph.env().
+  std::vector<SizeGuard> guards;
 
   std::string producer;                ///< `torch 2.11.0+cu130`
   std::string schema_version;          ///< `8.17`
@@ -87,8 +101,8 @@ std::vector<Node*> user_placeholders(const Graph& graph);
 /// checks them first).
 SymBindings bind_symbols(const Graph& graph, std::span<const Tensor> inputs, std::span<const std::string> names = {});
 
-/// Throws one user Error, listing everything that is wrong: count, dtypes, ranks, sizes, ranges. Returns the symbols'
-/// values.
+/// Throws one user Error, listing everything that is wrong: count, dtypes, ranks, sizes, ranges, guards. Returns the
+/// symbols' values.
 SymBindings check_inputs(const Program& program, std::span<const Tensor> inputs);
 
 }  // namespace strata

@@ -1,0 +1,65 @@
+"""Makes the small exported programs beside this file. Run in this folder with PyTorch 2.9 or later: python3 make.py"""
+import torch
+from torch.export import Dim, export, save
+
+
+class Nested(torch.nn.Module):
+    def forward(self, d, scale, *, mask, flag=True):
+        y = d["a"] + d["b"][0] * mask
+        y = y * scale if flag else y
+        return {"logits": y, "rest": [y * 2, (y + 1,)]}
+
+
+class Choose(torch.nn.Module):
+    def forward(self, p, x):
+        return torch.cond(p, lambda x: (x.sin(), x + 1), lambda x: (x.cos(), x - 1), (x,))
+
+
+class Buffers(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("count", torch.zeros(3))
+        self.register_buffer("hidden", torch.arange(3.0), persistent=False)
+        self.fixed = torch.tensor([1.0, 2.0, 3.0])
+
+    def forward(self, x):
+        self.count.add_(1)
+        x.mul_(2)
+        largest, _ = x.max(dim=0)
+        return largest + self.count + self.hidden + self.fixed
+
+
+class Weights(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = torch.nn.Parameter(torch.arange(12.0).reshape(3, 4).t()[1:3])
+        self.tied = self.a
+        base = [0.0, 1.0, -2.5, 3.0]
+        for dtype in (torch.bfloat16, torch.float16, torch.int8, torch.bool, torch.float64, torch.complex64):
+            self.register_buffer("w_" + str(dtype)[6:], torch.tensor(base).to(dtype))
+        self.register_buffer("e4m3", torch.tensor(base).to(torch.float8_e4m3fn))
+        self.register_buffer("u16", torch.tensor([0, 1, 2, 65535], dtype=torch.uint16))
+        self.register_buffer("empty", torch.zeros(0, 3))
+
+    def forward(self, x):
+        return x + self.w_bfloat16 + self.w_float16 + self.w_int8 + self.w_float64, self.a + self.tied, self.w_complex64 * 2
+
+
+class Sizes(torch.nn.Module):
+    def forward(self, x, y, k):
+        n = y.shape[0]
+        parts = torch.split(x, 2, 1)
+        return x[1:] + y, torch.arange(n * 2) + k, n + 1, list(parts)
+
+
+rows = Dim("rows", min=3, max=9)
+half = Dim("half", max=50)
+save(export(Nested(), ({"a": torch.ones(3, 4), "b": [torch.full((3, 4), 2.0)]}, 3.0),
+            {"mask": torch.full((3, 4), 0.5), "flag": True}), "nested.pt2")
+save(export(Choose(), (torch.tensor(True), torch.arange(3.0))), "choose.pt2")
+save(export(Buffers(), (torch.ones(5, 3),)).run_decompositions(), "buffers.pt2")
+save(export(Weights(), (torch.arange(4.0),)), "weights.pt2")
+save(export(Sizes(), (torch.ones(6, 4), torch.ones(5, 4), 7),
+            dynamic_shapes=({0: rows}, {0: rows - 1}, Dim.DYNAMIC)), "sizes.pt2")
+save(export(type("Even", (torch.nn.Module,), {"forward": lambda self, x: x * 2})(), (torch.ones(8, 3),),
+            dynamic_shapes=({0: 2 * half},)), "even.pt2")
