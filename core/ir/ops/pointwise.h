@@ -1,0 +1,18 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Parts of the pointwise family; `ops::pointwise()` joins them.
+
+#include "core/ir/ops/common.h"
+
+namespace strata::ops {
+
+Rows elementary();    ///< one operand: exp, sin, floor, isnan, ...
+Rows activations();   ///< relu, gelu, hardswish, elu, ...
+Rows arithmetic();    ///< add, mul, div, pow, remainder, maximum, ...
+Rows comparisons();   ///< eq, lt, logical and bitwise operators
+Rows selections();    ///< where, masked_fill, clamp, lerp, addcmul
+Rows conversions();   ///< casts, clone, contiguous, detach, dropout
+
+}  // namespace strata::ops

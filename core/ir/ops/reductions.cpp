@@ -1,0 +1,81 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "core/ir/ops/reductions.h"
+
+#include <algorithm>
+
+namespace strata::ops {
+namespace {
+
+std::optional<size_t> find_param(const Call& call, std::string_view name) {
+  const auto& params = call.op().schema.params;
+  for (size_t i = 0; i < params.size(); ++i)
+    if (params[i].name == name) return i;
+  return {};
+}
+
+}  // namespace
+
+std::vector<bool> reduced_dims(const Call& call) {
+  const size_t rank = tensor_type(call, 0).shape.size();
+  const auto param = find_param(call, "dim");
+  const std::vector<int64_t> dims = param ? call.constants(*param) : std::vector<int64_t>();
+  if (dims.empty()) return std::vector<bool>(rank, true);
+  std::vector<bool> reduced(std::max<size_t>(rank, 1), false);
+  for (int64_t d : dims) {
+    const size_t at = normalize_dim(d, rank, call.node());
+    if (reduced[at]) reject(call, "dimension " + std::to_string(d) + " is named twice");
+    reduced[at] = true;
+  }
+  reduced.resize(rank);
+  return reduced;
+}
+
+std::vector<int64_t> reduced_dim_list(const Call& call) {
+  std::vector<int64_t> list;
+  const std::vector<bool> reduced = reduced_dims(call);
+  for (size_t d = 0; d < reduced.size(); ++d)
+    if (reduced[d]) list.push_back(static_cast<int64_t>(d));
+  return list;
+}
+
+bool keeps_dims(const Call& call) {
+  const auto param = find_param(call, "keepdim");
+  return param && call.boolean(*param);
+}
+
+std::vector<SymInt> reduced_shape(const std::vector<SymInt>& shape, const std::vector<bool>& reduced, bool keepdim) {
+  std::vector<SymInt> out;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (!reduced[d]) out.push_back(shape[d]);
+    else if (keepdim) out.push_back(1);
+  }
+  return out;
+}
+
+Type reduced_type(const Call& call, DType dtype) {
+  return result_like(call, dtype, reduced_shape(tensor_type(call, 0).shape, reduced_dims(call), keeps_dims(call)));
+}
+
+SymInt reduced_count(const Call& call) {
+  SymInt n = 1;
+  const auto& shape = tensor_type(call, 0).shape;
+  const std::vector<bool> reduced = reduced_dims(call);
+  for (size_t d = 0; d < shape.size(); ++d)
+    if (reduced[d]) n = n * shape[d];
+  return n;
+}
+
+Node* with_kept_dims(Builder& b, Node* x, const Call& call) {
+  return b.reshape(x, reduced_shape(tensor_type(call, 0).shape, reduced_dims(call), true));
+}
+
+Node* spread(Builder& b, Node* x, const Call& call) { return b.expand(with_kept_dims(b, x, call), tensor_type(call, 0).shape); }
+
+std::vector<OpDef> reductions() {
+  Rows rows = folds();
+  append(rows, statistics());
+  return rows;
+}
+
+}  // namespace strata::ops

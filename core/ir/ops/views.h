@@ -1,0 +1,31 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Parts of the view family; `ops::views()` joins them. Types of views carry the strides that PyTorch would give them, as far as
+/// the operand's strides are known.
+
+#include "core/ir/ops/common.h"
+
+namespace strata::ops {
+
+Rows reshapes();       ///< view, reshape, flatten, unflatten, squeeze, unsqueeze
+Rows permutations();   ///< transpose, permute, movedim, expand, diagonal, flip, repeat
+Rows slices();         ///< slice, select, narrow, split, unbind, chunk, as_strided
+
+/// Type of a view of operand 0.
+Type view_type(const Call& call, std::vector<SymInt> shape, std::optional<std::vector<SymInt>> strides);
+/// Shape with the one -1 replaced; throws a user Error if the element counts cannot agree.
+std::vector<SymInt> infer_shape(const Call& call, const std::vector<SymInt>& from, std::vector<SymInt> wanted);
+/// Strides of `t` seen as `shape`, or nothing if that needs a copy.
+std::optional<std::vector<SymInt>> view_strides(const TensorType& t, const std::vector<SymInt>& shape);
+/// The tensor seen as `shape`: shares memory where strides allow, else a copy.
+Tensor reshaped(const Tensor& t, const std::vector<int64_t>& shape);
+/// Bounds of a slice, wrapped and clamped as Python does.
+struct SliceBounds {
+  size_t dim;
+  SymInt start, length, step;
+};
+SliceBounds slice_bounds(const Call& call, const std::vector<SymInt>& shape);
+
+}  // namespace strata::ops
