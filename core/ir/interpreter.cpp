@@ -1,0 +1,341 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "core/ir/interpreter.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/ir/builder.h"
+#include "core/support/error.h"
+
+namespace strata {
+namespace {
+
+constexpr int kMaxDepth = 32;  // decompositions of decompositions
+
+std::string place(const Node& node) {
+  std::string text = "'" + node.name + "' (" + node.target + ")";
+  if (node.meta.source && !node.meta.source->empty()) {
+    const SourceLocation& at = node.meta.source->back();
+    text += " at " + at.file + ":" + std::to_string(at.line);
+    if (!at.code.empty()) text += ": " + at.code;
+  }
+  return text;
+}
+
+bool is_mutation(const Node& node) { return node.op && node.op->op_class == OpClass::Mutation; }
+
+// ----------------------------------------------------------------------------------------------------------------
+// writing
+
+/// Copies the elements of `from` (contiguous, of the same type and shape) to where `to` views.
+void copy_into(const Tensor& from, const Tensor& to) {
+  const size_t size = dtype_size(to.dtype);
+  if (to.is_contiguous()) {
+    if (from.numel() > 0) std::memmove(to.data(), from.data(), static_cast<size_t>(to.numel()) * size);
+    return;
+  }
+  std::vector<int64_t> index(to.rank(), 0);
+  int64_t at = 0;
+  const std::byte* read = from.data();
+  for (int64_t i = 0, n = to.numel(); i < n; ++i, read += size) {
+    std::memcpy(to.data() + at * static_cast<int64_t>(size), read, size);
+    for (size_t d = to.rank(); d-- > 0;) {
+      at += to.strides[d];
+      if (++index[d] < to.shape[d]) break;
+      at -= to.strides[d] * to.shape[d];
+      index[d] = 0;
+    }
+  }
+}
+
+/// `x.op_()`: the value replaces the elements that `target` views, in the target's type.
+void assign(const Node& node, const Tensor& value, const Tensor& target) {
+  if (value.storage == target.storage && value.offset == target.offset && value.strides == target.strides &&
+      value.shape == target.shape)
+    return;
+  if (value.shape != target.shape)
+    throw_user("in-place operator " + place(node) + ": the result " + value.str() + " does not fit into " +
+               target.str());
+  Tensor source = value.dtype == target.dtype ? value.contiguous() : value.to(target.dtype);
+  if (source.storage == target.storage) source = source.clone();
+  copy_into(source, target);
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// execution
+
+/// Values of one graph while it runs.
+class Frame {
+ public:
+  Frame(const InterpreterOptions& options, std::shared_ptr<ShapeEnv> env, SymBindings& symbols, int depth)
+      : options_(options), env_(std::move(env)), symbols_(symbols), depth_(depth) {}
+
+  void set(const Node* node, RefValue value) { values_[node] = std::move(value); }
+  void forget(const Node* node) { values_.erase(node); }
+  const RefValue& get(const Node* node) const {
+    const auto it = values_.find(node);
+    if (it == values_.end()) throw_internal("interpreter: '" + node->name + "' is used before it is computed");
+    return it->second;
+  }
+  /// The value of an argument that stands among the outputs.
+  RefValue output(const Argument& a) const;
+  void execute(const Graph& graph, const Node& node);
+
+ private:
+  RefValue attribute(const Graph& graph, const Node& node) const;
+  RefValue call(const Node& node);
+  RefValue mutation(const Node& node);
+  RefValue functional_twin(const Node& node);
+  RefValue decomposed(const Node& node);
+  RefValue reference(const Node& node);
+  void bind(const Graph& graph, const Node& node);
+
+  const InterpreterOptions& options_;
+  std::shared_ptr<ShapeEnv> env_;
+  SymBindings& symbols_;
+  int depth_;
+  std::unordered_map<const Node*, RefValue> values_;
+};
+
+/// Floats in the type they are carried in.
+Tensor carried(const Tensor& t, bool float64) { return float64 && is_floating(t.dtype) ? t.to(DType::F64) : t; }
+
+RefValue Frame::output(const Argument& a) const {
+  if (const Node* node = a.node()) return get(node);
+  if (const auto* i = a.as<int64_t>()) return *i;
+  if (const auto* d = a.as<double>()) return *d;
+  if (const auto* b = a.as<bool>()) return *b;
+  if (const auto* s = a.as<SymInt>())
+    if (const auto v = evaluate(*s, symbols_)) return *v;
+  return {};
+}
+
+RefValue Frame::attribute(const Graph& graph, const Node& node) const {
+  const auto it = graph.attributes.find(node.target);
+  if (it == graph.attributes.end())
+    throw_user("attribute " + place(node) + " has no value", "its tensor is missing from the program");
+  // A clone: an in-place operator must not write the graph's constant.
+  const Tensor value = carried(it->second, options_.float64);
+  return value.storage == it->second.storage ? value.clone() : value;
+}
+
+/// A data-dependent size gets its value when the node that makes it has run.
+void Frame::bind(const Graph& graph, const Node& node) {
+  if (node.type.kind != Type::Kind::SymInt || node.type.sym.is_const()) return;
+  const auto id = graph.env().symbol_id(node.type.sym);
+  const auto* value = std::get_if<int64_t>(&values_[&node].value);
+  if (!id || !value) return;
+  if (symbols_.size() <= *id) symbols_.resize(*id + 1);
+  if (!symbols_[*id]) symbols_[*id] = *value;
+}
+
+void Frame::execute(const Graph& graph, const Node& node) {
+  switch (node.kind) {
+    case NodeKind::Placeholder:
+    case NodeKind::Output:
+      return;
+    case NodeKind::GetAttr:
+      return set(&node, attribute(graph, node));
+    case NodeKind::Call:
+      break;
+    default:
+      throw_user("the interpreter runs ATen operators only, found " + std::string(to_string(node.kind)) + " " +
+                 place(node));
+  }
+  try {
+    set(&node, call(node));
+  } catch (const Error& e) {
+    if (e.message().find(place(node)) != std::string::npos) throw;
+    throw Error(e.kind(), e.message() + ", in " + place(node), e.hint());
+  }
+  bind(graph, node);
+}
+
+RefValue Frame::call(const Node& node) {
+  if (node.target == "_operator.getitem" && node.args.size() == 2 && node.args[0].node() &&
+      node.args[1].as<int64_t>()) {
+    if (const auto* parts = std::get_if<std::vector<RefValue>>(&get(node.args[0].node()).value)) {
+      const int64_t at = *node.args[1].as<int64_t>(), n = static_cast<int64_t>(parts->size());
+      if (at >= n || at < -n)
+        throw_user("result " + std::to_string(at) + " of " + std::to_string(n) + " does not exist");
+      return (*parts)[static_cast<size_t>(at < 0 ? at + n : at)];
+    }
+  }
+  if (!node.op) throw_user("operator " + place(node) + " is not in the operator table: it cannot be interpreted");
+  if (node.op->reference) return reference(node);
+  if (node.op->op_class == OpClass::Mutation) return mutation(node);
+  if (node.op->op_class == OpClass::Assertion) return {};
+  if (node.op->decompose) return decomposed(node);
+  throw_user("operator " + place(node) + " has no reference rule: it cannot be interpreted");
+}
+
+RefValue Frame::reference(const Node& node) {
+  const Call call(node);
+  const std::function<const RefValue&(const Node*)> value_of = [this](const Node* n) -> const RefValue& {
+    return get(n);
+  };
+  return node.op->reference(RefContext{call, value_of, symbols_, options_.float64});
+}
+
+/// The functional operator on the same operands (without the tensors that only receive results).
+RefValue Frame::functional_twin(const Node& node) {
+  Node twin = node;
+  twin.op = find_op(node.op->functional_name);
+  if (!twin.op) throw_user("in-place operator " + place(node) + " has no functional form in the operator table");
+  twin.target = twin.op->name;
+  std::erase_if(twin.kwargs, [&](const auto& kwarg) {
+    const auto& params = twin.op->schema.params;
+    return std::none_of(params.begin(), params.end(), [&](const Param& p) { return p.name == kwarg.first; });
+  });
+  twin.type = twin.op->shape(Call(twin));
+  return call(twin);
+}
+
+RefValue Frame::mutation(const Node& node) {
+  const Call call(node);
+  std::vector<Tensor> targets;
+  for (size_t i = 0; i < call.size(); ++i)
+    if (node.op->schema.params[i].written && call.optional_tensor(i)) targets.push_back(get(call.tensor(i)).tensor());
+  const RefValue value = functional_twin(node);
+  if (const auto* t = std::get_if<Tensor>(&value.value)) {
+    if (targets.size() != 1)
+      throw_internal("in-place operator " + place(node) + " has one result for " + std::to_string(targets.size()) +
+                     " targets");
+    assign(node, *t, targets[0]);
+    return targets[0];
+  }
+  const auto* parts = std::get_if<std::vector<RefValue>>(&value.value);
+  if (!parts || parts->size() < targets.size())
+    throw_internal("in-place operator " + place(node) + ": the functional form lacks results");
+  std::vector<RefValue> results = *parts;
+  // Results that are written stand last (running statistics) or are all there is (out variants).
+  for (size_t i = 0; i < targets.size(); ++i) {
+    RefValue& result = results[results.size() - targets.size() + i];
+    assign(node, result.tensor(), targets[i]);
+    result = targets[i];
+  }
+  return results;
+}
+
+/// Runs the decomposition in a scratch graph whose placeholders are the operands.
+RefValue Frame::decomposed(const Node& node) {
+  if (depth_ >= kMaxDepth) throw_internal("the decomposition of " + place(node) + " does not end");
+  Graph scratch(env_);
+  Frame inner(options_, env_, symbols_, depth_ + 1);
+  std::unordered_map<const Node*, Node*> inputs;
+  Node copy = node;
+  copy.for_each_operand([&](Node*& operand) {
+    Node*& input = inputs[operand];
+    if (!input) {
+      input = scratch.placeholder(operand->name, operand->type);
+      inner.set(input, get(operand));
+    }
+    operand = input;
+  });
+  Builder builder(scratch);
+  builder.meta = node.meta;
+  const std::vector<Node*> results = node.op->decompose(builder, Call(copy));
+  for (const auto& step : scratch.nodes()) inner.execute(scratch, *step);
+  if (node.type.kind != Type::Kind::Tuple) return inner.get(results.at(0));
+  std::vector<RefValue> parts;
+  for (Node* result : results) parts.push_back(inner.get(result));
+  return parts;
+}
+
+// ------------------------------------------------------------------------------------------------------------------
+// inputs
+
+/// Copies of the inputs that the program may write; inputs that are one tensor stay one.
+class InputCopies {
+ public:
+  explicit InputCopies(bool float64) : float64_(float64) {}
+  RefValue copy(const RefValue& value) {
+    const auto* t = std::get_if<Tensor>(&value.value);
+    if (!t || !t->defined()) return value;
+    for (const auto& [original, twin] : seen_)
+      if (original.storage == t->storage && original.offset == t->offset && original.shape == t->shape &&
+          original.strides == t->strides)
+        return twin;
+    const Tensor twin = carried(*t, float64_);
+    seen_.emplace_back(*t, twin.storage == t->storage ? twin.clone() : twin);
+    return seen_.back().second;
+  }
+
+ private:
+  bool float64_;
+  std::vector<std::pair<Tensor, Tensor>> seen_;
+};
+
+/// A size may come as an integer or as a tensor of one element.
+RefValue as_placeholder(const Node& node, RefValue value, bool float64) {
+  auto* t = std::get_if<Tensor>(&value.value);
+  if (!t || !t->defined()) return value;
+  if (node.type.kind == Type::Kind::SymInt && t->numel() == 1) return t->int_at(0);
+  if (node.type.kind == Type::Kind::SymFloat && t->numel() == 1) return t->at(0);
+  return carried(*t, float64);
+}
+
+/// Binds symbols that stand alone as a size (or are an integer input).
+void bind_input(const Graph& graph, const Node& node, const RefValue& value, SymBindings& symbols) {
+  const auto bind = [&](const SymInt& size, int64_t n) {
+    const auto id = size.is_const() ? std::nullopt : graph.env().symbol_id(size);
+    if (!id) return;
+    if (symbols.size() <= *id) symbols.resize(*id + 1);
+    if (!symbols[*id]) symbols[*id] = n;
+  };
+  if (const auto* n = std::get_if<int64_t>(&value.value); n && node.type.kind == Type::Kind::SymInt)
+    return bind(node.type.sym, *n);
+  const auto* t = std::get_if<Tensor>(&value.value);
+  if (!t || !t->defined() || !node.type.is_tensor() || t->rank() != node.type.tensor.shape.size()) return;
+  for (size_t d = 0; d < t->rank(); ++d) bind(node.type.tensor.shape[d], t->shape[d]);
+}
+
+}  // namespace
+
+Interpreter::Interpreter(const Graph& graph, InterpreterOptions options) : graph_(graph), options_(std::move(options)) {
+  size_t position = 0;
+  for (const auto& node : graph.nodes()) {
+    mutates_ |= is_mutation(*node);
+    for (Node* operand : node->operands()) last_use_[operand] = position;
+    ++position;
+  }
+}
+
+std::vector<RefValue> Interpreter::run(std::span<const Tensor> inputs, const SymBindings& symbols) {
+  const std::vector<RefValue> values(inputs.begin(), inputs.end());
+  return run(std::span<const RefValue>(values), symbols);
+}
+
+std::vector<RefValue> Interpreter::run(std::span<const RefValue> inputs, const SymBindings& symbols) {
+  const std::vector<Node*> placeholders = graph_.placeholders();
+  if (placeholders.size() != inputs.size())
+    throw_user("the graph takes " + std::to_string(placeholders.size()) + " inputs, found " +
+               std::to_string(inputs.size()));
+  SymBindings bound = symbols;
+  Frame frame(options_, graph_.shared_env(), bound, 0);
+  InputCopies copies(options_.float64);
+  inputs_.clear();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    inputs_.push_back(
+        as_placeholder(*placeholders[i], mutates_ ? copies.copy(inputs[i]) : inputs[i], options_.float64));
+    bind_input(graph_, *placeholders[i], inputs_.back(), bound);
+    frame.set(placeholders[i], inputs_.back());
+    if (options_.observer) options_.observer(*placeholders[i], inputs_.back());
+  }
+  size_t position = 0;
+  for (const auto& node : graph_.nodes()) {
+    if (options_.progress && !options_.progress(position, graph_.size())) throw_user("interpretation was cancelled");
+    frame.execute(graph_, *node);
+    if (options_.observer && node->kind != NodeKind::Placeholder && node->kind != NodeKind::Output)
+      options_.observer(*node, frame.get(node.get()));
+    for (Node* operand : node->operands())
+      if (node->kind != NodeKind::Output && last_use_.at(operand) == position) frame.forget(operand);
+    ++position;
+  }
+  std::vector<RefValue> outputs;
+  for (const Argument& a : graph_.flat_outputs()) outputs.push_back(frame.output(a));
+  return outputs;
+}
+
+}  // namespace strata

@@ -1,0 +1,199 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Scaled dot product attention. It is a library call (one kernel that never holds the whole score matrix); its
+// decomposition spells it out, for differentiation and for machines without such a kernel. A row that the mask empties
+// gives zeros, as in PyTorch.
+
+#include <limits>
+
+#include "core/ir/ops/neural.h"
+#include "core/runtime/parallel.h"
+
+namespace strata::ops {
+namespace {
+
+using Shape = std::vector<SymInt>;
+constexpr size_t kQuery = 0, kKey = 1, kValue = 2, kMask = 3, kDropout = 4, kCausal = 5, kScale = 6, kGrouped = 7;
+
+Shape lead_of(const Shape& s) { return Shape(s.begin(), s.end() - 2); }
+
+/// Leading dimensions of the result. With grouped heads, dimension -3 is the query's, a multiple of the keys'.
+Shape lead_shape(const Call& call) {
+  Shape lead = lead_of(call.type(kQuery).shape);
+  for (size_t i : {kKey, kValue}) {
+    Shape other = lead_of(call.type(i).shape);
+    if (call.boolean(kGrouped) && !other.empty() && !lead.empty()) {
+      if (known_ne(mod(lead.back(), other.back()), 0))
+        reject(call, "query heads must be a multiple of key and value heads");
+      other.back() = lead.back();
+    }
+    lead = broadcast(lead, other, call.node());
+  }
+  return lead;
+}
+
+Type attention_type(const Call& call) {
+  for (size_t i : {kQuery, kKey, kValue}) require_rank(call, i, 2, 64);
+  require_same_dtype(call, kQuery, kKey);
+  require_same_dtype(call, kQuery, kValue);
+  const Shape &q = call.type(kQuery).shape, &k = call.type(kKey).shape, &v = call.type(kValue).shape;
+  require_equal(call, q.back(), k.back(), "last sizes of query and key");
+  require_equal(call, k[k.size() - 2], v[v.size() - 2], "lengths of key and value");
+  if (call.number(kDropout) != 0)
+    reject(call, "dropout_p of " + std::to_string(call.number(kDropout)) + " is not supported",
+           "export the model in eval mode, or use dropout_p=0");
+  if (call.optional_tensor(kMask) && call.boolean(kCausal)) reject(call, "attn_mask and is_causal exclude each other");
+  Shape shape = lead_shape(call), scores = shape;
+  scores.insert(scores.end(), {q[q.size() - 2], k[k.size() - 2]});
+  if (call.optional_tensor(kMask)) broadcast(call.type(kMask).shape, scores, call.node());
+  shape.insert(shape.end(), {q[q.size() - 2], v.back()});
+  return result_like(call, call.type(kQuery).dtype, std::move(shape));
+}
+
+double scale_of(const Call& call, double head_size) {
+  return call.is_none(kScale) ? 1.0 / std::sqrt(head_size) : call.number(kScale);
+}
+
+// -------------------------------------------------------------------------------------------------------------
+// reference
+
+/// `t` with its leading dimensions broadcast (heads repeated when grouped), as [batch, rows, columns] doubles.
+std::vector<double> batch_of(const Tensor& t, const std::vector<int64_t>& lead, bool grouped) {
+  Tensor wide = t;
+  if (grouped && t.rank() >= 3 && t.shape[t.rank() - 3] != lead.back()) {
+    // A dimension of `repeat` with stride 0 after the heads; contiguous() writes it out.
+    const size_t head = t.rank() - 3;
+    const int64_t repeat = t.shape[head] ? lead.back() / t.shape[head] : 0;
+    wide.shape.insert(wide.shape.begin() + static_cast<long>(head) + 1, repeat);
+    wide.strides.insert(wide.strides.begin() + static_cast<long>(head) + 1, 0);
+    wide = wide.contiguous();
+    wide.shape.erase(wide.shape.begin() + static_cast<long>(head) + 1);
+    wide.shape[head] *= repeat;
+    wide.strides = contiguous_strides(wide.shape);
+  }
+  std::vector<int64_t> shape = lead;
+  shape.insert(shape.end(), t.shape.end() - 2, t.shape.end());
+  return doubles_of(expanded(wide, shape));
+}
+
+/// Scores that softmax sees: scaled, masked (`mask` is additive), causal.
+void mask_scores(std::vector<double>& s, int64_t rows, int64_t columns, double scale, const double* mask, bool causal) {
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < columns; ++j) {
+      double& x = s[static_cast<size_t>(i * columns + j)];
+      x *= scale;
+      if (mask) x += mask[i * columns + j];
+      if (causal && j > i) x = -std::numeric_limits<double>::infinity();
+    }
+}
+
+void softmax_row(double* row, int64_t n) {
+  double top = -std::numeric_limits<double>::infinity(), sum = 0;
+  for (int64_t j = 0; j < n; ++j) top = nan_max(top, row[j]);
+  if (top == -std::numeric_limits<double>::infinity()) return std::fill(row, row + n, 0.0);
+  for (int64_t j = 0; j < n; ++j) sum += row[j] = std::exp(row[j] - top);
+  for (int64_t j = 0; j < n; ++j) row[j] /= sum;
+}
+
+std::vector<double> mask_values(const Tensor& mask, std::vector<int64_t> shape) {
+  if (!mask.defined()) return {};
+  std::vector<double> values = doubles_of(expanded(mask, shape));
+  if (mask.dtype == DType::Bool)
+    for (double& v : values) v = v != 0 ? 0 : -std::numeric_limits<double>::infinity();
+  return values;
+}
+
+RefValue attention_reference(const RefContext& c) {
+  const Tensor q = c.tensor(kQuery), k = c.tensor(kKey), v = c.tensor(kValue);
+  Tensor out = c.result();
+  const int64_t l = q.shape[q.rank() - 2], e = q.shape.back(), s = k.shape[k.rank() - 2], d = v.shape.back();
+  std::vector<int64_t> lead(out.shape.begin(), out.shape.end() - 2), scores_shape = lead;
+  scores_shape.insert(scores_shape.end(), {l, s});
+  const bool grouped = c.call.boolean(kGrouped), causal = c.call.boolean(kCausal);
+  const std::vector<double> x = batch_of(q, lead, false), y = batch_of(k, lead, grouped),
+                            z = batch_of(v, lead, grouped);
+  const std::vector<double> mask = mask_values(c.optional_tensor(kMask), scores_shape);
+  const double scale = scale_of(c.call, static_cast<double>(e));
+  std::vector<double> result(static_cast<size_t>(out.numel()), 0);
+  int64_t batch = 1;
+  for (int64_t n : lead) batch *= n;
+  parallel_for(batch, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t b = begin; b < end; ++b) {
+      std::vector<double> score(static_cast<size_t>(l * s), 0);
+      multiply_add(l, s, e, {x.data() + b * l * e, e}, MatrixView{y.data() + b * s * e, e}.transposed(), score.data(),
+                   s);
+      mask_scores(score, l, s, scale, mask.empty() ? nullptr : mask.data() + b * l * s, causal);
+      for (int64_t i = 0; i < l; ++i) softmax_row(score.data() + i * s, s);
+      multiply_add(l, d, s, {score.data(), s}, {z.data() + b * s * d, d}, result.data() + b * l * d, d);
+    }
+  });
+  store_doubles(result, out);
+  return out;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// decomposition
+
+/// Operand as [batch, rows, columns], heads repeated when grouped.
+Node* as_batch(Builder& b, Node* x, const Shape& lead, bool grouped) {
+  Shape s = x->tensor().shape;
+  if (grouped && s.size() >= 3 && !(s[s.size() - 3] == lead.back())) {
+    const size_t head = s.size() - 3;
+    Shape wide = s;
+    wide.insert(wide.begin() + static_cast<long>(head) + 1, floordiv(lead.back(), s[head]));
+    Node* repeated = b.expand(b.unsqueeze(x, static_cast<int64_t>(head) + 1), wide);
+    s[head] = lead.back();
+    x = b.reshape(repeated, s);
+  }
+  Shape wide = lead;
+  wide.insert(wide.end(), s.end() - 2, s.end());
+  return b.reshape(b.expand(x, wide), {product(lead), s[s.size() - 2], s.back()});
+}
+
+/// Bool [l, s]: may query i look at key j?
+Node* causal_mask(Builder& b, const SymInt& l, const SymInt& s, const Node* like) {
+  return b.call("aten.le.Tensor", {b.unsqueeze(arange(b, s, like), 0), b.unsqueeze(arange(b, l, like), 1)});
+}
+
+constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
+
+std::vector<Node*> decompose_attention(Builder& b, const Call& call) {
+  Node *q = call.tensor(kQuery), *k = call.tensor(kKey), *v = call.tensor(kValue), *mask = call.optional_tensor(kMask);
+  const Shape lead = lead_shape(call);
+  const bool grouped = call.boolean(kGrouped);
+  const SymInt l = q->tensor().shape[q->tensor().shape.size() - 2], s = k->tensor().shape[k->tensor().shape.size() - 2];
+  if (call.is_none(kScale) && !q->tensor().shape.back().is_const())
+    reject(call, "a symbolic head size needs an explicit scale");
+  const double scale = call.is_none(kScale) ? scale_of(call, static_cast<double>(q->tensor().shape.back().value()))
+                                            : call.number(kScale);
+  Node* scores =
+      b.call("aten.bmm.default", {as_batch(b, q, lead, false), b.transpose(as_batch(b, k, lead, grouped), 1, 2)});
+  Shape shape = lead;
+  shape.insert(shape.end(), {l, s});
+  scores = b.mul(b.reshape(widen(b, scores), shape), scale);
+  if (call.boolean(kCausal)) mask = causal_mask(b, l, s, q);
+  if (mask)
+    scores = mask->tensor().dtype == DType::Bool ? where_else(b, mask, scores, kMinusInfinity) : b.add(scores, mask);
+  Node* weights = b.call("aten._softmax.default", {scores, -1, false});
+  if (mask) {
+    Node* top = b.call("aten.amax.default", {scores, int_list({-1}), true});
+    weights = b.call("aten.masked_fill.Scalar", {weights, b.call("aten.eq.Scalar", {top, kMinusInfinity}), 0.0});
+  }
+  weights = b.reshape(b.cast(weights, v->tensor().dtype), {product(lead), l, s});
+  Node* y = b.call("aten.bmm.default", {weights, as_batch(b, v, lead, grouped)});
+  return {b.reshape(y, call.node().tensor().shape)};
+}
+
+}  // namespace
+
+Rows attention_rows() {
+  return {
+      OpDef("aten::scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float "
+            "dropout_p=0.0, "
+            "bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor",
+            OpClass::Library, 0, Promotion::None, attention_type, attention_reference, decompose_attention,
+            NoGradient::Pending, LibraryRule{"attention"}, "", "softmax(query @ key.T * scale + mask) @ value")};
+}
+
+}  // namespace strata::ops

@@ -1,0 +1,201 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Einstein summation. Operands are contracted from left to right, each step one batched matrix product: labels in both
+// operands that are still needed later are the batch, labels that are not are summed, the rest are rows and columns.
+
+#include <algorithm>
+#include <cctype>
+
+#include "core/ir/ops/neural.h"
+
+namespace strata::ops {
+namespace {
+
+using Labels = std::vector<int>;
+constexpr int kEllipsis = 1000;  // labels of dimensions that `...` stands for, counted from the last one
+
+bool has(const Labels& labels, int label) { return std::find(labels.begin(), labels.end(), label) != labels.end(); }
+
+struct Equation {
+  std::vector<Labels> inputs;
+  Labels output;
+};
+
+/// `covered`: dimensions that `...` stands for here.
+Labels parse_term(const Call& call, const std::string& text, size_t covered) {
+  Labels labels;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (std::isalpha(static_cast<unsigned char>(text[i]))) {
+      labels.push_back(text[i]);
+    } else if (text.compare(i, 3, "...") == 0) {
+      for (size_t k = covered; k-- > 0;) labels.push_back(kEllipsis + static_cast<int>(k));
+      i += 2;
+    } else {
+      reject(call, std::string("unexpected '") + text[i] + "' in the equation");
+    }
+  }
+  Labels sorted = labels;
+  std::sort(sorted.begin(), sorted.end());
+  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
+    reject(call, "a label twice in one operand is not supported");
+  return labels;
+}
+
+size_t letters_in(const std::string& term) {
+  return static_cast<size_t>(std::count_if(term.begin(), term.end(), [](unsigned char c) { return std::isalpha(c); }));
+}
+
+/// Labels of an equation without `->`: those of the ellipsis, then the letters that occur once, in order of the
+/// alphabet.
+Labels implicit_output(const std::vector<Labels>& inputs) {
+  std::map<int, int> counts;
+  for (const Labels& labels : inputs)
+    for (int label : labels) ++counts[label];
+  Labels output;
+  for (auto it = counts.rbegin(); it != counts.rend(); ++it)
+    if (it->first >= kEllipsis) output.push_back(it->first);
+  for (const auto& [label, count] : counts)
+    if (label < kEllipsis && count == 1) output.push_back(label);
+  return output;
+}
+
+Equation parse_equation(const Call& call) {
+  std::string text = call.string(0);
+  std::erase(text, ' ');
+  const size_t arrow = text.find("->");
+  std::vector<std::string> terms{""};
+  for (char c : text.substr(0, arrow)) {
+    if (c == ',')
+      terms.emplace_back();
+    else
+      terms.back() += c;
+  }
+  const std::vector<Node*> tensors = call.tensors(1);
+  if (terms.size() != tensors.size())
+    reject(call, "the equation has " + std::to_string(terms.size()) + " operands, found " +
+                     std::to_string(tensors.size()) + " tensors");
+  Equation equation;
+  size_t most = 0;
+  for (size_t i = 0; i < terms.size(); ++i) {
+    const size_t rank = tensors[i]->tensor().shape.size(), letters = letters_in(terms[i]);
+    const bool dots = terms[i].find("...") != std::string::npos;
+    if (rank < letters || (!dots && rank != letters))
+      reject(call, "term '" + terms[i] + "' does not fit an operand of " + std::to_string(rank) + " dimensions");
+    most = std::max(most, rank - letters);
+    equation.inputs.push_back(parse_term(call, terms[i], rank - letters));
+  }
+  equation.output =
+      arrow == std::string::npos ? implicit_output(equation.inputs) : parse_term(call, text.substr(arrow + 2), most);
+  for (int label : equation.output)
+    if (std::none_of(equation.inputs.begin(), equation.inputs.end(), [&](const Labels& l) { return has(l, label); }))
+      reject(call, "a label of the result is in no operand");
+  return equation;
+}
+
+std::map<int, SymInt> label_sizes(const Call& call, const Equation& equation) {
+  std::map<int, SymInt> sizes;
+  const std::vector<Node*> tensors = call.tensors(1);
+  for (size_t i = 0; i < tensors.size(); ++i)
+    for (size_t d = 0; d < equation.inputs[i].size(); ++d) {
+      const SymInt& n = tensors[i]->tensor().shape[d];
+      const auto [it, fresh] = sizes.emplace(equation.inputs[i][d], n);
+      if (!fresh) it->second = broadcast({it->second}, {n}, call.node())[0];
+    }
+  return sizes;
+}
+
+Type einsum_type(const Call& call) {
+  if (call.tensors(1).empty()) reject(call, "expected at least one operand");
+  const Equation equation = parse_equation(call);
+  const std::map<int, SymInt> sizes = label_sizes(call, equation);
+  std::vector<SymInt> shape;
+  for (int label : equation.output) shape.push_back(sizes.at(label));
+  return result_like(call, call.tensors(1)[0]->tensor().dtype, std::move(shape));
+}
+
+struct Term {
+  Node* value;
+  Labels labels;
+};
+
+Term sum_out(Builder& b, const Term& term, const std::function<bool(int)>& wanted) {
+  std::vector<int64_t> dims;
+  Labels left;
+  for (size_t d = 0; d < term.labels.size(); ++d) {
+    if (wanted(term.labels[d]))
+      left.push_back(term.labels[d]);
+    else
+      dims.push_back(static_cast<int64_t>(d));
+  }
+  return dims.empty() ? term : Term{b.sum(term.value, dims, false), left};
+}
+
+Node* arrange(Builder& b, const Term& term, const Labels& order) {
+  std::vector<int64_t> dims;
+  for (int label : order)
+    dims.push_back(std::find(term.labels.begin(), term.labels.end(), label) - term.labels.begin());
+  return std::is_sorted(dims.begin(), dims.end()) ? term.value : b.permute(term.value, dims);
+}
+
+Labels join(std::initializer_list<Labels> parts) {
+  Labels all;
+  for (const Labels& p : parts) all.insert(all.end(), p.begin(), p.end());
+  return all;
+}
+
+using Sizes = std::map<int, SymInt>;
+SymInt extent(const Labels& labels, const Sizes& sizes) {
+  SymInt n = 1;
+  for (int label : labels) n = n * sizes.at(label);
+  return n;
+}
+
+/// The operand with dimensions in `order`, broadcast to the labels' sizes, folded to three.
+Node* folded(Builder& b, const Term& term, const Labels& order, const Sizes& sizes, std::vector<SymInt> shape) {
+  std::vector<SymInt> full;
+  for (int label : order) full.push_back(sizes.at(label));
+  return b.reshape(b.expand(arrange(b, term, order), full), shape);
+}
+
+Term contract(Builder& b, Term x, Term y, const std::function<bool(int)>& later, const Sizes& sizes) {
+  x = sum_out(b, x, [&](int l) { return later(l) || has(y.labels, l); });
+  y = sum_out(b, y, [&](int l) { return later(l) || has(x.labels, l); });
+  Labels batch, inner, rows, columns;
+  for (int l : x.labels) (has(y.labels, l) ? (later(l) ? batch : inner) : rows).push_back(l);
+  for (int l : y.labels)
+    if (!has(x.labels, l)) columns.push_back(l);
+  const SymInt n = extent(batch, sizes), k = extent(inner, sizes), r = extent(rows, sizes), c = extent(columns, sizes);
+  Node* left = folded(b, x, join({batch, rows, inner}), sizes, {n, r, k});
+  Node* right = folded(b, y, join({batch, inner, columns}), sizes, {n, k, c});
+  const Labels labels = join({batch, rows, columns});
+  std::vector<SymInt> shape;
+  for (int l : labels) shape.push_back(sizes.at(l));
+  return {b.reshape(b.call("aten.bmm.default", {left, right}), shape), labels};
+}
+
+std::vector<Node*> decompose_einsum(Builder& b, const Call& call) {
+  const Equation equation = parse_equation(call);
+  const Sizes sizes = label_sizes(call, equation);
+  const std::vector<Node*> tensors = call.tensors(1);
+  Term term{tensors[0], equation.inputs[0]};
+  for (size_t i = 1; i < tensors.size(); ++i) {
+    const auto later = [&](int label) {
+      return has(equation.output, label) ||
+             std::any_of(equation.inputs.begin() + static_cast<long>(i) + 1, equation.inputs.end(),
+                         [&](const Labels& l) { return has(l, label); });
+    };
+    term = contract(b, term, {tensors[i], equation.inputs[i]}, later, sizes);
+  }
+  term = sum_out(b, term, [&](int label) { return has(equation.output, label); });
+  return {arrange(b, term, equation.output)};
+}
+
+}  // namespace
+
+Rows einsum_rows() {
+  return {compound("aten::einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor", 0, einsum_type,
+                   decompose_einsum, "sums of products, by labels of dimensions")};
+}
+
+}  // namespace strata::ops

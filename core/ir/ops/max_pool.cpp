@@ -1,0 +1,194 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Max pooling. Without indices it is one windowed reduction; with indices it is what the gradient needs. NaN wins, the
+// first of equal elements counts.
+
+#include <limits>
+
+#include "core/ir/ops/pooling.h"
+#include "core/runtime/parallel.h"
+
+namespace strata::ops {
+namespace {
+
+using Shape = std::vector<SymInt>;
+
+template <size_t N>
+PoolWindow window_of(const Call& call) {
+  require_rank(call, 0, N + 1, N + 2);
+  return pool_window(call, N, 1, true);
+}
+
+template <size_t N>
+Type max_pool_type(const Call& call) {
+  const PoolWindow w = window_of<N>(call);
+  return result_like(call, call.type(0).dtype, pooled_shape(call, call.type(0).shape, w));
+}
+template <size_t N>
+Type with_indices_type(const Call& call) {
+  const PoolWindow w = window_of<N>(call);
+  const Shape shape = pooled_shape(call, call.type(0).shape, w);
+  return tuple_like(call, {{call.type(0).dtype, shape}, {DType::I64, shape}});
+}
+
+struct Pooled {
+  std::vector<double> values;
+  std::vector<int64_t> points;  ///< flat input point in its plane
+};
+
+Pooled pool(const PoolGeometry& g, const std::vector<double>& x) {
+  const int64_t points = g.out_points();
+  Pooled result{std::vector<double>(static_cast<size_t>(g.planes * points)),
+                std::vector<int64_t>(static_cast<size_t>(g.planes * points))};
+  parallel_for(g.planes, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t plane = begin; plane < end; ++plane) {
+      const double* from = x.data() + plane * g.in_points();
+      for (int64_t p = 0; p < points; ++p) {
+        double best = -std::numeric_limits<double>::infinity();
+        int64_t where = -1;
+        g.for_window(g.out_index(p), [&](int64_t at) {
+          if (where >= 0 && !(from[at] > best) && !std::isnan(from[at])) return;
+          if (where >= 0 && std::isnan(best)) return;
+          best = from[at];
+          where = at;
+        });
+        result.values[static_cast<size_t>(plane * points + p)] = best;
+        result.points[static_cast<size_t>(plane * points + p)] = where;
+      }
+    }
+  });
+  return result;
+}
+
+void store_indices(const std::vector<int64_t>& values, const Tensor& to) {
+  std::copy(values.begin(), values.end(), to.ptr<int64_t>());
+}
+
+template <size_t N>
+RefValue max_pool_reference(const RefContext& c) {
+  const Tensor x = c.tensor(0);
+  Tensor out = c.result();
+  store_doubles(pool(pool_geometry(window_of<N>(c.call), x.shape, out.shape), doubles_of(x)).values, out);
+  return out;
+}
+template <size_t N>
+RefValue with_indices_reference(const RefContext& c) {
+  const Tensor x = c.tensor(0);
+  Tensor out = c.result(0), indices = c.result(1);
+  const Pooled pooled = pool(pool_geometry(window_of<N>(c.call), x.shape, out.shape), doubles_of(x));
+  store_doubles(pooled.values, out);
+  store_indices(pooled.points, indices);
+  return std::vector<RefValue>{out, indices};
+}
+
+template <size_t N>
+std::vector<SymInt> window_extents(const Call& call) {
+  const std::vector<int64_t> kernel = window_of<N>(call).kernel;
+  return {kernel.begin(), kernel.end()};
+}
+template <size_t N>
+ScalarId window_element(const IndexedCall& c, const std::vector<SymInt>& window_index,
+                        std::optional<ScalarId>& inside) {
+  const std::vector<SymInt> index = pooled_index(c, window_of<N>(c.call), window_index, c.call.type(0).shape, inside);
+  return c.load(c.call.tensor(0), index, inside);
+}
+
+/// What differentiation uses in place of a pool without indices.
+template <size_t N>
+std::vector<Node*> decompose_max_pool(Builder& b, const Call& call) {
+  std::vector<Argument> args;
+  for (size_t i = 0; i < call.size(); ++i) args.push_back(call.arg(i));
+  return {b.getitem(b.call("aten.max_pool" + std::to_string(N) + "d_with_indices.default", std::move(args)), 0)};
+}
+
+std::vector<Node*> decompose_max_pool1d(Builder& b, const Call& call) {
+  const PoolWindow w = window_of<1>(call);
+  const auto pair = [](int64_t front, int64_t value) { return int_list({front, value}); };
+  Node* y =
+      b.call("aten.max_pool2d.default", {b.unsqueeze(call.tensor(0), -2), pair(1, w.kernel[0]), pair(1, w.stride[0]),
+                                         pair(0, w.padding[0]), pair(1, w.dilation[0]), w.ceil_mode});
+  return {squeeze(b, y, -2)};
+}
+
+// --------------------------------------------------------------------------------------------------------------
+// gradient
+
+Type max_pool_backward_type(const Call& call) {
+  require_rank(call, 1, 3, 4);
+  if (call.type(0).shape.size() != call.type(7).shape.size())
+    reject(call, "'grad_output' and 'indices' must have one shape");
+  return result_like(call, call.type(1).dtype, call.type(1).shape);
+}
+
+RefValue max_pool_backward_reference(const RefContext& c) {
+  const Tensor dy = c.tensor(0), indices = c.tensor(7).contiguous();
+  Tensor out = c.result();
+  const size_t rank = out.rank();
+  const int64_t in = out.shape[rank - 1] * out.shape[rank - 2], points = dy.shape[rank - 1] * dy.shape[rank - 2];
+  if (indices.numel() != dy.numel()) reject(c.call, "'grad_output' and 'indices' must have one shape");
+  const std::vector<double> from = doubles_of(dy);
+  std::vector<double> to(static_cast<size_t>(out.numel()), 0);
+  for (size_t i = 0; i < from.size(); ++i) {
+    const int64_t at = indices.ptr<const int64_t>()[i];
+    if (at < 0 || at >= in) reject(c.call, "index " + std::to_string(at) + " is outside the input");
+    to[i / static_cast<size_t>(points) * static_cast<size_t>(in) + static_cast<size_t>(at)] += from[i];
+  }
+  store_doubles(to, out);
+  return out;
+}
+
+std::vector<Node*> with_indices_gradient(const GradientCall& g) {
+  std::vector<Node*> out = no_cotangents(g);
+  Node* dy = cotangent(g);
+  if (!dy || !g.needed(0)) return out;
+  const Call& c = g.call;
+  Node* indices = g.builder.getitem(const_cast<Node*>(&c.node()), 1);
+  const PoolWindow w = pool_window(c, 2, 1, true);
+  out[0] = g.builder.call("aten.max_pool2d_with_indices_backward.default",
+                          {dy, c.tensor(0), int_list(w.kernel), int_list(w.stride), int_list(w.padding),
+                           int_list(w.dilation), w.ceil_mode, indices});
+  return out;
+}
+
+template <size_t N>
+OpDef plain_row() {
+  const std::string n = std::to_string(N);
+  return OpDef("aten::max_pool" + n + "d(Tensor self, int[" + n + "] kernel_size, int[" + n + "] stride=[], int[" + n +
+                   "] padding=0, int[" + n + "] dilation=1, bool ceil_mode=False) -> Tensor",
+               OpClass::Indexing, 0, Promotion::None, max_pool_type<N>, max_pool_reference<N>, decompose_max_pool<N>,
+               NoGradient::Pending, WindowRule{loop::Combine::Max, window_extents<N>, window_element<N>}, "",
+               "largest element of each window");
+}
+template <size_t N>
+OpDef indices_row(std::variant<Gradient, NoGradient> gradient) {
+  const std::string n = std::to_string(N);
+  return OpDef("aten::max_pool" + n + "d_with_indices(Tensor self, int[" + n + "] kernel_size, int[" + n +
+                   "] stride=[], int[" + n + "] padding=0, int[" + n +
+                   "] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
+               OpClass::Indexing, 0, Promotion::None, with_indices_type<N>, with_indices_reference<N>, nullptr,
+               gradient, NoLowering{}, "", "largest element of each window, and where in its plane it is");
+}
+
+}  // namespace
+
+Rows max_pool_rows() {
+  Rows rows;
+  rows.push_back(plain_row<2>());
+  rows.push_back(plain_row<3>());
+  rows.push_back(indices_row<2>(with_indices_gradient));
+  rows.push_back(indices_row<3>(NoGradient::Pending));
+  rows.push_back(compound(
+      "aten::max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, int[1] dilation=1, "
+      "bool ceil_mode=False) -> Tensor",
+      0, max_pool_type<1>, decompose_max_pool1d, "largest element of each window of the last dimension"));
+  rows.push_back(
+      OpDef("aten::max_pool2d_with_indices_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] "
+            "stride, int[2] padding, "
+            "int[2] dilation, bool ceil_mode, Tensor indices) -> Tensor",
+            OpClass::Indexing, 0, Promotion::None, max_pool_backward_type, max_pool_backward_reference, nullptr,
+            NoGradient::Pending, NoLowering{}, "", "adds each cotangent to the element that its window chose"));
+  return rows;
+}
+
+}  // namespace strata::ops

@@ -1,0 +1,60 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What the rows of matrix products, convolution, pooling, normalisation and losses share. `ops::matrix()` and
+/// `ops::convolution()` join them.
+
+#include "core/ir/ops/common.h"
+#include "core/ir/ops/dense.h"
+
+namespace strata::ops {
+
+Rows attention_rows();
+Rows einsum_rows();
+Rows convolution_rows();
+Rows max_pool_rows();
+Rows average_pool_rows();
+Rows normalisation_rows();
+Rows batch_norm_rows();
+Rows resampling_rows();
+Rows loss_rows();
+
+/// Rejects the call unless parameter `i` is a tensor of a rank in [low, high].
+void require_rank(const Call& call, size_t i, size_t low, size_t high);
+/// Rejects two sizes that must be equal but cannot be; records an assumption where that is not known.
+void require_equal(const Call& call, const SymInt& a, const SymInt& b, const std::string& what);
+/// Rejects tensors of different element types.
+void require_same_dtype(const Call& call, size_t a, size_t b);
+
+/// `values` repeated or padded to `count` (`stride=2` means [2, 2]); rejects other lengths. An empty list gives
+/// `fallback`.
+std::vector<int64_t> spread(const Call& call, size_t i, size_t count, const std::vector<int64_t>& fallback = {});
+
+/// Type of a tuple of tensors that live where the first operand does.
+Type tuple_like(const Call& call, std::vector<std::pair<DType, std::vector<SymInt>>> parts);
+
+/// Negative dimensions [-count, -1].
+std::vector<int64_t> last_dims(size_t count);
+/// float32 for 16-bit floats, so that a spelled-out computation is rounded once, at its end.
+inline Node* widen(Builder& b, Node* x) { return b.cast(x, compute_dtype(x->tensor().dtype)); }
+inline Node* mean(Builder& b, Node* x, const std::vector<int64_t>& dims, bool keepdim) {
+  return b.call("aten.mean.dim", {x, int_list(dims), keepdim});
+}
+inline Node* squeeze(Builder& b, Node* x, int64_t dim) { return b.call("aten.squeeze.dim", {x, dim}); }
+/// `x` (one element per channel) shaped to broadcast along dimension `dim` of a tensor with `rank` dimensions.
+Node* along(Builder& b, Node* x, size_t dim, size_t rank);
+/// `x` normalised by its own statistics over `dims` (kept, of size 1), in the type of `x`: two passes, mean and mean of
+/// the squared distances.
+struct Normalised {
+  Node *value, *mean, *rstd, *var;
+};
+Normalised normalise(Builder& b, Node* x, const std::vector<int64_t>& dims, double eps);
+/// 0, 1, ..., n - 1 on the device of `like`.
+Node* arange(Builder& b, const SymInt& n, const Node* like);
+/// `x` where `condition` holds, else `other`.
+Node* where_else(Builder& b, Node* condition, Node* x, double other);
+/// `reduction` of a loss: 0 none, 1 mean, 2 sum, over all elements.
+Node* reduce_loss(Builder& b, const Call& call, Node* loss, int64_t reduction);
+
+}  // namespace strata::ops
