@@ -47,7 +47,14 @@ struct Extent {
 class GroupLowering {
  public:
   GroupLowering(const Graph& graph, const LoopGroup& group, const LowerOptions& options)
-      : group_(group), options_(options), body_(kernel_, graph.env()), members_(group.nodes.begin(), group.nodes.end()) {}
+      : graph_(graph), group_(group), options_(options), body_(kernel_, graph.env()), members_(group.nodes.begin(), group.nodes.end()) {
+    for (const Node* node : group.nodes)
+      if (is_view(*node)) own_views_ = true;
+    if (own_views_) {
+      own_layouts_ = *options.layouts;
+      std::erase_if(own_layouts_.materialized, [this](const Node* n) { return members_.contains(n); });
+    }
+  }
 
   LoweredLoops run() {
     kernel_.name = options_.name;
@@ -144,7 +151,7 @@ class GroupLowering {
   int level(const Node* node) {
     if (const auto it = levels_.find(node); it != levels_.end()) return it->second;
     int highest = 0;
-    if (members_.contains(node) || is_view(*node))
+    if (members_.contains(node) || layouts().is_virtual(*node))
       for (const Node* operand : node->operands()) highest = std::max(highest, level(operand));
     if (members_.contains(node) && is_reduction(*node)) ++highest;
     return levels_[node] = highest;
@@ -338,6 +345,9 @@ class GroupLowering {
     }
   };
 
+  /// Layouts in which the views that this very group writes out are virtual: they are computed through.
+  const Layouts& layouts() const { return own_views_ ? own_layouts_ : *options_.layouts; }
+
   void touch(const Node& node) {
     if (touched_.insert(&node).second) order_.push_back(node.id);
   }
@@ -353,7 +363,7 @@ class GroupLowering {
 
   ScalarId compute(const Node* node, const Index& index, ScalarId mask) {
     if (const auto it = finished_.find(node); it != finished_.end()) return finished_value(*node, it->second, index);
-    if (is_view(*node)) return through_view(*node, index, mask);
+    if (layouts().is_virtual(*node)) return through_view(*node, index, mask);
     if (!members_.contains(node)) return load(*node, index, mask);
     if (!is_inlinable(*node)) throw Refusal{"'" + node->name + "' (" + node->target + ") is needed before it is complete"};
     touch(*node);
@@ -374,9 +384,9 @@ class GroupLowering {
   ScalarId through_view(const Node& node, const Index& index, ScalarId mask) {
     touch(node);
     // Over a buffer the strides are simpler than the chain of index maps (no divisions where a reshape keeps rows together).
-    const Node* base = view_base(&node);
+    const Node* base = layouts().base(&node);
     if (!members_.contains(base)) {
-      if (const auto view = strided_view(&node, options_.layout)) {
+      if (const auto view = strided_view(&node, layouts())) {
         for (const Node* v : view->through) touch(*v);
         return load_at(*base, view->offset + flat(index, view->strides), mask);
       }
@@ -386,7 +396,12 @@ class GroupLowering {
 
   ScalarId load(const Node& node, const Index& index, ScalarId mask) {
     if (!node.type.is_tensor()) throw Refusal{"'" + node.name + "' is no tensor"};
-    return load_at(node, flat(index, options_.layout(&node)), mask);
+    if (const Tensor* constant = single_element(node)) {
+      const DType type = compute_dtype(constant->dtype);
+      const ScalarId v = is_floating(type) ? body_.constant(constant->at(0), type) : body_.integer(constant->int_at(0), type);
+      return mask == loop::kNone ? v : body_.select(mask, v, body_.constant(0, type));
+    }
+    return load_at(node, flat(index, layouts().strides(&node)), mask);
   }
 
   ScalarId load_at(const Node& node, const SymInt& address, ScalarId mask) {
@@ -395,13 +410,20 @@ class GroupLowering {
       loop::Buffer b;
       b.name = node.name;
       b.dtype = node.tensor().dtype;
-      b.numel = buffer_elements(node.tensor().shape, options_.layout(&node));
+      b.numel = buffer_elements(node.tensor().shape, layouts().strides(&node));
       b.role = loop::BufferRole::Input;
       b.node = node.id;
       it = inputs_.emplace(&node, body_.buffer(b)).first;
       buffers_.push_back(&node);
     }
     return body_.load(it->second, address, mask);
+  }
+
+  /// Constants of one element are written into the code.
+  const Tensor* single_element(const Node& node) const {
+    if (node.kind != NodeKind::GetAttr) return nullptr;
+    const auto it = graph_.attributes.find(node.target);
+    return it != graph_.attributes.end() && it->second.numel() == 1 ? &it->second : nullptr;
   }
 
   static SymInt buffer_elements(const std::vector<SymInt>& shape, const std::vector<SymInt>& strides) {
@@ -415,7 +437,7 @@ class GroupLowering {
               const uint64_t node = body_.node;
               ScalarId v = value(operand, at, mask.value_or(loop::kNone));
               // A masked-off load gives 0; a masked-off computed value must too.
-              const Node* base = view_base(operand);
+              const Node* base = layouts().base(operand);
               if (mask && members_.contains(base)) v = body_.select(*mask, v, body_.constant(0, body_.dtype(v)));
               body_.node = node;
               return v;
@@ -478,8 +500,11 @@ class GroupLowering {
     result.nodes = std::move(order_);
   }
 
+  const Graph& graph_;
   const LoopGroup& group_;
   const LowerOptions& options_;
+  bool own_views_ = false;
+  Layouts own_layouts_;
   loop::Kernel kernel_;
   loop::Body body_;
   std::unordered_set<const Node*> members_;

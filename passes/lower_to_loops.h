@@ -14,7 +14,7 @@ namespace strata {
 
 /// Nodes that are to become one loop kernel.
 struct LoopGroup {
-  std::vector<const Node*> nodes;   ///< compute nodes in graph order (no views)
+  std::vector<const Node*> nodes;   ///< compute nodes in graph order; a view only if it is materialized
   std::vector<const Node*> stored;  ///< those whose value is needed outside, in graph order
 };
 
@@ -28,7 +28,7 @@ struct LoweredLoops {
 };
 
 struct LowerOptions {
-  LayoutOf layout;                   ///< of buffers outside the group
+  const Layouts* layouts = nullptr;  ///< of buffers outside the group
   std::string name;
   bool finish = true;                ///< also merge axes and count flops; false for trials
 };

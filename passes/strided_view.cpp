@@ -43,9 +43,14 @@ bool is_view(const Node& node) {
   return node.kind == NodeKind::Call && node.op && node.type.is_tensor() && std::holds_alternative<IndexMap>(node.op->lowering);
 }
 
-const Node* view_base(const Node* node) {
-  while (is_view(*node)) node = node->args.at(0).node();
+const Node* Layouts::base(const Node* node) const {
+  while (is_virtual(*node)) node = node->args.at(0).node();
   return node;
+}
+
+std::vector<SymInt> Layouts::strides(const Node* node) const {
+  if (const auto it = chosen_strides.find(node); it != chosen_strides.end()) return it->second;
+  return contiguous_strides(node->tensor().shape);
 }
 
 std::optional<std::vector<SymInt>> reshape_strides(const std::vector<SymInt>& shape, const std::vector<SymInt>& strides,
@@ -74,14 +79,14 @@ std::optional<std::vector<SymInt>> reshape_strides(const std::vector<SymInt>& sh
   return out;
 }
 
-std::optional<StridedView> strided_view(const Node* node, const LayoutOf& layout) {
+std::optional<StridedView> strided_view(const Node* node, const Layouts& layouts) {
   std::vector<const Node*> chain;
-  while (is_view(*node)) {
+  while (layouts.is_virtual(*node)) {
     chain.push_back(node);
     node = node->args.at(0).node();
   }
   std::reverse(chain.begin(), chain.end());
-  StridedView view{node, node->tensor().shape, layout(node), SymInt(0), {}};
+  StridedView view{node, node->tensor().shape, layouts.strides(node), SymInt(0), {}};
   for (const Node* step : chain) {
     if (is_reshape(*step)) {
       auto strides = reshape_strides(view.shape, view.strides, step->tensor().shape);

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
 #include <optional>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "core/ir/op.h"
@@ -18,17 +19,25 @@ struct StridedView {
   std::vector<const Node*> through;       ///< the views, innermost (next to the base) first
 };
 
-/// Physical strides of a node's buffer; contiguous unless something chose otherwise.
-using LayoutOf = std::function<std::vector<SymInt>(const Node*)>;
-
-/// Walks up through views to the first node that is none. Nothing if a view on the way has no strides over the base (a reshape that would
-/// need a copy).
-std::optional<StridedView> strided_view(const Node* node, const LayoutOf& layout);
-
 /// Whether the node only renames elements of its operand.
 bool is_view(const Node& node);
-/// The first node above that is no view.
-const Node* view_base(const Node* node);
+
+/// Which values have a buffer of their own, and with what strides. Views have none unless they were materialized.
+struct Layouts {
+  std::unordered_set<const Node*> materialized;                          ///< views that are copied out
+  std::unordered_map<const Node*, std::vector<SymInt>> chosen_strides;   ///< buffers that are not row-major
+
+  /// A view without a buffer.
+  bool is_virtual(const Node& node) const { return is_view(node) && !materialized.contains(&node); }
+  /// The first node at or above `node` that has, or could have, a buffer.
+  const Node* base(const Node* node) const;
+  /// Physical strides of the node's buffer.
+  std::vector<SymInt> strides(const Node* node) const;
+};
+
+/// Walks up through views to the first node with a buffer. Nothing if a view on the way has no strides over the base (a reshape that would
+/// need a copy).
+std::optional<StridedView> strided_view(const Node* node, const Layouts& layouts);
 
 /// Strides of a tensor of `shape`/`strides` seen as `result`, PyTorch's rule; nothing if it needs a copy.
 std::optional<std::vector<SymInt>> reshape_strides(const std::vector<SymInt>& shape, const std::vector<SymInt>& strides,

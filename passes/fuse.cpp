@@ -1,0 +1,435 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Greedy grouping in graph order. Every computing node starts as its own group; a node then tries to take in the groups of its operands, nearest
+// first. Whether two groups fit is asked of the lowering itself (a trial), so that what is promised here can be generated there, and a refusal carries its
+// reason. Two rules stand before the trial: merging must not close a cycle, and it must not compute expensive work several times.
+//
+// Post-operations of library calls come first: they cost nothing there, and take nodes away from loop kernels that would read the result again.
+
+#include "passes/fuse.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "core/support/error.h"
+
+namespace strata {
+namespace {
+
+constexpr size_t kMaxNodes = 256;    ///< per kernel: keeps code and compile time bounded
+constexpr size_t kMaxBuffers = 32;
+
+bool is_expensive(const Node& node) {
+  static const std::set<std::string_view> names = {
+      "aten.exp.default", "aten.log.default", "aten.tanh.default", "aten.erf.default", "aten.gelu.default", "aten.sigmoid.default", "aten.silu.default",
+      "aten.sin.default", "aten.cos.default", "aten.tan.default", "aten.pow.Tensor_Scalar", "aten.pow.Tensor_Tensor", "aten.pow.Scalar",
+      "aten.exp2.default", "aten.expm1.default", "aten.log1p.default", "aten.log2.default", "aten.log10.default", "aten.sinh.default", "aten.cosh.default",
+      "aten.softplus.default", "aten.mish.default", "aten.elu.default", "aten.atan2.default"};
+  return names.contains(node.target);
+}
+
+bool computes(const Node& node) {
+  if (node.kind != NodeKind::Call || node.type.kind == Type::Kind::SymInt) return false;
+  return !is_view(node) && node.target != "_operator.getitem";
+}
+
+class Fuser {
+ public:
+  Fuser(const Graph& graph, const FuseOptions& options) : graph_(graph), options_(options) {}
+
+  Fused run() {
+    collect();
+    choose_layouts();
+    fuse_post_operations();
+    fuse_loops();
+    return finish();
+  }
+
+ private:
+  using Group = std::vector<const Node*>;
+
+  // ----------------------------------------------------------------------------------------------------------- collect
+
+  void collect() {
+    int position = 0;
+    for (const auto& owned : graph_.nodes()) {
+      const Node* node = owned.get();
+      position_[node] = position++;
+      if (!computes(*node)) continue;
+      group_of_[node] = groups_.size();
+      groups_.push_back({node});
+    }
+    for (const Argument& leaf : graph_.flat_outputs())
+      if (const Node* n = leaf.node()) outputs_.insert(n);
+    index_users();
+  }
+
+  /// Who reads the value of a buffer-owning node, through virtual views.
+  void index_users() {
+    readers_.clear();
+    for (const auto& node : graph_.nodes()) {
+      if (!group_of_.contains(node.get()) && node->target != "_operator.getitem") continue;
+      for (const Node* operand : node->operands()) {
+        const Node* base = base_of(operand);
+        if (base != node.get()) readers_[base].push_back(node.get());
+      }
+    }
+    output_bases_.clear();
+    for (const Node* n : outputs_) output_bases_.insert(base_of(n));
+  }
+
+  /// The node with the buffer; parts of a tuple belong to the tuple.
+  const Node* base_of(const Node* node) const {
+    const Node* base = fused_.layouts.base(node);
+    while (base->target == "_operator.getitem") base = fused_.layouts.base(base->args.at(0).node());
+    return base;
+  }
+
+  // ----------------------------------------------------------------------------------------------------------- layouts
+
+  /// Library results get the strides their readers want; views that have no strides where somebody needs them are copied out.
+  void choose_layouts() {
+    for (const auto& node : graph_.nodes())
+      if (is_library(*node)) fused_.layouts.chosen_strides[node.get()] = library_result_strides(*node);
+    for (const auto& node : graph_.nodes()) {
+      if (is_library(*node))
+        for (const Node* n : operands_to_materialize(*node, fused_.layouts)) materialize(n);
+      else if (computes(*node) && is_opaque(*node))
+        for (const Node* n : node->operands())
+          if (is_view(*n)) materialize(n);
+    }
+    for (const Node* n : outputs_)
+      if (n->type.is_tensor() && !strided_view(n, fused_.layouts)) materialize(n);
+    index_users();
+  }
+
+  void materialize(const Node* view) {
+    if (!is_view(*view) || !fused_.layouts.materialized.insert(view).second) return;
+    group_of_[view] = groups_.size();
+    groups_.push_back({view});
+  }
+
+  static bool is_opaque(const Node& node) {
+    return !is_inlinable(node) && !is_reduction(node) && !is_window(node) && !is_scan(node) && !is_library(node) && !is_view(node);
+  }
+
+  // --------------------------------------------------------------------------------------------------- post-operations
+
+  void fuse_post_operations() {
+    for (const auto& node : graph_.nodes()) {
+      if (!is_library(*node)) continue;
+      Group chain{node.get()};
+      while (const Node* next = next_post_operation(chain)) {
+        groups_[group_of_.at(next)].clear();
+        group_of_[next] = group_of_.at(node.get());
+        chain.push_back(next);
+        groups_[group_of_.at(node.get())] = chain;
+      }
+    }
+  }
+
+  const Node* next_post_operation(const Group& chain) {
+    const Node* last = chain.back();
+    const auto it = readers_.find(last);
+    if (it == readers_.end() || output_bases_.contains(last)) return nullptr;
+    const std::set<const Node*> readers(it->second.begin(), it->second.end());
+    const Node* next = *readers.begin();
+    const auto decline = [&](std::string why) {
+      for (const Node* reader : readers) decide(*last, *reader, false, why);
+      return nullptr;
+    };
+    if (readers.size() > 1) return decline("the call's result has " + std::to_string(readers.size()) + " readers");
+    if (is_library(*next) || is_view(*next) || !next->type.is_tensor() || !is_inlinable(*next)) return nullptr;
+    if (!same_operator(*chain.front(), *next)) return decline("different operators of the program");
+    if (!keeps_order(*next, last)) return decline("a view in between reorders or repeats elements");
+    std::string why;
+    const auto match = match_post_op(*next, last, why);
+    if (!match) return decline(std::move(why));
+    if (match->other && depends_on(base_of(match->other), chain.front())) return decline("'" + match->other->name + "' depends on the call");
+    Group with = chain;
+    with.push_back(next);
+    if (!lower_to_library(with, fused_.layouts, options_.constants, *options_.capabilities, why)) return decline(std::move(why));
+    decide(*last, *next, true, "post-operation of the library call");
+    return next;
+  }
+
+  /// Every path of views from `chain` to `node` only renames sizes.
+  bool keeps_order(const Node& node, const Node* chain) const {
+    if (node.tensor().numel() == chain->tensor().numel()) {
+      for (const Node* operand : node.operands()) {
+        if (base_of(operand) != chain) continue;
+        const auto view = strided_view(operand, fused_.layouts);
+        const Type whole = Type::of(operand->tensor().dtype, operand->tensor().shape);
+        if (!view || !(view->offset == SymInt(0)) || operand->tensor().shape != node.tensor().shape) return false;
+        TensorType t = whole.tensor;
+        t.strides = view->strides;
+        if (!t.is_contiguous()) return false;
+      }
+      return true;
+    }
+    return false;
+  }
+
+  // -------------------------------------------------------------------------------------------------------------- loops
+
+  bool is_loop_group(const Group& group) const {
+    return !group.empty() && !is_library(*group.front()) && !is_opaque(*group.front());
+  }
+
+  void fuse_loops() {
+    for (const auto& node : graph_.nodes()) {
+      const auto it = group_of_.find(node.get());
+      if (it == group_of_.end() || !is_loop_group(groups_[it->second])) continue;
+      for (const Node* producer : producers_of(*node)) try_merge(*producer, *node);
+    }
+  }
+
+  /// Bases of operands that a kernel computes, nearest first.
+  std::vector<const Node*> producers_of(const Node& node) const {
+    std::vector<const Node*> result;
+    for (const Node* operand : node.operands()) {
+      const Node* base = base_of(operand);
+      if (group_of_.contains(base) && std::find(result.begin(), result.end(), base) == result.end()) result.push_back(base);
+    }
+    std::sort(result.begin(), result.end(), [&](const Node* a, const Node* b) { return position_.at(a) > position_.at(b); });
+    return result;
+  }
+
+  void try_merge(const Node& producer, const Node& consumer) {
+    const size_t from = group_of_.at(&producer), to = group_of_.at(&consumer);
+    if (from == to) return;
+    std::string reason;
+    const bool accepted = may_merge(producer, consumer, groups_[from], groups_[to], reason);
+    decide(producer, consumer, accepted, reason);
+    if (!accepted) return;
+    Group merged = united(groups_[from], groups_[to]);
+    for (const Node* n : merged) group_of_[n] = to;
+    groups_[to] = std::move(merged);
+    groups_[from].clear();
+  }
+
+  Group united(const Group& a, const Group& b) const {
+    Group merged = a;
+    merged.insert(merged.end(), b.begin(), b.end());
+    std::sort(merged.begin(), merged.end(), [&](const Node* x, const Node* y) { return position_.at(x) < position_.at(y); });
+    return merged;
+  }
+
+  bool may_merge(const Node& producer, const Node& consumer, const Group& from, const Group& to, std::string& reason) {
+    const auto no = [&](std::string why) {
+      reason = std::move(why);
+      return false;
+    };
+    if (!is_loop_group(from)) return no("'" + from.front()->name + "' (" + from.front()->target + ") is not a loop kernel");
+    if (!same_operator(producer, consumer)) return no("different operators of the program");
+    if (from.size() + to.size() > kMaxNodes) return no("the kernel would have more than " + std::to_string(kMaxNodes) + " operators");
+    if (closes_cycle(from, to)) return no("another kernel has to run in between");
+    if (!repeats_ok(producer, consumer, from, reason)) return false;
+    const Group merged = united(from, to);
+    LoopGroup trial{merged, stored_of(merged)};
+    const LoweredLoops lowered = lower_to_loops(graph_, trial, {&fused_.layouts, "trial", false});
+    if (!lowered.ok) return no(lowered.refusal);
+    if (lowered.buffers.size() > kMaxBuffers) return no("the kernel would read and write more than " + std::to_string(kMaxBuffers) + " buffers");
+    reason = trial.stored.size() > 1 ? "same loops; both values are needed" : "same loops";
+    return true;
+  }
+
+  /// Work that would be done again for every reader of an element.
+  bool repeats_ok(const Node& producer, const Node& consumer, const Group& from, std::string& reason) const {
+    const bool reduces = std::any_of(from.begin(), from.end(), [](const Node* n) { return is_reduction(*n) || is_window(*n) || is_scan(*n); });
+    if (is_window(consumer)) {
+      reason = "windows would compute '" + producer.name + "' several times";
+      return is_free(producer);
+    }
+    if (reduces) return true;  // the trial decides: a finished value is never computed twice
+    const bool indexed = std::holds_alternative<IndexedBody>(consumer.op->lowering);
+    const bool expensive = std::any_of(from.begin(), from.end(), [](const Node* n) { return is_expensive(*n); });
+    if (indexed && (expensive || from.size() > 2) && !is_free(producer)) {
+      reason = "'" + consumer.name + "' (" + consumer.target + ") reads elements under conditions; '" + producer.name + "' is too much work for that";
+      return false;
+    }
+    const auto made = hint(producer.tensor().numel()), read = hint(domain_size(consumer));
+    if (expensive && made && read && *read > *made) {
+      reason = "each element of '" + producer.name + "' would be computed " + std::to_string(*read / std::max<int64_t>(1, *made)) + " times";
+      return false;
+    }
+    return true;
+  }
+
+  static SymInt domain_size(const Node& consumer) {
+    if (!is_reduction(consumer)) return consumer.tensor().numel();
+    return Call(consumer).type(0).numel();
+  }
+
+  /// No loads, no work: numbers and ranges.
+  bool is_free(const Node& node) const {
+    if (!group_of_.contains(&node)) return node.kind == NodeKind::GetAttr && node.tensor().numel() == SymInt(1);
+    if (!is_inlinable(node) || is_expensive(node)) return false;
+    const auto operands = node.operands();
+    return std::all_of(operands.begin(), operands.end(), [&](const Node* n) { return !n->type.is_tensor() || is_free(*base_of(n)); });
+  }
+
+  // -------------------------------------------------------------------------------------------------------------- order
+
+  bool same_operator(const Node& a, const Node& b) const {
+    return !options_.within_operators || captured_origin(a) == captured_origin(b);
+  }
+
+  /// Is `target` among what `node` needs?
+  bool depends_on(const Node* node, const Node* target) const {
+    std::vector<const Node*> stack{node};
+    std::unordered_set<const Node*> seen;
+    while (!stack.empty()) {
+      const Node* n = stack.back();
+      stack.pop_back();
+      if (n == target) return true;
+      if (position_.at(n) < position_.at(target) || !seen.insert(n).second) continue;
+      const auto it = group_of_.find(n);
+      if (it != group_of_.end())
+        for (const Node* member : groups_[it->second])
+          for (const Node* operand : member->operands()) stack.push_back(base_of(operand));
+      else
+        for (const Node* operand : n->operands()) stack.push_back(base_of(operand));
+    }
+    return false;
+  }
+
+  /// A path from a member of `from` through a third group into `to`.
+  bool closes_cycle(const Group& from, const Group& to) const {
+    const size_t a = group_of_.at(from.front()), b = group_of_.at(to.front());
+    std::vector<size_t> stack;
+    std::unordered_set<size_t> seen;
+    const auto push_readers = [&](const Group& group, bool first) {
+      for (const Node* node : group) {
+        const auto it = readers_.find(node);
+        if (it == readers_.end()) continue;
+        for (const Node* reader : it->second) {
+          const auto g = group_of_.find(base_of(reader));
+          if (g == group_of_.end() || g->second == a || (first && g->second == b)) continue;
+          if (seen.insert(g->second).second) stack.push_back(g->second);
+        }
+      }
+    };
+    push_readers(from, true);
+    while (!stack.empty()) {
+      const size_t g = stack.back();
+      stack.pop_back();
+      if (g == b) return true;
+      push_readers(groups_[g], false);
+    }
+    return false;
+  }
+
+  std::vector<const Node*> stored_of(const Group& group) const {
+    const std::set<const Node*> members(group.begin(), group.end());
+    std::vector<const Node*> stored;
+    for (const Node* node : group) {
+      bool outside = output_bases_.contains(node);
+      if (const auto it = readers_.find(node); it != readers_.end())
+        for (const Node* reader : it->second) outside |= !members.contains(reader);
+      if (outside) stored.push_back(node);
+    }
+    if (stored.empty() && !group.empty()) stored.push_back(group.back());
+    return stored;
+  }
+
+  void decide(const Node& producer, const Node& consumer, bool accepted, const std::string& reason) {
+    const auto key = std::make_pair(producer.id, consumer.id);
+    const auto [it, fresh] = decision_index_.emplace(key, fused_.decisions.size());
+    if (fresh) fused_.decisions.push_back({});
+    fused_.decisions[it->second] = {producer.id, consumer.id, accepted, reason};
+  }
+
+  // ------------------------------------------------------------------------------------------------------------- finish
+
+  Fused finish() {
+    std::vector<size_t> order = sorted_groups();
+    std::map<std::string, int> names;
+    for (size_t g : order) {
+      FusionGroup group;
+      group.nodes = groups_[g];
+      const Node& first = *group.nodes.front();
+      group.kind = is_library(first) ? FusionGroup::Kind::Library : is_opaque(first) ? FusionGroup::Kind::Opaque : FusionGroup::Kind::Loop;
+      if (group.kind == FusionGroup::Kind::Library) {
+        group.stored = {group.nodes.back()};
+        const auto strides = fused_.layouts.chosen_strides.find(&first);
+        if (strides != fused_.layouts.chosen_strides.end() && group.nodes.size() > 1) fused_.layouts.chosen_strides.erase(strides);
+      } else {
+        group.stored = stored_of(group.nodes);
+      }
+      group.name = name_of(group, static_cast<int>(fused_.groups.size()));
+      fused_.groups.push_back(std::move(group));
+    }
+    return std::move(fused_);
+  }
+
+  /// Topological, ties by first position.
+  std::vector<size_t> sorted_groups() const {
+    std::vector<std::set<size_t>> needs(groups_.size());
+    for (size_t g = 0; g < groups_.size(); ++g)
+      for (const Node* node : groups_[g])
+        for (const Node* operand : node->operands())
+          if (const auto it = group_of_.find(base_of(operand)); it != group_of_.end() && it->second != g) needs[g].insert(it->second);
+    std::vector<size_t> order;
+    std::vector<char> state(groups_.size(), 0);
+    std::vector<size_t> by_position;
+    for (size_t g = 0; g < groups_.size(); ++g)
+      if (!groups_[g].empty()) by_position.push_back(g);
+    std::sort(by_position.begin(), by_position.end(),
+              [&](size_t a, size_t b) { return position_.at(groups_[a].back()) < position_.at(groups_[b].back()); });
+    // Explicit stack: graphs are deep.
+    for (size_t root : by_position) {
+      std::vector<std::pair<size_t, bool>> stack{{root, false}};
+      while (!stack.empty()) {
+        const auto [g, done] = stack.back();
+        stack.pop_back();
+        if (done) {
+          order.push_back(g);
+          state[g] = 2;
+          continue;
+        }
+        if (state[g] == 2) continue;
+        if (state[g] == 1) throw_internal("fuse: groups form a cycle at '" + groups_[g].front()->name + "'");
+        state[g] = 1;
+        stack.emplace_back(g, true);
+        for (size_t n : needs[g])
+          if (state[n] == 0) stack.emplace_back(n, false);
+          else if (state[n] == 1) throw_internal("fuse: groups form a cycle at '" + groups_[n].front()->name + "'");
+      }
+    }
+    return order;
+  }
+
+  static std::string name_of(const FusionGroup& group, int number) {
+    std::string name = group.kind == FusionGroup::Kind::Loop && group.nodes.size() > 1 ? "fused" : "";
+    size_t words = 0;
+    for (const Node* node : group.nodes) {
+      const size_t first = node->target.find('.') + 1;
+      std::string word = node->target.substr(first, node->target.find('.', first) - first);
+      if (group.kind == FusionGroup::Kind::Opaque) word = "opaque_" + word;
+      if (++words > 6) break;
+      name += (name.empty() ? "" : "_") + word;
+    }
+    return name + "_" + std::to_string(number);
+  }
+
+  const Graph& graph_;
+  const FuseOptions& options_;
+  Fused fused_;
+  std::unordered_map<const Node*, int> position_;
+  std::unordered_map<const Node*, size_t> group_of_;
+  std::vector<Group> groups_;
+  std::unordered_set<const Node*> outputs_, output_bases_;
+  std::unordered_map<const Node*, std::vector<const Node*>> readers_;
+  std::map<std::pair<NodeId, NodeId>, size_t> decision_index_;
+};
+
+}  // namespace
+
+NodeId captured_origin(const Node& node) { return node.meta.origins.empty() ? node.id : node.meta.origins.front().node; }
+
+Fused fuse(const Graph& graph, const FuseOptions& options) { return Fuser(graph, options).run(); }
+
+}  // namespace strata

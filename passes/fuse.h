@@ -1,0 +1,50 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "passes/lower_to_library.h"
+#include "passes/lower_to_loops.h"
+
+namespace strata {
+
+/// Nodes that become one launch.
+struct FusionGroup {
+  enum class Kind : uint8_t { Loop, Library, Opaque };
+  Kind kind = Kind::Loop;
+  std::string name;                 ///< `fused_add_relu_3`, `convolution_relu_1`
+  std::vector<const Node*> nodes;   ///< in graph order; Library: the call, then its post-operations
+  std::vector<const Node*> stored;  ///< what others need, in graph order
+};
+
+/// Why two nodes that share data are, or are not, in one kernel.
+struct FusionDecision {
+  NodeId producer = 0, consumer = 0;
+  bool accepted = false;
+  std::string reason;
+};
+
+struct FuseOptions {
+  /// Join only what comes from one operator of the captured program: what eager mode does.
+  bool within_operators = false;
+  const LibraryCapabilities* capabilities = nullptr;
+  /// Nodes whose value never changes (weights).
+  std::unordered_set<const Node*> constants;
+};
+
+struct Fused {
+  std::vector<FusionGroup> groups;  ///< in an order in which they can run
+  std::vector<FusionDecision> decisions;
+  Layouts layouts;
+};
+
+/// Puts every computing node of a decomposed graph into a group. Views belong to whoever reads through them.
+Fused fuse(const Graph& graph, const FuseOptions& options);
+
+/// The node of the captured program that a node comes from first (itself if it is one).
+NodeId captured_origin(const Node& node);
+
+}  // namespace strata

@@ -1,0 +1,279 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/schedule.h"
+
+#include <algorithm>
+#include <set>
+
+#include "core/support/error.h"
+#include "passes/plan_memory.h"
+
+namespace strata {
+namespace {
+
+class Scheduler {
+ public:
+  Scheduler(const Graph& graph, const ScheduleOptions& options) : graph_(graph), options_(options) {
+    capabilities_ = options.capabilities ? options.capabilities : &cpu_library_capabilities();
+    result_.plan = std::make_shared<Plan>();
+    plan().env = graph.shared_env();
+  }
+
+  Scheduled run() {
+    add_leaves();
+    FuseOptions fuse_options;
+    fuse_options.within_operators = options_.within_operators;
+    fuse_options.capabilities = capabilities_;
+    fuse_options.constants = constants_;
+    Fused fused = fuse(graph_, fuse_options);
+    layouts_ = std::move(fused.layouts);
+    result_.decisions = std::move(fused.decisions);
+    find_outputs();
+    for (FusionGroup& group : fused.groups) lower(group);
+    add_outputs();
+    plan_memory(plan());
+    fill_fates();
+    return std::move(result_);
+  }
+
+ private:
+  Plan& plan() { return *result_.plan; }
+
+  // ------------------------------------------------------------------------------------------------------------ leaves
+
+  void add_leaves() {
+    const std::set<std::string> written = written_state();
+    const auto inputs = graph_.placeholders();
+    int user = 0;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const InputSpec spec = i < graph_.input_specs.size() ? graph_.input_specs[i] : InputSpec{};
+      const Node* node = inputs[i];
+      if (spec.kind == InputSpec::Kind::User) {
+        plan().inputs.push_back(node->type);
+        const int index = user++;
+        if (node->type.is_tensor()) add_buffer(*node, PlanBuffer::Kind::Input).input = index;
+      } else if (node->type.is_tensor()) {
+        add_state(*node, spec, written.contains(spec.target));
+      }
+    }
+    for (const auto& node : graph_.nodes()) {
+      if (node->kind != NodeKind::GetAttr) continue;
+      const auto it = graph_.attributes.find(node->target);
+      if (it == graph_.attributes.end()) throw_internal("attribute '" + node->target + "' has no value");
+      add_constant(*node, it->second);
+    }
+  }
+
+  std::set<std::string> written_state() const {
+    std::set<std::string> names;
+    for (const OutputSpec& spec : graph_.output_specs)
+      if (spec.kind == OutputSpec::Kind::BufferMutation || spec.kind == OutputSpec::Kind::ParameterMutation) names.insert(spec.target);
+    return names;
+  }
+
+  void add_state(const Node& node, const InputSpec& spec, bool is_written) {
+    const auto it = options_.state ? options_.state->find(spec.target) : decltype(options_.state->end()){};
+    if (!options_.state || it == options_.state->end())
+      throw_user("the program has no value for '" + spec.target + "' (input '" + node.name + "')", "export it again together with its weights");
+    add_constant(node, it->second);
+    if (is_written) constants_.erase(&node);
+  }
+
+  void add_constant(const Node& node, const Tensor& value) {
+    PlanBuffer& buffer = add_buffer(node, PlanBuffer::Kind::Constant);
+    buffer.constant = value.contiguous();
+    constants_.insert(&node);
+  }
+
+  PlanBuffer& add_buffer(const Node& node, PlanBuffer::Kind kind) {
+    PlanBuffer buffer;
+    buffer.kind = kind;
+    buffer.name = node.name;
+    buffer.dtype = node.tensor().dtype;
+    buffer.shape = node.tensor().shape;
+    buffer.strides = layouts_.strides(&node);
+    buffer.numel = node.tensor().numel();
+    buffer.node = node.id;
+    buffer_of_[&node] = static_cast<int>(plan().buffers.size());
+    plan().buffers.push_back(std::move(buffer));
+    return plan().buffers.back();
+  }
+
+  // ----------------------------------------------------------------------------------------------------------- outputs
+
+  void find_outputs() {
+    for (const Argument& leaf : graph_.flat_outputs())
+      if (const Node* n = leaf.node(); n && n->type.is_tensor()) output_bases_.insert(layouts_.base(n));
+  }
+
+  void add_outputs() {
+    const auto leaves = graph_.flat_outputs();
+    for (size_t i = 0; i < leaves.size(); ++i) {
+      plan().outputs.push_back(output_of(leaves[i]));
+      if (i >= graph_.output_specs.size()) continue;
+      const OutputSpec& spec = graph_.output_specs[i];
+      const bool mutation = spec.kind == OutputSpec::Kind::BufferMutation || spec.kind == OutputSpec::Kind::ParameterMutation ||
+                            spec.kind == OutputSpec::Kind::UserInputMutation;
+      if (mutation) plan().mutations.push_back({static_cast<int>(i), spec});
+    }
+  }
+
+  PlanOutput output_of(const Argument& leaf) {
+    PlanOutput out;
+    const Node* node = leaf.node();
+    if (!node) {
+      if (const auto* v = leaf.as<int64_t>()) out.value = *v;
+      if (const auto* v = leaf.as<SymInt>()) out.value = *v;
+      return out;
+    }
+    if (node->type.kind == Type::Kind::SymInt) {
+      out.value = node->type.sym;
+      return out;
+    }
+    if (!node->type.is_tensor()) throw_user("output '" + node->name + "' is neither a tensor nor an integer");
+    const auto view = strided_view(node, layouts_);
+    if (!view) throw_internal("output '" + node->name + "' has no strides over a buffer");
+    out.buffer = buffer_of_.at(view->base);
+    out.dtype = node->tensor().dtype;
+    out.shape = view->shape;
+    out.strides = view->strides;
+    out.offset = view->offset;
+    for (const Node* step : view->through) output_views_.insert(step);
+    return out;
+  }
+
+  // ---------------------------------------------------------------------------------------------------------- launches
+
+  void lower(FusionGroup& group) {
+    Launch launch;
+    launch.name = group.name;
+    std::vector<const Node*> nodes;
+    switch (group.kind) {
+      case FusionGroup::Kind::Loop: nodes = lower_loops(group, launch); break;
+      case FusionGroup::Kind::Library: nodes = lower_library(group, launch); break;
+      case FusionGroup::Kind::Opaque: nodes = lower_opaque(group, launch); break;
+    }
+    const std::set<const Node*> made(group.stored.begin(), group.stored.end());
+    for (const Node* node : nodes) {
+      if (!buffer_of_.contains(node)) add_buffer(*node, kind_of(*node));
+      launch.buffers.push_back(buffer_of_.at(node));
+      const PlanBuffer& buffer = plan().buffers[static_cast<size_t>(buffer_of_.at(node))];
+      SymInt& bytes = made.contains(node) ? launch.bytes_written : launch.bytes_read;
+      bytes = bytes + buffer.numel * SymInt(static_cast<int64_t>(dtype_size(buffer.dtype)));
+    }
+    plan().launches.push_back(std::move(launch));
+    result_.groups.push_back(std::move(group));
+  }
+
+  PlanBuffer::Kind kind_of(const Node& node) const {
+    return output_bases_.contains(&node) ? PlanBuffer::Kind::Output : PlanBuffer::Kind::Temporary;
+  }
+
+  std::vector<const Node*> lower_loops(const FusionGroup& group, Launch& launch) {
+    LoweredLoops lowered = lower_to_loops(graph_, {group.nodes, group.stored}, {&layouts_, group.name, true});
+    if (!lowered.ok) throw_internal("kernel '" + group.name + "' cannot be lowered: " + lowered.refusal);
+    loop::verify_loop(lowered.kernel);
+    launch.nodes = lowered.nodes;
+    launch.flops = lowered.kernel.flops;
+    launch.work = std::move(lowered.kernel);
+    return lowered.buffers;
+  }
+
+  std::vector<const Node*> lower_library(const FusionGroup& group, Launch& launch) {
+    std::string why;
+    auto lowered = lower_to_library(group.nodes, layouts_, constants_, *capabilities_, why);
+    if (!lowered) throw_internal("library call '" + group.name + "' cannot be lowered: " + why);
+    lowered->call.name = group.name;
+    launch.nodes = lowered->nodes;
+    launch.flops = lowered->call.flops;
+    launch.work = std::move(lowered->call);
+    return lowered->buffers;
+  }
+
+  /// One operator as a graph of its own: placeholders for the operands, in order.
+  std::vector<const Node*> lower_opaque(FusionGroup& group, Launch& launch) {
+    const Node& node = *group.nodes.front();
+    auto graph = std::make_shared<Graph>(graph_.shared_env(), graph_.ids());
+    std::unordered_map<const Node*, Node*> inside;
+    std::vector<const Node*> buffers;
+    for (const Node* operand : node.operands()) {
+      inside[operand] = graph->placeholder(operand->name, operand->type);
+      if (operand->type.is_tensor()) buffers.push_back(operand);
+    }
+    auto copy = std::make_unique<Node>(node);
+    copy->for_each_operand([&](Node*& operand) { operand = inside.at(operand); });
+    Node* call = graph->add(std::move(copy));
+    group.stored = node.type.kind == Type::Kind::Tuple ? add_parts(node, *graph, call, launch) : add_result(node, *graph, call);
+    launch.nodes.insert(launch.nodes.begin(), node.id);
+    launch.work = OpaqueCall{node.target, graph};
+    buffers.insert(buffers.end(), group.stored.begin(), group.stored.end());
+    return buffers;
+  }
+
+  static std::vector<const Node*> add_result(const Node& node, Graph& graph, Node* call) {
+    graph.output(Argument::list({Argument(call)}));
+    return {&node};
+  }
+
+  std::vector<const Node*> add_parts(const Node& node, Graph& graph, Node* call, Launch& launch) {
+    std::vector<const Node*> parts;
+    std::vector<Argument> leaves;
+    for (const auto& user : graph_.nodes()) {
+      if (user->target != "_operator.getitem" || user->args.at(0).node() != &node) continue;
+      Node* part = graph.add(NodeKind::Call, user->target, {call, user->args.at(1)}, user->type, user->name);
+      part->op = user->op;
+      leaves.emplace_back(part);
+      parts.push_back(user.get());
+      launch.nodes.push_back(user->id);
+    }
+    graph.output(Argument::list(std::move(leaves)));
+    return parts;
+  }
+
+  // ------------------------------------------------------------------------------------------------------------- fates
+
+  void fill_fates() {
+    for (size_t i = 0; i < plan().launches.size(); ++i) {
+      for (NodeId id : plan().launches[i].nodes) {
+        NodeFate& fate = result_.fates[id];
+        fate.kind = NodeFate::Kind::Launch;
+        fate.launches.push_back(static_cast<int>(i));
+      }
+    }
+    for (const auto& node : graph_.nodes()) {
+      if (node->kind == NodeKind::Output || result_.fates.contains(node->id)) continue;
+      NodeFate fate;
+      if (node->kind == NodeKind::Placeholder) fate.kind = constants_.contains(node.get()) ? NodeFate::Kind::Constant : NodeFate::Kind::Input;
+      else if (node->kind == NodeKind::GetAttr) fate.kind = NodeFate::Kind::Constant;
+      else if (node->type.kind == Type::Kind::SymInt) fate.kind = NodeFate::Kind::Size;
+      else if (output_views_.contains(node.get())) fate.kind = NodeFate::Kind::OutputView;
+      result_.fates[node->id] = fate;
+    }
+  }
+
+  const Graph& graph_;
+  const ScheduleOptions& options_;
+  const LibraryCapabilities* capabilities_;
+  Scheduled result_;
+  Layouts layouts_;
+  std::unordered_set<const Node*> constants_, output_bases_, output_views_;
+  std::unordered_map<const Node*, int> buffer_of_;
+};
+
+}  // namespace
+
+std::string_view to_string(NodeFate::Kind kind) {
+  switch (kind) {
+    case NodeFate::Kind::Launch: return "launch";
+    case NodeFate::Kind::OutputView: return "view of an output";
+    case NodeFate::Kind::Constant: return "constant";
+    case NodeFate::Kind::Input: return "input";
+    case NodeFate::Kind::Size: return "size";
+    case NodeFate::Kind::Unused: return "unused";
+  }
+  return "";
+}
+
+Scheduled schedule(const Graph& graph, const ScheduleOptions& options) { return Scheduler(graph, options).run(); }
+
+}  // namespace strata
