@@ -125,6 +125,32 @@ TEST_F(Durability, TwentyKillsLoseNothingAcknowledged) {
   EXPECT_GT(total, 0);
 }
 
+TEST_F(Durability, KillsDuringCloseLoseNothing) {
+  std::mt19937 random{std::random_device{}()};
+  for (int i = 0; i < 20; ++i) {
+    const auto path = file("closing" + std::to_string(i) + ".strata");
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    const pid_t child = in_child([&] {
+      Writer writer(path);
+      const Acknowledged count{2000, 0};
+      for (int event = 1; event <= count.events; ++event) writer.add(event_number(event));
+      writer.commit();
+      if (write(ends[1], &count, sizeof count) != sizeof count) return false;
+      writer.close();
+      return true;
+    });
+    Acknowledged acknowledged;
+    ASSERT_EQ(read(ends[0], &acknowledged, sizeof acknowledged), ssize_t{sizeof acknowledged});
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 3000));
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    for (const int end : ends) close(end);
+    Reader reader(path);
+    expect_holds(reader, acknowledged);
+  }
+}
+
 TEST_F(Durability, CloseLeavesOneFile) {
   Writer writer(file());
   add_compile(writer);
