@@ -94,14 +94,6 @@ ScalarId window_element(const IndexedCall& c, const std::vector<SymInt>& window_
   return c.load(c.call.tensor(0), index, inside);
 }
 
-/// What differentiation uses in place of a pool without indices.
-template <size_t N>
-std::vector<Node*> decompose_max_pool(Builder& b, const Call& call) {
-  std::vector<Argument> args;
-  for (size_t i = 0; i < call.size(); ++i) args.push_back(call.arg(i));
-  return {b.getitem(b.call("aten.max_pool" + std::to_string(N) + "d_with_indices.default", std::move(args)), 0)};
-}
-
 std::vector<Node*> decompose_max_pool1d(Builder& b, const Call& call) {
   const PoolWindow w = window_of<1>(call);
   const auto pair = [](int64_t front, int64_t value) { return int_list({front, value}); };
@@ -138,26 +130,38 @@ RefValue max_pool_backward_reference(const RefContext& c) {
   return out;
 }
 
+Node* scattered(const GradientCall& g, Node* dy, Node* indices) {
+  const Call& c = g.call;
+  const PoolWindow w = pool_window(c, 2, 1, true);
+  return g.builder.call("aten.max_pool2d_with_indices_backward.default",
+                        {dy, c.tensor(0), int_list(w.kernel), int_list(w.stride), int_list(w.padding),
+                         int_list(w.dilation), w.ceil_mode, indices});
+}
 std::vector<Node*> with_indices_gradient(const GradientCall& g) {
+  std::vector<Node*> out = no_cotangents(g);
+  if (Node* dy = cotangent(g); dy && g.needed(0))
+    out[0] = scattered(g, dy, g.builder.getitem(const_cast<Node*>(&g.call.node()), 1));
+  return out;
+}
+/// The indices are found again from the input, which is kept anyway more often than not.
+std::vector<Node*> max_pool_gradient(const GradientCall& g) {
   std::vector<Node*> out = no_cotangents(g);
   Node* dy = cotangent(g);
   if (!dy || !g.needed(0)) return out;
-  const Call& c = g.call;
-  Node* indices = g.builder.getitem(const_cast<Node*>(&c.node()), 1);
-  const PoolWindow w = pool_window(c, 2, 1, true);
-  out[0] = g.builder.call("aten.max_pool2d_with_indices_backward.default",
-                          {dy, c.tensor(0), int_list(w.kernel), int_list(w.stride), int_list(w.padding),
-                           int_list(w.dilation), w.ceil_mode, indices});
+  std::vector<Argument> args;
+  for (size_t i = 0; i < g.call.size(); ++i) args.push_back(g.call.arg(i));
+  Node* again = g.builder.call("aten.max_pool2d_with_indices.default", std::move(args));
+  out[0] = scattered(g, dy, g.builder.getitem(again, 1));
   return out;
 }
 
 template <size_t N>
-OpDef plain_row() {
+OpDef plain_row(std::variant<Gradient, NoGradient> gradient) {
   const std::string n = std::to_string(N);
   return OpDef("aten::max_pool" + n + "d(Tensor self, int[" + n + "] kernel_size, int[" + n + "] stride=[], int[" + n +
                    "] padding=0, int[" + n + "] dilation=1, bool ceil_mode=False) -> Tensor",
-               OpClass::Indexing, 0, Promotion::None, max_pool_type<N>, max_pool_reference<N>, decompose_max_pool<N>,
-               NoGradient::Pending, WindowRule{loop::Combine::Max, window_extents<N>, window_element<N>}, "",
+               OpClass::Indexing, 0, Promotion::None, max_pool_type<N>, max_pool_reference<N>, nullptr, gradient,
+               WindowRule{loop::Combine::Max, window_extents<N>, window_element<N>}, "",
                "largest element of each window");
 }
 template <size_t N>
@@ -174,8 +178,8 @@ OpDef indices_row(std::variant<Gradient, NoGradient> gradient) {
 
 Rows max_pool_rows() {
   Rows rows;
-  rows.push_back(plain_row<2>());
-  rows.push_back(plain_row<3>());
+  rows.push_back(plain_row<2>(max_pool_gradient));
+  rows.push_back(plain_row<3>(NoGradient::Pending));
   rows.push_back(indices_row<2>(with_indices_gradient));
   rows.push_back(indices_row<3>(NoGradient::Pending));
   rows.push_back(compound(
