@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "passes/decompose.h"
-#include "passes/eliminate_common_subexpressions.h"
-#include "passes/eliminate_dead_code.h"
+#include "passes/cse.h"
+#include "passes/dce.h"
 #include "passes/fold_batch_norm.h"
 #include "passes/fold_constants.h"
 #include "passes/functionalize.h"
@@ -18,16 +18,16 @@ const std::vector<Pass>& inference_pipeline() {
       {"functionalize", "make mutation and aliasing explicit", functionalize, "functional", true},
       // Scheduling knows primitives and library operators only.
       {"decompose", "replace compound operators by primitives", decompose, "decomposed", true},
-      {"eliminate_dead_code", "drop what no output needs", eliminate_dead_code, "simplified", false},
+      {"dce", "drop what no output needs", dce, "simplified", false},
       {"simplify", "apply algebraic rules", simplify, "simplified", false},
-      {"eliminate_common_subexpressions", "compute equal values once", eliminate_common_subexpressions, "simplified", false},
+      {"cse", "compute equal values once", cse, "simplified", false},
       // Batch norm's factors must be constants before they can be folded into weights.
       {"fold_constants", "evaluate what does not depend on inputs", fold_constants, "simplified", false},
       {"fold_batch_norm", "fold scale and shift per channel into convolutions", fold_batch_norm, "simplified", false},
       {"simplify", "apply algebraic rules", simplify, "simplified", false},
-      {"eliminate_common_subexpressions", "compute equal values once", eliminate_common_subexpressions, "simplified", false},
+      {"cse", "compute equal values once", cse, "simplified", false},
       // Last, so that nothing dead is scheduled.
-      {"eliminate_dead_code", "drop what no output needs", eliminate_dead_code, "simplified", false},
+      {"dce", "drop what no output needs", dce, "simplified", false},
   };
   return pipeline;
 }
@@ -38,7 +38,7 @@ const std::vector<Pass>& unfused_pipeline() {
       {"decompose", "replace compound operators by primitives", decompose, "decomposed", true},
       // Copies that decomposition left are no operators of the program.
       {"simplify", "apply algebraic rules", simplify, "simplified", false},
-      {"eliminate_dead_code", "drop what no output needs", eliminate_dead_code, "simplified", false},
+      {"dce", "drop what no output needs", dce, "simplified", false},
   };
   return pipeline;
 }

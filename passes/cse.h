@@ -7,6 +7,6 @@
 namespace strata {
 
 /// Nodes that compute the same from the same operands become one (the first). Random operators and those with effects are left alone.
-PassResult eliminate_common_subexpressions(const Graph& graph, const PassContext& context);
+PassResult cse(const Graph& graph, const PassContext& context);
 
 }  // namespace strata

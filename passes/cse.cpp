@@ -1,6 +1,6 @@
 // Copyright 2026 The Strata Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "passes/eliminate_common_subexpressions.h"
+#include "passes/cse.h"
 
 #include <cstring>
 
@@ -69,8 +69,8 @@ std::string constant_key(const Graph& graph, const Node& node, std::vector<const
 
 }  // namespace
 
-PassResult eliminate_common_subexpressions(const Graph& graph, const PassContext&) {
-  GraphRewriter rewriter(graph, "eliminate_common_subexpressions");
+PassResult cse(const Graph& graph, const PassContext&) {
+  GraphRewriter rewriter(graph, "cse");
   std::unordered_map<std::string, Node*> first;
   std::vector<const Tensor*> constants;
   for (const auto& node : graph.nodes()) {

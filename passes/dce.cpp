@@ -1,6 +1,6 @@
 // Copyright 2026 The Strata Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "passes/eliminate_dead_code.h"
+#include "passes/dce.h"
 
 #include <set>
 
@@ -16,7 +16,7 @@ bool has_effect(const Node& node) {
 
 }  // namespace
 
-PassResult eliminate_dead_code(const Graph& graph, const PassContext&) {
+PassResult dce(const Graph& graph, const PassContext&) {
   std::set<const Node*> live;
   const auto& nodes = graph.nodes();
   for (size_t i = nodes.size(); i-- > 0;) {
@@ -24,7 +24,7 @@ PassResult eliminate_dead_code(const Graph& graph, const PassContext&) {
     live.insert(nodes[i].get());
     for (Node* operand : nodes[i]->operands()) live.insert(operand);
   }
-  GraphRewriter rewriter(graph, "eliminate_dead_code");
+  GraphRewriter rewriter(graph, "dce");
   for (const auto& node : nodes) {
     if (live.contains(node.get())) rewriter.copy(*node);
     else rewriter.erase(*node, "unused", node->type.kind == Type::Kind::SymInt ? "sizes are symbolic expressions" : "no output depends on it");

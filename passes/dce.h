@@ -7,6 +7,6 @@
 namespace strata {
 
 /// Drops nodes without effect whose value nobody uses. Placeholders stay: they are the graph's interface.
-PassResult eliminate_dead_code(const Graph& graph, const PassContext& context);
+PassResult dce(const Graph& graph, const PassContext& context);
 
 }  // namespace strata
