@@ -16,7 +16,7 @@ constexpr int kProgressOps = 10000;
 
 std::string file_uri(const std::filesystem::path& path, const char* parameters) {
   std::string uri = "file:";
-  for (const unsigned char c : std::filesystem::absolute(path).string()) {
+  for (const unsigned char c : fixed_path(path).string()) {
     const bool plain = std::isalnum(c) || c == '/' || c == '.' || c == '_' || c == '-';
     uri += plain ? std::string(1, static_cast<char>(c)) : fmt::format("%{:02X}", c);
   }
@@ -56,6 +56,14 @@ void harden(sqlite3* handle) {
 void throw_corrupt(const std::filesystem::path& path, const std::string& what) {
   throw_user(fmt::format("{}: the trace is damaged: {}", path.string(), what),
              "copy the file again or record it again");
+}
+
+std::filesystem::path fixed_path(const std::filesystem::path& path) {
+  if (path.empty()) throw_user("the name of the trace is empty", "give a file name such as out.strata");
+  std::error_code error;
+  const auto absolute = std::filesystem::absolute(path, error);
+  if (error) throw_user(fmt::format("cannot find {}: {}", path.string(), error.message()));
+  return absolute;
 }
 
 std::filesystem::path side_file(const std::filesystem::path& path, const char* suffix) {

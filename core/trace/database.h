@@ -105,6 +105,9 @@ class Database {
 /// Throws the User error for a file whose content contradicts the format. `what` says which part.
 [[noreturn]] void throw_corrupt(const std::filesystem::path& path, const std::string& what);
 
+/// `path` made absolute, so that it stays the same file when the process changes its folder. User error when empty.
+std::filesystem::path fixed_path(const std::filesystem::path& path);
+
 /// `path` + suffix (`-wal`, `-shm`, `-journal`).
 std::filesystem::path side_file(const std::filesystem::path& path, const char* suffix);
 /// Removes the three side files; missing ones are no error.

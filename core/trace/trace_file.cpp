@@ -73,7 +73,7 @@ int first_read(Database& database) { return database.attempt("SELECT count(*) FR
 
 }  // namespace
 
-TraceFile::TraceFile(std::filesystem::path path) : path_(std::move(path)) {
+TraceFile::TraceFile(const std::filesystem::path& path) : path_(fixed_path(path)) {
   try {
     open();
   } catch (...) {

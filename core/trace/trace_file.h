@@ -14,7 +14,7 @@ namespace strata::trace {
 /// that cannot be written, of an older version. Errors are those of `Reader`.
 class TraceFile {
  public:
-  explicit TraceFile(std::filesystem::path path);
+  explicit TraceFile(const std::filesystem::path& path);
   ~TraceFile();
   TraceFile(const TraceFile&) = delete;
   TraceFile& operator=(const TraceFile&) = delete;

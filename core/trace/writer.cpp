@@ -95,7 +95,7 @@ std::unique_ptr<Database> create(const std::filesystem::path& path) {
 
 struct Writer::Impl {
   Impl(const std::filesystem::path& path_, const WriterOptions& options_)
-      : path(path_), options(options_), database(create(path_)) {}
+      : path(fixed_path(path_)), options(options_), database(create(path_)) {}
 
   std::mutex mutex;
   std::filesystem::path path;

@@ -3,6 +3,7 @@
 
 /// Killed writers, read-only folders, readers beside a living writer, files that are given up.
 
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <atomic>
@@ -162,6 +163,54 @@ TEST_F(Durability, CloseLeavesOneFile) {
   EXPECT_EQ(files(), std::vector<std::string>{"t.strata"});
   EXPECT_EQ(error_of([&] { writer.set_property("a", "b"); }).kind(), ErrorKind::Internal);
   writer.close();
+}
+
+TEST_F(Durability, AnyFileNameWorks) {
+  const auto path = file("ä b?c=1&d#e%20f'\".strata");
+  {
+    Writer writer(path);
+    writer.add(event_number(1));
+    writer.close();
+  }
+  EXPECT_EQ(files(), std::vector<std::string>{path.filename()});
+  EXPECT_EQ(Reader(path).event_count(), 1);
+  EXPECT_EQ(error_of([&] { Writer writer(""); }).kind(), ErrorKind::User);
+  EXPECT_EQ(error_of([&] { Reader reader(""); }).kind(), ErrorKind::User);
+}
+
+TEST_F(Durability, FullDiskIsOneErrorAndKeepsWhatWasCommitted) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t child = in_child([&] {
+    // A limit on file size stands for the disk that is full.
+    signal(SIGXFSZ, SIG_IGN);
+    Writer writer(file());
+    const rlimit limit{600'000, 600'000};
+    if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return false;
+    Acknowledged count;
+    ErrorKind kind = ErrorKind::Internal;
+    try {
+      while (count.events < 1'000'000) {
+        for (int i = 1; i <= 100; ++i) writer.add(event_number(count.events + i));
+        writer.commit();
+        count.events += 100;
+      }
+    } catch (const Error& error) {
+      kind = error.kind();
+    }
+    const Error again = error_of([&] { writer.add(event_number(1)); });
+    return kind == ErrorKind::Runtime && again.kind() == ErrorKind::Runtime && count.events > 0 &&
+           write(ends[1], &count, sizeof count) == sizeof count;
+  });
+  int status = 0;
+  waitpid(child, &status, 0);
+  ASSERT_EQ(status, 0);
+  Acknowledged acknowledged;
+  ASSERT_EQ(read(ends[0], &acknowledged, sizeof acknowledged), ssize_t{sizeof acknowledged});
+  for (const int end : ends) close(end);
+  Reader reader(file());
+  EXPECT_TRUE(reader.unfinished());
+  EXPECT_GE(reader.event_count(), acknowledged.events);
 }
 
 TEST_F(Durability, DestructorCloses) {
