@@ -138,6 +138,7 @@ using Reference = RefValue (*)(const RefContext& context);
 using Decompose = std::vector<Node*> (*)(Builder& builder, const Call& call);
 
 /// Gradient builder: one cotangent per parameter of the schema (null: none), given one per result (null: not needed, treat as zero).
+/// A `Tensor[]` parameter has an entry per element instead of one. Rows that say `Pending` and have a decomposition are differentiated through it.
 struct GradientCall {
   Builder& builder;
   const Call& call;                       ///< the forward call; its node may be used as "result"

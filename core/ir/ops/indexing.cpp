@@ -1,0 +1,58 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "core/ir/ops/indexing.h"
+
+namespace strata::ops {
+
+SymInt data_index(loop::Body& b, ScalarId value, const SymInt& size) {
+  const ScalarId wide = b.cast(value, DType::I64), extent = b.index(size), zero = b.integer(0), one = b.integer(1);
+  const ScalarId wrapped = b.select(b.binary(ScalarOp::Lt, wide, zero), b.binary(ScalarOp::Add, wide, extent), wide);
+  const ScalarId last = b.binary(ScalarOp::Sub, extent, one);
+  const ScalarId clamped = b.binary(ScalarOp::Max, b.binary(ScalarOp::Min, wrapped, last), zero);
+  const SymRange sizes = range(size);
+  return b.indirect(clamped, {0, sizes.max == kSymMax ? kSymMax : std::max<int64_t>(0, sizes.max - 1)}, size - 1);
+}
+
+int64_t checked_index(const Call& call, int64_t index, int64_t size) {
+  if (index < -size || index >= size)
+    reject(call, "index " + std::to_string(index) + " is out of range, expected [" + std::to_string(-size) + ", " +
+                     std::to_string(size - 1) + "]");
+  return index < 0 ? index + size : index;
+}
+
+void check_index_type(const Call& call, size_t i) {
+  const DType d = tensor_type(call, i).dtype;
+  if (d != DType::I64 && d != DType::I32)
+    reject(call, "'" + call.op().schema.params[i].name + "' must hold int64 or int32 indices, found " + std::string(dtype_name(d)));
+}
+
+IndexPlan index_plan(const Call& call) {
+  IndexPlan p{call.tensors(1), {}, 0, {}};
+  const Index& self = tensor_type(call, 0).shape;
+  if (p.indices.size() > self.size()) reject(call, "too many indices for a tensor of " + std::to_string(self.size()) + " dimensions");
+  std::vector<size_t> used;
+  for (size_t d = 0; d < p.indices.size(); ++d) {
+    if (!p.indices[d]) continue;
+    const TensorType& t = p.indices[d]->type.tensor;
+    if (t.dtype == DType::Bool || t.dtype == DType::U8)
+      reject(call, "indexing by a mask gives a size that depends on data, which is not supported", "use torch.where, or multiply by the mask");
+    if (t.dtype != DType::I64 && t.dtype != DType::I32) reject(call, "indices must be int64 or int32, found " + std::string(dtype_name(t.dtype)));
+    p.broadcast = used.empty() ? t.shape : broadcast(p.broadcast, t.shape, call.node());
+    used.push_back(d);
+  }
+  // Index tensors side by side put their dimensions where they stand; with a gap between them these come first.
+  const bool adjacent = !used.empty() && used.back() - used.front() + 1 == used.size();
+  if (adjacent) p.at = used.front();
+  for (size_t d = 0; d < self.size(); ++d)
+    if (d >= p.indices.size() || !p.indices[d]) p.shape.push_back(self[d]);
+  p.shape.insert(p.shape.begin() + static_cast<ptrdiff_t>(p.at), p.broadcast.begin(), p.broadcast.end());
+  return p;
+}
+
+std::vector<OpDef> indexing() {
+  Rows rows;
+  for (auto part : {gathers, scatters, joins, creations, orders}) append(rows, part());
+  return rows;
+}
+
+}  // namespace strata::ops
