@@ -279,8 +279,10 @@ std::vector<Node*> decompose_padded(Builder& b, const Call& call) {
   Ints padding(N, 0), widths;
   for (size_t d = 0; d < N; ++d) padding[d] = total[d] / 2;
   if (even) return {primitive(b, call, N, kOrdinary, x, int_list(padding))};
-  for (size_t d = N; d-- > 0;)
-    widths.insert(widths.end(), {total[d] / 2, total[d] - total[d] / 2});  // the last dimension comes first
+  for (size_t d = N; d-- > 0;) {  // the last dimension comes first
+    widths.push_back(total[d] / 2);
+    widths.push_back(total[d] - total[d] / 2);
+  }
   x = b.call("aten.constant_pad_nd.default", {x, int_list(widths), 0.0});
   return {primitive(b, call, N, kOrdinary, x, repeated(0, N))};
 }
