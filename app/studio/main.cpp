@@ -1,0 +1,178 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <QApplication>
+#include <QCommandLineParser>
+#include <QFile>
+#include <QSettings>
+#include <QTimer>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+
+#include "app/studio/views/main_window.h"
+#include "app/studio/views/theme.h"
+#include "core/support/error.h"
+
+namespace {
+
+using strata::studio::Context;
+using strata::studio::MainWindow;
+
+struct Options {
+  strata::studio::OpenRequest request;
+  QString view, screenshot, theme;
+  QSize size{1280, 800};
+};
+
+void say(const QString& text) { std::fprintf(stderr, "strata-studio: %s\n", text.toUtf8().constData()); }
+
+[[noreturn]] void refuse(const QString& text) {
+  say(text);
+  std::exit(2);
+}
+
+const QCommandLineOption kGraph("graph", "The compile to show, such as 0/1.", "G");
+const QCommandLineOption kStage("stage", "The stage to show, such as scheduled.", "S");
+const QCommandLineOption kSelect("select", "The node to select, by name or id.", "NODE");
+const QCommandLineOption kView("view",
+                               "The page to bring forward: graph, changes, source, code, times, inspector, stages.",
+                               "V");
+const QCommandLineOption kScreenshot("screenshot", "Write a picture of the window and exit; needs no display.",
+                                     "OUT.png");
+const QCommandLineOption kSize("size", "Size of the window, such as 1280x800.", "WxH");
+const QCommandLineOption kTheme("theme", "light or dark.", "THEME");
+
+QSize parse_size(const QString& text) {
+  QStringList parts = text.split('x');
+  bool w_ok = false, h_ok = false;
+  int w = parts.value(0).toInt(&w_ok), h = parts.value(1).toInt(&h_ok);
+  if (parts.size() != 2 || !w_ok || !h_ok || w < 320 || h < 240 || w > 16384 || h > 16384)
+    refuse(
+        QString("--size '%1' is not a window size; give WxH from 320x240 to 16384x16384, such as 1280x800").arg(text));
+  return {w, h};
+}
+
+void check_unknown(const QCommandLineParser& parser) {
+  QStringList unknown = parser.unknownOptionNames();
+  if (unknown.isEmpty()) refuse(parser.errorText().toLower().remove(QChar('.')));
+  std::vector<std::string> known;
+  for (const auto* option : {&kGraph, &kStage, &kSelect, &kView, &kScreenshot, &kSize, &kTheme})
+    known.push_back("--" + option->names().front().toStdString());
+  std::string found = "--" + unknown.front().toStdString();
+  refuse(QString("unknown option '%1'; %2")
+             .arg(QString::fromStdString(found), QString::fromStdString(strata::suggest(found, known))));
+}
+
+Options parse(const QStringList& arguments) {
+  QCommandLineParser parser;
+  parser.setApplicationDescription("Shows a Strata trace: stages, graphs, kernels, code and times.");
+  auto help = parser.addHelpOption();
+  auto version = parser.addVersionOption();
+  parser.addOptions({kGraph, kStage, kSelect, kView, kScreenshot, kSize, kTheme});
+  parser.addPositionalArgument("trace", "The trace to open.", "[TRACE]");
+  if (!parser.parse(arguments)) check_unknown(parser);
+  if (parser.isSet(help)) {
+    std::fputs(parser.helpText().toUtf8().constData(), stdout);
+    std::exit(0);
+  }
+  if (parser.isSet(version)) {
+    std::puts("strata-studio " STRATA_STUDIO_VERSION);
+    std::exit(0);
+  }
+  Options options;
+  QStringList files = parser.positionalArguments();
+  if (files.size() > 1) refuse(QString("one trace at a time: '%1' is too many").arg(files[1]));
+  options.request = {files.value(0), parser.value(kGraph), parser.value(kStage), parser.value(kSelect)};
+  options.view = parser.value(kView);
+  options.screenshot = parser.value(kScreenshot);
+  options.theme = parser.value(kTheme);
+  if (parser.isSet(kSize)) options.size = parse_size(parser.value(kSize));
+  std::vector<std::string> themes = {"light", "dark"};
+  if (parser.isSet(kTheme) && std::find(themes.begin(), themes.end(), options.theme.toStdString()) == themes.end())
+    refuse(QString("unknown theme '%1'; %2")
+               .arg(options.theme, QString::fromStdString(strata::suggest(options.theme.toStdString(), themes))));
+  if (parser.isSet(kScreenshot) && options.screenshot.isEmpty())
+    refuse("--screenshot needs the name of a file to write, such as out.png");
+  return options;
+}
+
+/// Written beside and renamed, so that a failure leaves nothing under the name.
+bool save(const QPixmap& picture, const QString& path) {
+  QString temporary = path + ".part";
+  bool done = picture.save(temporary, "PNG");
+  std::error_code failed;
+  if (done) std::filesystem::rename(temporary.toStdString(), path.toStdString(), failed);
+  if (!done || failed) QFile::remove(temporary);
+  return done && !failed;
+}
+
+int take_screenshot(MainWindow& window, const Context& context, const QString& path) {
+  if (context.exit_code()) {
+    say(context.first_error());
+    return context.exit_code();
+  }
+  QCoreApplication::processEvents();
+  if (save(window.grab(), path)) return 0;
+  say(QString("cannot write '%1'; check that the folder exists and is writable").arg(path));
+  return 2;
+}
+
+int run(QApplication& app, const Options& options) {
+  bool shot = !options.screenshot.isEmpty();
+  bool dark = options.theme.isEmpty() ? !shot && QSettings().value("dark").toBool() : options.theme == "dark";
+  strata::studio::apply_theme(dark);
+  Context context;
+  strata::draw::DrawOptions drawing;
+  drawing.dark = dark;
+  context.set_options(drawing);
+  MainWindow window(context, !shot);
+  if (shot || options.size != QSize(1280, 800)) window.resize(options.size);
+  window.show();
+  if (!options.view.isEmpty() && !window.show_view(options.view) && shot) {
+    say(window.message_text());
+    return 2;
+  }
+  QString bad_view = window.message_text();
+  if (!options.request.path.isEmpty()) context.open(options.request);
+  if (!bad_view.isEmpty())
+    QObject::connect(&context, &Context::traceOpened, &window, [&] { window.show_message(bad_view); });
+  if (!shot) return QApplication::exec();
+  // Settled may come several times (open, compile, step, details follow one another): the picture is due when the queue
+  // is empty once the events that a result causes were handled.
+  QTimer timer;
+  QObject::connect(&timer, &QTimer::timeout, &app, [&] {
+    if (!context.queue().idle()) return;
+    timer.stop();
+    app.exit(take_screenshot(window, context, options.screenshot));
+  });
+  timer.start(20);
+  return QApplication::exec();
+}
+
+bool has_display() {
+  return !qEnvironmentVariableIsEmpty("DISPLAY") || !qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY") ||
+         !qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  QCoreApplication::setApplicationName("strata-studio");
+  QCoreApplication::setOrganizationName("Strata");
+  QStringList arguments;
+  for (int i = 0; i < argc; ++i) arguments << QString::fromLocal8Bit(argv[i]);
+  Options options = parse(arguments);
+  if (!options.screenshot.isEmpty() && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))
+    qputenv("QT_QPA_PLATFORM", "offscreen");
+  if (options.screenshot.isEmpty() && !has_display())
+    refuse(
+        "there is no display (DISPLAY and WAYLAND_DISPLAY are not set); use --screenshot OUT.png to get a picture "
+        "without one");
+  QApplication app(argc, argv);
+  try {
+    return run(app, options);
+  } catch (const strata::Error& error) {
+    say(error.what());
+    return error.exit_code();
+  }
+}

@@ -1,0 +1,235 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "app/studio/models/context.h"
+
+#include <QTimer>
+#include <algorithm>
+
+#include "core/support/error.h"
+
+namespace strata::studio {
+
+using namespace trace;
+
+struct Context::Opened {
+  OpenRequest request;
+  std::shared_ptr<Reader> reader;
+  std::vector<CompileRecord> compiles;
+};
+
+Context::Context(QObject* parent) : QObject(parent) {
+  connect(&queue_, &JobQueue::failed, this,
+          [this](const QString&, const QString& text, int code) { fail(text, code); });
+  connect(&queue_, &JobQueue::busyChanged, this, [this](bool busy) {
+    if (!busy) emit settled();
+  });
+}
+
+Context::~Context() = default;
+
+void Context::fail(const QString& text, int code) {
+  if (exit_code_ == 0) {
+    exit_code_ = code;
+    first_error_ = text;
+  }
+  emit message(text);
+}
+
+void Context::open(const OpenRequest& request) {
+  exit_code_ = 0;
+  first_error_.clear();
+  for (const char* key : {"compile", "step", "details"}) queue_.supersede(key);
+  queue_.post("open", [this, request]() -> JobQueue::Apply {
+    auto result = std::make_shared<Opened>();
+    result->request = request;
+    result->reader = std::make_shared<Reader>(request.path.toStdString());
+    result->compiles = result->reader->compiles();
+    return [this, result] { opened(result); };
+  });
+}
+
+void Context::opened(const std::shared_ptr<Opened>& result) {
+  path_ = result->request.path;
+  reader_ = result->reader;
+  compiles_ = std::move(result->compiles);
+  compile_.reset();
+  step_.reset();
+  details_.reset();
+  selection_ = {};
+  marked_.clear();
+  emit traceOpened();
+  emit compileChanged();
+  emit stepChanged();
+  emit selectionChanged();
+  emit detailsChanged();
+  if (compiles_.empty()) return fail("the trace holds no compiled graph", static_cast<int>(ErrorKind::User));
+  const CompileRecord* chosen = &compiles_.front();
+  if (!result->request.graph.isEmpty()) {
+    std::string wanted = result->request.graph.toStdString();
+    auto it = std::find_if(compiles_.begin(), compiles_.end(), [&](const auto& c) { return c.address == wanted; });
+    if (it != compiles_.end()) {
+      chosen = &*it;
+    } else {
+      std::vector<std::string> names;
+      for (const auto& c : compiles_) names.push_back(c.address);
+      fail(QString("unknown graph '%1'; %2").arg(result->request.graph, QString::fromStdString(suggest(wanted, names))),
+           static_cast<int>(ErrorKind::User));
+    }
+  }
+  load_compile_data(*chosen, result->request.stage, result->request.node);
+}
+
+void Context::select_compile(Id id) {
+  auto it = std::find_if(compiles_.begin(), compiles_.end(), [id](const auto& c) { return c.id == id; });
+  if (it == compiles_.end() || (compile_ && compile_->compile.id == id)) return;
+  load_compile_data(*it, {}, {});
+}
+
+void Context::load_compile_data(const CompileRecord& compile, const QString& stage, const QString& node) {
+  queue_.supersede("step");
+  queue_.supersede("details");
+  queue_.post("compile", [this, reader = reader_, compile, stage, node]() -> JobQueue::Apply {
+    auto data = load_compile(*reader, compile);
+    return [this, data, stage, node] {
+      compile_ = data;
+      step_.reset();
+      details_.reset();
+      selection_ = {};
+      wanted_snapshot_ = kNone;
+      emit compileChanged();
+      emit stepChanged();
+      emit selectionChanged();
+      emit detailsChanged();
+      if (const SnapshotRecord* first = first_snapshot(stage)) show_step(*first, node);
+    };
+  });
+}
+
+const SnapshotRecord* Context::first_snapshot(const QString& stage) {
+  const auto& list = compile_->snapshots;
+  if (!stage.isEmpty()) {
+    if (const SnapshotRecord* found = compile_->find(stage.toStdString())) return found;
+    std::vector<std::string> names;
+    for (const auto& s : list) names.push_back(s.stage);
+    fail(QString("unknown stage '%1' of graph %2; %3")
+             .arg(stage, QString::fromStdString(compile_->compile.address),
+                  QString::fromStdString(suggest(stage.toStdString(), names))),
+         static_cast<int>(ErrorKind::User));
+  }
+  if (list.empty()) {
+    fail(QString("graph %1 has no stages%2")
+             .arg(QString::fromStdString(compile_->compile.address),
+                  compile_->compile.error.empty() ? "" : ": " + QString::fromStdString(compile_->compile.error)),
+         static_cast<int>(ErrorKind::User));
+    return nullptr;
+  }
+  return &list.front();
+}
+
+void Context::select_snapshot(Id id) {
+  if (!compile_ || (id == wanted_snapshot_ && step_ && step_->snapshot.id == id)) return;
+  if (const SnapshotRecord* found = compile_->find(id)) show_step(*found, {});
+}
+
+void Context::step(int by) {
+  if (!compile_) return;
+  const auto& list = compile_->snapshots;
+  auto at = std::find_if(list.begin(), list.end(), [this](const auto& s) { return s.id == wanted_snapshot_; });
+  if (at == list.end()) return;
+  long target = (at - list.begin()) + by;
+  if (target >= 0 && target < static_cast<long>(list.size())) select_snapshot(list[static_cast<size_t>(target)].id);
+}
+
+void Context::show_step(const SnapshotRecord& snapshot, const QString& node) {
+  wanted_snapshot_ = snapshot.id;
+  queue_.post("step",
+              [this, reader = reader_, compile = compile_, snapshot, options = options_, node]() -> JobQueue::Apply {
+                StepPtr step = load_step(*reader, *compile, snapshot, options);
+                return [this, step, node] { step_ready(step, node); };
+              });
+}
+
+void Context::step_ready(const StepPtr& step, const QString& node) {
+  step_ = step;
+  emit stepChanged();
+  if (NodeId id = node.isEmpty() ? 0 : find_node(node)) return select_node(id);
+  if (!selection_.empty()) load_selection();  // what it was is still selected; its place in this stage is new
+}
+
+NodeId Context::find_node(const QString& text) {
+  std::string wanted = text.toStdString();
+  for (const auto& node : step_->nodes)
+    if (node.name == wanted) return node.id;
+  bool number = false;
+  NodeId id = text.toLongLong(&number);
+  if (number && step_->find(id)) return id;
+  std::vector<std::string> names;
+  for (const auto& node : step_->nodes) names.push_back(node.name);
+  fail(QString("unknown node '%1' at stage '%2'; %3")
+           .arg(text, QString::fromStdString(step_->snapshot.stage), QString::fromStdString(suggest(wanted, names))),
+       static_cast<int>(ErrorKind::User));
+  return 0;
+}
+
+void Context::select(const Selection& selection) {
+  if (selection == selection_) return;
+  selection_ = selection;
+  emit selectionChanged();
+  load_selection();
+}
+
+void Context::load_selection() {
+  if (selection_.empty() || !compile_ || !reader_) {
+    queue_.supersede("details");
+    details_.reset();
+    emit detailsChanged();
+    return;
+  }
+  queue_.post("details",
+              [this, reader = reader_, compile = compile_, step = step_, selection = selection_]() -> JobQueue::Apply {
+                DetailsPtr details = load_details(*reader, *compile, step, selection);
+                return [this, details] {
+                  details_ = details;
+                  emit detailsChanged();
+                };
+              });
+}
+
+void Context::select_line(const QString& file, int line) {
+  if (!compile_) return;
+  queue_.post("line", [this, reader = reader_, compile = compile_, step = step_, file, line]() -> JobQueue::Apply {
+    std::vector<NodeId> nodes = reader->nodes_at(compile->compile.id, file.toStdString(), line);
+    if (step) {
+      std::vector<NodeId> here;
+      for (NodeId id : nodes)
+        if (step->find(id)) here.push_back(id);
+      if (!here.empty()) nodes = here;
+    }
+    return [this, nodes] {
+      set_marked(nodes);
+      if (!nodes.empty()) select_node(nodes.front());
+    };
+  });
+}
+
+void Context::set_marked(std::vector<NodeId> nodes) {
+  if (nodes == marked_) return;
+  marked_ = std::move(nodes);
+  emit markedChanged();
+}
+
+void Context::set_options(const draw::DrawOptions& options) {
+  bool shape = options.parameters != options_.parameters || options.groups != options_.groups ||
+               options.times != options_.times || options.types != options_.types;
+  options_ = options;
+  emit optionsChanged();
+  if (!shape || !step_ || step_->nodes.empty()) return;
+  if (wanted_snapshot_ != step_->snapshot.id)  // another stage is on its way: load that one with the new options
+    if (const SnapshotRecord* wanted = compile_->find(wanted_snapshot_)) return show_step(*wanted, {});
+  queue_.post("step", [this, compile = compile_, step = step_, options]() -> JobQueue::Apply {
+    StepPtr drawn = redraw(*step, *compile, options);
+    return [this, drawn] { step_ready(drawn, {}); };
+  });
+}
+
+}  // namespace strata::studio

@@ -1,0 +1,99 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The one object that says what is open and what is selected. Every view listens to it and asks it for changes; no
+/// view knows another.
+
+#include <QObject>
+#include <QString>
+#include <memory>
+
+#include "app/studio/models/job_queue.h"
+#include "app/studio/models/step.h"
+
+namespace strata::studio {
+
+/// What to show first; texts as on the command line.
+struct OpenRequest {
+  QString path;
+  QString graph, stage, node;
+};
+
+class Context : public QObject {
+  Q_OBJECT
+ public:
+  explicit Context(QObject* parent = nullptr);
+  ~Context() override;
+
+  /// Opens a trace in place of the present one. Errors come as `message`.
+  void open(const OpenRequest& request);
+  void select_compile(trace::Id compile);
+  void select_snapshot(trace::Id snapshot);
+  /// The next or last stage (`by` 1 or -1), if there is one.
+  void step(int by);
+  void select(const Selection& selection);
+  void select_node(trace::NodeId node) { select({node, trace::kNone}); }
+  void select_kernel(trace::Id kernel) { select({0, kernel}); }
+  /// The node that stands at this line of this file, in the present stage if possible.
+  void select_line(const QString& file, int line);
+  /// Nodes to be marked besides the selection (search results).
+  void set_marked(std::vector<trace::NodeId> nodes);
+  void set_options(const draw::DrawOptions& options);
+
+  QString path() const { return path_; }
+  std::shared_ptr<trace::Reader> reader() const { return reader_; }
+  const std::vector<trace::CompileRecord>& compiles() const { return compiles_; }
+  std::shared_ptr<const CompileData> compile() const { return compile_; }
+  StepPtr step_data() const { return step_; }
+  DetailsPtr details() const { return details_; }
+  const Selection& selection() const { return selection_; }
+  const std::vector<trace::NodeId>& marked() const { return marked_; }
+  const draw::DrawOptions& options() const { return options_; }
+  JobQueue& queue() { return queue_; }
+  /// Exit code of the first error since `open`, 0 if there was none.
+  int exit_code() const { return exit_code_; }
+  QString first_error() const { return first_error_; }
+
+ signals:
+  void traceOpened();
+  void compileChanged();
+  void stepChanged();
+  void selectionChanged();
+  void markedChanged();
+  void detailsChanged();
+  void optionsChanged();
+  /// A link to a line of source was followed.
+  void sourceRequested(const QString& file, int line);
+  /// Something went wrong; to be shown.
+  void message(const QString& text);
+  /// Everything asked for has been shown or has failed.
+  void settled();
+
+ private:
+  struct Opened;
+  void opened(const std::shared_ptr<Opened>& result);
+  void load_compile_data(const trace::CompileRecord& compile, const QString& stage, const QString& node);
+  void show_step(const trace::SnapshotRecord& snapshot, const QString& node);
+  void step_ready(const StepPtr& step, const QString& node);
+  void load_selection();
+  trace::NodeId find_node(const QString& text);
+  void fail(const QString& text, int exit_code);
+  const trace::SnapshotRecord* first_snapshot(const QString& stage);
+
+  JobQueue queue_;
+  QString path_;
+  std::shared_ptr<trace::Reader> reader_;
+  std::vector<trace::CompileRecord> compiles_;
+  std::shared_ptr<const CompileData> compile_;
+  StepPtr step_;
+  DetailsPtr details_;
+  Selection selection_;
+  trace::Id wanted_snapshot_ = trace::kNone;
+  std::vector<trace::NodeId> marked_;
+  draw::DrawOptions options_;
+  int exit_code_ = 0;
+  QString first_error_;
+};
+
+}  // namespace strata::studio

@@ -1,0 +1,40 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The rows of the window's tables and the tree of the inspector, made from what was read.
+
+#include <QStandardItemModel>
+
+#include "app/studio/models/step.h"
+#include "app/studio/models/table_model.h"
+
+namespace strata::studio {
+
+/// Stage or pass, time, nodes, change. Stages in order, each with the pass that made it; passes that made no snapshot
+/// stand between them, marked by `effect`.
+QStringList stage_headers();
+std::vector<TableRow> stage_rows(const CompileData& compile);
+
+/// What differs from the step before: added, removed (with reason), changed nodes.
+QStringList change_headers();
+std::vector<TableRow> change_rows(const StepData& step);
+
+/// Rule, before -> after, reason.
+QStringList rewrite_headers();
+std::vector<TableRow> rewrite_rows(const StepData& step);
+
+/// One row per kernel.
+QStringList time_headers();
+std::vector<TableRow> time_rows(const CompileData& compile);
+
+/// One row per launch, with the buffers it reads and writes.
+QStringList launch_headers();
+std::vector<TableRow> launch_rows(const CompileData& compile);
+
+/// All fields of the selection, with links (NodeRole, KernelRole, FileRole and LineRole).
+void fill_inspector(QStandardItemModel& model, const CompileData* compile, const Details* details);
+
+QString qt(const std::string& text);
+
+}  // namespace strata::studio

@@ -1,0 +1,107 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Everything the window shows of one stage, and of one selected node, read in one go off the UI thread.
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "app/draw/layout.h"
+#include "app/draw/picture.h"
+#include "core/trace/reader.h"
+
+namespace strata::studio {
+
+/// A compile with its lists.
+struct CompileData {
+  trace::CompileRecord compile;
+  std::vector<trace::PassRecord> passes;
+  std::vector<trace::SnapshotRecord> snapshots;
+  std::vector<trace::KernelRecord> kernels;
+  std::vector<trace::LaunchRecord> launches;
+  std::vector<trace::BufferRecord> buffers;
+  std::map<trace::Id, double> times;  ///< median of each kernel, nanoseconds
+  struct Spread {
+    size_t calls = 0;
+    double total = 0, least = 0, most = 0;
+  };
+  std::map<trace::Id, Spread> spreads;
+
+  const trace::SnapshotRecord* find(trace::Id snapshot) const;
+  const trace::SnapshotRecord* find(std::string_view stage) const;
+  const trace::KernelRecord* kernel(trace::Id kernel) const;
+};
+std::shared_ptr<const CompileData> load_compile(trace::Reader& reader, const trace::CompileRecord& compile);
+
+/// Text of a generated artifact with the lines that belong to the selection.
+struct CodeUnit {
+  trace::ArtifactRecord artifact;
+  std::string kernel;                      ///< name, empty if it belongs to none
+  std::vector<std::pair<int, int>> lines;  ///< highlighted, from 1, inclusive
+};
+
+struct StepData {
+  trace::SnapshotRecord snapshot;
+  std::string before;  ///< stage it is compared with; empty for the first
+  std::vector<trace::NodeRecord> nodes;
+  std::unordered_map<trace::NodeId, size_t> index;
+  trace::SnapshotDiff diff;
+  std::vector<trace::RewriteRecord> rewrites;            ///< of the pass that made it
+  std::vector<trace::RemovalRecord> removals;            ///< of nodes in diff.removed
+  std::unordered_map<trace::NodeId, std::string> names;  ///< of every node before or after
+  draw::Picture picture;
+  draw::Layout layout;
+  std::vector<CodeUnit> texts;  ///< content of a stage without nodes
+
+  const trace::NodeRecord* find(trace::NodeId node) const;
+  std::string name(trace::NodeId node) const;  ///< `%relu_1`, `#17` if unknown
+};
+using StepPtr = std::shared_ptr<const StepData>;
+StepPtr load_step(trace::Reader& reader, const CompileData& compile, const trace::SnapshotRecord& snapshot,
+                  const draw::DrawOptions& options);
+
+/// The same step drawn with other options: only the picture and the layout are made anew.
+StepPtr redraw(const StepData& step, const CompileData& compile, const draw::DrawOptions& options);
+
+/// What is selected: a node, or a kernel, or nothing.
+struct Selection {
+  trace::NodeId node = 0;
+  trace::Id kernel = trace::kNone;
+  bool operator==(const Selection&) const = default;
+  bool empty() const { return node == 0 && kernel == trace::kNone; }
+};
+
+struct SourceUnit {
+  trace::SourceFileRecord file;
+  std::vector<std::pair<int, int>> lines;    ///< where the selection comes from
+  std::vector<std::pair<int, int>> callers;  ///< outer frames
+};
+
+struct Details {
+  Selection selection;
+  trace::NodeRecord node;  ///< as in the snapshot, or as last seen
+  bool in_snapshot = false;
+  std::vector<std::pair<std::string, std::vector<trace::NodeId>>> operands;
+  std::vector<trace::NodeId> users;
+  std::vector<trace::SourceLocation> stack;
+  std::string maker;
+  trace::Origins origins;
+  trace::Results results;
+  std::vector<trace::RewriteRecord> rewrites;
+  std::vector<trace::FusionRecord> fusions;
+  std::vector<trace::NodeVersion> history;
+  std::vector<trace::KernelRecord> kernels;
+  std::vector<CodeUnit> code;
+  std::vector<SourceUnit> sources;
+  std::unordered_map<trace::NodeId, std::string> names;
+  std::string name(trace::NodeId node) const;
+};
+using DetailsPtr = std::shared_ptr<const Details>;
+DetailsPtr load_details(trace::Reader& reader, const CompileData& compile, const StepPtr& step,
+                        const Selection& selection);
+
+}  // namespace strata::studio

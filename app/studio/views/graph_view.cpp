@@ -1,0 +1,534 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "app/studio/views/graph_view.h"
+
+#include <QHelpEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QToolTip>
+#include <QWheelEvent>
+#include <algorithm>
+#include <cmath>
+
+#include "app/studio/models/lists.h"
+#include "app/studio/views/theme.h"
+
+namespace strata::studio {
+namespace {
+
+constexpr double kLeast = 0.005, kMost = 4;
+constexpr double kTextScale = 0.42;      // below this, text cannot be read: boxes only
+constexpr double kOverviewScale = 0.16;  // below this, boxes are filled in batches and edges are straight
+
+QRectF rect(const draw::Rect& r) { return {r.x, r.y, r.width, r.height}; }
+
+QFont scene_font(double size, bool bold) {
+  QFont font("DejaVu Sans");
+  font.setStyleHint(QFont::SansSerif);
+  font.setPixelSize(static_cast<int>(std::lround(size)));
+  font.setBold(bold);
+  return font;
+}
+
+}  // namespace
+
+GraphView::GraphView(Context& context, QWidget* parent) : QWidget(parent), context_(context) {
+  setAccessibleName("graph");
+  setFocusPolicy(Qt::StrongFocus);
+  setMouseTracking(true);
+  setMinimumSize(200, 150);
+  connect(&context_, &Context::stepChanged, this, &GraphView::take_step);
+  connect(&context_, &Context::optionsChanged, this, [this] {
+    build_paths();
+    update();
+  });
+  connect(&context_, &Context::selectionChanged, this, [this] {
+    const Selection& s = context_.selection();
+    selected_ = step_ && s.node ? step_->picture.find(s.node) : -1;
+    selected_group_ = -1;
+    if (step_ && s.kernel)
+      for (size_t g = 0; g < step_->picture.groups.size(); ++g)
+        if (step_->picture.groups[g].kernel == s.kernel) selected_group_ = static_cast<int>(g);
+    setAccessibleDescription(selected_ >= 0 ? qt(step_->picture.nodes[static_cast<size_t>(selected_)].tooltip)
+                                            : QString());
+    if (selected_ >= 0 && !QRectF(this->rect()).intersects(node_rect(s.node))) centre_on(s.node);
+    update();
+  });
+  connect(&context_, &Context::markedChanged, this, [this] {
+    marked_ = {context_.marked().begin(), context_.marked().end()};
+    update();
+  });
+}
+
+QRectF GraphView::to_widget(const draw::Rect& r) const {
+  return {r.x * scale_ + offset_.x(), r.y * scale_ + offset_.y(), r.width * scale_, r.height * scale_};
+}
+
+QRectF GraphView::node_rect(trace::NodeId node) const {
+  int i = step_ ? step_->picture.find(node) : -1;
+  return i < 0 ? QRectF() : to_widget(step_->layout.nodes[static_cast<size_t>(i)]);
+}
+
+void GraphView::take_step() {
+  StepPtr old = step_;
+  step_ = context_.step_data();
+  if (step_ && step_->nodes.empty()) step_.reset();
+  build_paths();
+  const Selection& s = context_.selection();
+  selected_ = step_ && s.node ? step_->picture.find(s.node) : -1;
+  if (!step_) {
+    if (!context_.compile()) view_set_ = false;
+  } else if (!view_set_ || !old) {
+    first_view();
+  } else {
+    keep_place(old);
+  }
+  update();
+}
+
+void GraphView::build_paths() {
+  paths_.clear();
+  path_bounds_.clear();
+  fills_.clear();
+  if (!step_) return;
+  for (const auto& points : step_->layout.edges) {
+    QPainterPath path;
+    if (!points.empty()) path.moveTo(points[0].x, points[0].y);
+    for (size_t i = 1; i + 2 < points.size(); i += 3)
+      path.cubicTo(points[i].x, points[i].y, points[i + 1].x, points[i + 1].y, points[i + 2].x, points[i + 2].y);
+    path_bounds_.push_back(path.controlPointRect().adjusted(-4, -4, 4, 4));
+    paths_.push_back(std::move(path));
+  }
+  draw::DrawOptions options = context_.options();
+  options.dark = dark_theme();
+  double slowest = draw::slowest(step_->picture);
+  for (const auto& node : step_->picture.nodes) fills_.push_back(to_qcolor(draw::node_fill(node, options, slowest)));
+}
+
+void GraphView::first_view() {
+  fit();
+  if (scale_ < 0.6) {  // the whole would be too small to read: begin at the top, readable
+    scale_ = 0.85;
+    const auto& first = step_->layout.nodes.front();
+    double x = step_->layout.nodes.empty() ? step_->layout.width / 2 : first.centre_x();
+    offset_ = {width() / 2.0 - x * scale_, 24 - first.y * scale_};
+    clamp();
+  }
+  view_set_ = true;
+  if (selected_ >= 0) centre_on(context_.selection().node);
+}
+
+trace::NodeId GraphView::anchor(const StepData& old) const {
+  auto in_both = [&](trace::NodeId id) { return old.picture.find(id) >= 0 && step_->picture.find(id) >= 0; };
+  if (trace::NodeId id = context_.selection().node; id && in_both(id)) return id;
+  QPointF middle = to_scene(QPointF(width() / 2.0, height() / 2.0));
+  trace::NodeId best = 0;
+  double least = 1e300;
+  for (size_t i = 0; i < old.picture.nodes.size(); ++i) {
+    const auto& r = old.layout.nodes[i];
+    double distance = std::hypot(r.centre_x() - middle.x(), r.y - middle.y());
+    if (distance < least && in_both(old.picture.nodes[i].id)) {
+      least = distance;
+      best = old.picture.nodes[i].id;
+    }
+  }
+  return best;
+}
+
+void GraphView::keep_place(const StepPtr& old) {
+  trace::NodeId node = anchor(*old);
+  if (!node) return first_view();
+  const auto& before = old->layout.nodes[static_cast<size_t>(old->picture.find(node))];
+  const auto& after = step_->layout.nodes[static_cast<size_t>(step_->picture.find(node))];
+  offset_ += QPointF(before.centre_x() - after.centre_x(), before.y - after.y) * scale_;
+  clamp();
+}
+
+void GraphView::fit() {
+  if (!step_) return;
+  double w = std::max(step_->layout.width, 1.0), h = std::max(step_->layout.height, 1.0);
+  scale_ = std::clamp(std::min((width() - 16) / w, (height() - 16) / h), kLeast, 1.25);
+  offset_ = {(width() - w * scale_) / 2, (height() - h * scale_) / 2};
+  update();
+}
+
+void GraphView::zoom(double factor) { zoom_at(QPointF(width() / 2.0, height() / 2.0), factor); }
+
+void GraphView::zoom_at(QPointF point, double factor) {
+  QPointF scene = to_scene(point);
+  scale_ = std::clamp(scale_ * factor, kLeast, kMost);
+  offset_ = point - scene * scale_;
+  clamp();
+  update();
+}
+
+void GraphView::centre_on(trace::NodeId node) {
+  int i = step_ ? step_->picture.find(node) : -1;
+  if (i < 0) return;
+  const auto& r = step_->layout.nodes[static_cast<size_t>(i)];
+  scale_ = std::max(scale_, 0.6);
+  offset_ = QPointF(width() / 2.0, height() / 2.0) - QPointF(r.centre_x(), r.y + r.height / 2) * scale_;
+  update();
+}
+
+/// Some of the graph always stays in view.
+void GraphView::clamp() {
+  if (!step_) return;
+  double w = step_->layout.width * scale_, h = step_->layout.height * scale_, keep = 80;
+  offset_.setX(std::clamp(offset_.x(), std::min(keep - w, 0.0), std::max(width() - keep, 0.0)));
+  offset_.setY(std::clamp(offset_.y(), std::min(keep - h, 0.0), std::max(height() - keep, 0.0)));
+}
+
+void GraphView::resizeEvent(QResizeEvent* event) {
+  if (event->oldSize().isValid() && step_) {
+    QSize by = event->size() - event->oldSize();
+    offset_ += QPointF(by.width() / 2.0, by.height() / 2.0);
+    clamp();
+  }
+  QWidget::resizeEvent(event);
+}
+
+// ------------------------------------------------------------------------------------------------------------ input
+
+void GraphView::wheelEvent(QWheelEvent* event) {
+  if (event->modifiers() & Qt::ShiftModifier) {
+    offset_ += QPointF(event->angleDelta().y() + event->angleDelta().x(), 0) / 2;
+    clamp();
+    update();
+  } else {
+    zoom_at(event->position(), std::pow(1.0015, event->angleDelta().y()));
+  }
+  event->accept();
+}
+
+void GraphView::mousePressEvent(QMouseEvent* event) {
+  press_ = event->position();
+  press_offset_ = offset_;
+  pressed_ = event->button() == Qt::LeftButton || event->button() == Qt::MiddleButton;
+  moved_ = false;
+  setFocus(Qt::MouseFocusReason);
+}
+
+void GraphView::mouseMoveEvent(QMouseEvent* event) {
+  if (!pressed_) {
+    QPointF at = to_scene(event->position());
+    setCursor(node_at(at) >= 0 || group_at(at) >= 0 ? Qt::PointingHandCursor : Qt::ArrowCursor);
+    return;
+  }
+  if (!moved_ && (event->position() - press_).manhattanLength() < 4) return;
+  moved_ = true;
+  setCursor(Qt::ClosedHandCursor);
+  offset_ = press_offset_ + event->position() - press_;
+  clamp();
+  update();
+}
+
+void GraphView::mouseReleaseEvent(QMouseEvent* event) {
+  bool click = pressed_ && !moved_ && event->button() == Qt::LeftButton;
+  pressed_ = moved_ = false;
+  setCursor(Qt::ArrowCursor);
+  update();
+  if (!click || !step_) return;
+  QPointF at = to_scene(event->position());
+  if (int i = node_at(at); i >= 0) return context_.select_node(step_->picture.nodes[static_cast<size_t>(i)].id);
+  if (int g = group_at(at); g >= 0) return context_.select_kernel(step_->picture.groups[static_cast<size_t>(g)].kernel);
+  context_.select({});
+}
+
+void GraphView::keyPressEvent(QKeyEvent* event) {
+  switch (event->key()) {
+    case Qt::Key_Left:
+      return context_.step(-1);
+    case Qt::Key_Right:
+      return context_.step(1);
+    case Qt::Key_Up:
+      return walk(false);
+    case Qt::Key_Down:
+      return walk(true);
+    case Qt::Key_Plus:
+    case Qt::Key_Equal:
+      return zoom(1.25);
+    case Qt::Key_Minus:
+      return zoom(0.8);
+    case Qt::Key_F:
+    case Qt::Key_0:
+      return fit();
+    case Qt::Key_Space:
+      return centre_on(context_.selection().node);
+    case Qt::Key_Escape:
+      return context_.select({});
+    default:
+      QWidget::keyPressEvent(event);
+  }
+}
+
+/// Selects the first user or operand of the selected node.
+void GraphView::walk(bool down) {
+  if (!step_ || step_->picture.nodes.empty()) return;
+  if (selected_ < 0) return context_.select_node(step_->picture.nodes.front().id);
+  for (const auto& edge : step_->picture.edges) {
+    int here = down ? edge.from : edge.to, there = down ? edge.to : edge.from;
+    if (here == selected_) return context_.select_node(step_->picture.nodes[static_cast<size_t>(there)].id);
+  }
+}
+
+bool GraphView::event(QEvent* event) {
+  if (event->type() == QEvent::ToolTip) {
+    auto* help = static_cast<QHelpEvent*>(event);
+    show_tip(help->pos(), help->globalPos());
+    return true;
+  }
+  return QWidget::event(event);
+}
+
+void GraphView::show_tip(const QPoint& local, const QPoint& global) {
+  QPointF at = to_scene(local);
+  QString text;
+  if (int i = node_at(at); i >= 0)
+    text = qt(step_->picture.nodes[static_cast<size_t>(i)].tooltip);
+  else if (int g = group_at(at); g >= 0)
+    text = qt(step_->picture.groups[static_cast<size_t>(g)].tooltip);
+  if (text.isEmpty())
+    QToolTip::hideText();
+  else
+    QToolTip::showText(global, text, this);
+}
+
+int GraphView::node_at(QPointF scene) const {
+  if (!step_) return -1;
+  for (size_t i = 0; i < step_->layout.nodes.size(); ++i)
+    if (studio::rect(step_->layout.nodes[i]).contains(scene)) return static_cast<int>(i);
+  return -1;
+}
+
+int GraphView::group_at(QPointF scene) const {
+  if (!step_ || !context_.options().groups) return -1;
+  for (size_t g = 0; g < step_->layout.groups.size(); ++g)
+    if (studio::rect(step_->layout.groups[g]).contains(scene)) return static_cast<int>(g);
+  return -1;
+}
+
+// --------------------------------------------------------------------------------------------------------- painting
+
+void GraphView::paintEvent(QPaintEvent*) {
+  QPainter p(this);
+  p.fillRect(this->rect(), to_qcolor(colours().background));
+  if (!step_) return paint_empty(p);
+  p.setRenderHint(QPainter::Antialiasing, !moved_ || scale_ > kTextScale);
+  p.save();
+  p.translate(offset_);
+  p.scale(scale_, scale_);
+  QRectF visible(to_scene({0, 0}), to_scene({static_cast<double>(width()), static_cast<double>(height())}));
+  if (context_.options().groups) paint_groups(p, visible);
+  paint_edges(p, visible);
+  if (scale_ < kOverviewScale)
+    paint_overview(p, visible);
+  else
+    paint_nodes(p, visible);
+  p.restore();
+  paint_legend(p);
+}
+
+void GraphView::paint_empty(QPainter& p) {
+  p.setPen(to_qcolor(colours().dim_text));
+  QString text = context_.queue().idle() ? QString() : QString("Loading …");
+  p.drawText(this->rect(), Qt::AlignCenter, text);
+}
+
+void GraphView::paint_groups(QPainter& p, const QRectF& visible) {
+  const auto& c = colours();
+  for (size_t g = 0; g < step_->layout.groups.size(); ++g) {
+    QRectF r = studio::rect(step_->layout.groups[g]);
+    if (!r.intersects(visible)) continue;
+    const auto& group = step_->picture.groups[g];
+    bool selected = static_cast<int>(g) == selected_group_;
+    QPen pen(to_qcolor(selected ? c.selected : c.group_border), selected ? 2.5 : 1.2,
+             selected ? Qt::SolidLine : Qt::DashLine);
+    if (scale_ < kOverviewScale) pen.setCosmetic(true);
+    p.setPen(pen);
+    p.setBrush(to_qcolor(c.group_fill));
+    p.drawRoundedRect(r, 8, 8);
+    if (scale_ < kTextScale) continue;
+    p.setPen(to_qcolor(c.group_text));
+    p.setFont(scene_font(draw::kTextSize, true));
+    QRectF line(r.x() + 9, r.y() + 4, r.width() - 12, 15), used;
+    p.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, qt(group.title), &used);
+    p.setFont(scene_font(draw::kTextSize, false));
+    line.setLeft(used.right() + 8);
+    p.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, qt(group.note));
+  }
+}
+
+bool GraphView::is_selected_edge(const draw::PictureEdge& edge) const {
+  return selected_ >= 0 && (edge.from == selected_ || edge.to == selected_);
+}
+
+void GraphView::paint_edges(QPainter& p, const QRectF& visible) {
+  const auto& c = colours();
+  QPen pen(to_qcolor(c.edge), 1.2), strong(to_qcolor(c.selected), 2.2);
+  if (scale_ < kTextScale) {
+    pen.setWidthF(1);
+    pen.setCosmetic(true);
+    strong.setCosmetic(true);
+  }
+  std::vector<QLineF> lines;
+  QPainterPath heads;
+  p.setBrush(Qt::NoBrush);
+  p.setPen(pen);
+  bool simple = scale_ < kOverviewScale;
+  for (size_t e = 0; e < paths_.size(); ++e) {
+    if (!path_bounds_[e].intersects(visible) || is_selected_edge(step_->picture.edges[e])) continue;
+    const auto& points = step_->layout.edges[e];
+    if (points.empty()) continue;
+    if (simple) {
+      lines.emplace_back(points.front().x, points.front().y, points.back().x, points.back().y);
+      continue;
+    }
+    p.drawPath(paths_[e]);
+    const auto& tip = points.back();
+    if (scale_ >= kTextScale) {
+      heads.moveTo(tip.x, tip.y);
+      heads.lineTo(tip.x - 3.5, tip.y - 7);
+      heads.lineTo(tip.x + 3.5, tip.y - 7);
+      heads.closeSubpath();
+    }
+  }
+  if (simple) p.drawLines(lines.data(), static_cast<int>(lines.size()));
+  p.fillPath(heads, to_qcolor(c.edge));
+  p.setPen(strong);
+  for (size_t e = 0; e < paths_.size(); ++e)
+    if (is_selected_edge(step_->picture.edges[e])) p.drawPath(paths_[e]);
+}
+
+/// Thousands of small boxes: one call per colour.
+void GraphView::paint_overview(QPainter& p, const QRectF& visible) {
+  std::map<QRgb, std::vector<QRectF>> batches;
+  std::vector<size_t> outlined;
+  const auto& nodes = step_->picture.nodes;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    QRectF r = studio::rect(step_->layout.nodes[i]);
+    if (!r.intersects(visible)) continue;
+    QColor fill = fills_[i];
+    if (context_.options().colours) fill = dark_theme() ? fill.lighter(150) : fill.darker(125);
+    if (nodes[i].state == draw::NodeState::Added) fill = to_qcolor(colours().added);
+    if (nodes[i].state == draw::NodeState::Changed) fill = to_qcolor(colours().changed);
+    batches[fill.rgb()].push_back(r);
+    if (static_cast<int>(i) == selected_ || marked_.contains(nodes[i].id)) outlined.push_back(i);
+  }
+  p.setPen(Qt::NoPen);
+  for (const auto& [colour, rects] : batches) {
+    p.setBrush(QColor(colour));
+    p.drawRects(rects.data(), static_cast<int>(rects.size()));
+  }
+  for (size_t i : outlined) paint_outline(p, i);
+}
+
+void GraphView::paint_nodes(QPainter& p, const QRectF& visible) {
+  for (size_t i = 0; i < step_->picture.nodes.size(); ++i) {
+    QRectF r = studio::rect(step_->layout.nodes[i]);
+    if (!r.adjusted(-80, -8, 80, draw::kTypeRow).intersects(visible)) continue;
+    paint_node(p, i);
+    paint_outline(p, i);
+    if (scale_ >= kTextScale) paint_labels(p, i);
+  }
+}
+
+void GraphView::paint_node(QPainter& p, size_t i) {
+  const auto& node = step_->picture.nodes[i];
+  const auto& c = colours();
+  QRectF r = studio::rect(step_->layout.nodes[i]);
+  bool round = node.op_class == draw::OpClass::Input || node.op_class == draw::OpClass::Parameter ||
+               node.op_class == draw::OpClass::Output;
+  double radius = round ? r.height() / 2 : 6;
+  p.setPen(QPen(to_qcolor(c.node_border), 1));
+  p.setBrush(fills_[i]);
+  p.drawRoundedRect(r, radius, radius);
+  if (node.state == draw::NodeState::Same) return;
+  QColor mark = to_qcolor(node.state == draw::NodeState::Added ? c.added : c.changed);
+  p.setPen(QPen(mark, 2.6));
+  p.setBrush(Qt::NoBrush);
+  p.drawRoundedRect(r, radius, radius);
+  if (scale_ < kTextScale) return;
+  QRectF badge(r.right() - 9, r.top() - 7, 15, 15);  // colour is not the only sign
+  p.setPen(Qt::NoPen);
+  p.setBrush(mark);
+  p.drawEllipse(badge);
+  p.setPen(QPen(dark_theme() ? Qt::black : Qt::white));
+  p.setFont(scene_font(11, true));
+  p.drawText(badge, Qt::AlignCenter, node.state == draw::NodeState::Added ? "+" : "~");
+}
+
+void GraphView::paint_outline(QPainter& p, size_t i) {
+  bool selected = static_cast<int>(i) == selected_;
+  if (!selected && !marked_.contains(step_->picture.nodes[i].id)) return;
+  QPen pen(to_qcolor(selected ? colours().selected : colours().related), 3);
+  if (scale_ < kTextScale) pen.setCosmetic(true);
+  p.setPen(pen);
+  p.setBrush(Qt::NoBrush);
+  p.drawRoundedRect(studio::rect(step_->layout.nodes[i]).adjusted(-4, -4, 4, 4), 9, 9);
+}
+
+void GraphView::paint_labels(QPainter& p, size_t i) {
+  const auto& node = step_->picture.nodes[i];
+  const auto& c = colours();
+  QRectF r = studio::rect(step_->layout.nodes[i]);
+  double y = r.y() + draw::kPadding;
+  auto line = [&](const std::string& text, double size, bool bold, double height, draw::Colour colour) {
+    if (text.empty()) return;
+    p.setFont(scene_font(size, bold));
+    p.setPen(to_qcolor(colour));
+    p.drawText(QRectF(r.x() - 20, y, r.width() + 40, height), Qt::AlignCenter, qt(text));
+    y += height;
+  };
+  line(node.title, draw::kTitleSize, true, draw::kTitleRow, c.text);
+  line(node.subtitle, draw::kTextSize, false, draw::kTextRow, c.dim_text);
+  line(node.footer, draw::kTextSize, false, draw::kTextRow, c.group_text);
+  const auto& label = step_->layout.labels[i];
+  if (label.width <= 0) return;
+  p.setPen(QPen(to_qcolor(c.edge), 1.2));
+  p.drawLine(QPointF(label.centre_x(), label.y), QPointF(label.centre_x(), label.bottom()));
+  bool framed = node.group >= 0 && context_.options().groups;
+  p.setPen(Qt::NoPen);
+  p.setBrush(to_qcolor(framed ? c.group_fill : c.background));
+  p.drawRect(QRectF(label.x + 2, label.y + 2, label.width - 4, 11));
+  p.setPen(to_qcolor(c.dim_text));
+  p.setFont(scene_font(draw::kTypeSize, false));
+  p.drawText(QRectF(label.x - 10, label.y, label.width + 20, draw::kTypeRow), Qt::AlignCenter, qt(node.type));
+}
+
+void GraphView::paint_legend(QPainter& p) {
+  draw::DrawOptions options = context_.options();
+  options.dark = dark_theme();
+  if (!options.legend) return;
+  auto entries = draw::legend(step_->picture, options);
+  const auto& c = colours();
+  bool changed = std::any_of(step_->picture.nodes.begin(), step_->picture.nodes.end(),
+                             [](const auto& n) { return n.state != draw::NodeState::Same; });
+  if (changed) {
+    entries.push_back({"added in this step (+)", c.added});
+    entries.push_back({"changed in this step (~)", c.changed});
+  }
+  if (entries.empty()) return;
+  p.setFont(scene_font(10, false));
+  int widest = 0, row = 15;
+  for (const auto& entry : entries) widest = std::max(widest, p.fontMetrics().horizontalAdvance(qt(entry.text)));
+  QRect box(8, height() - 8 - static_cast<int>(entries.size()) * row - 8, widest + 36,
+            static_cast<int>(entries.size()) * row + 8);
+  if (box.top() < 8) return;
+  QColor back = to_qcolor(c.background);
+  back.setAlpha(225);
+  p.setPen(to_qcolor(c.node_border));
+  p.setBrush(back);
+  p.drawRoundedRect(box, 4, 4);
+  int y = box.top() + 4;
+  for (const auto& entry : entries) {
+    p.setPen(to_qcolor(c.node_border));
+    p.setBrush(to_qcolor(entry.fill));
+    p.drawRoundedRect(QRectF(box.left() + 6.5, y + 2.5, 14, 10), 2, 2);
+    p.setPen(to_qcolor(c.text));
+    p.drawText(QRect(box.left() + 27, y, widest + 8, row), Qt::AlignLeft | Qt::AlignVCenter, qt(entry.text));
+    y += row;
+  }
+}
+
+}  // namespace strata::studio

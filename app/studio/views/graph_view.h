@@ -1,0 +1,81 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The graph of the present stage: pan by dragging, zoom by the wheel, select by clicking. Painted by hand with level
+/// of detail, so that tens of thousands of nodes stay fluent.
+
+#include <QPainterPath>
+#include <QWidget>
+#include <unordered_set>
+#include <vector>
+
+#include "app/studio/models/context.h"
+
+namespace strata::studio {
+
+class GraphView : public QWidget {
+  Q_OBJECT
+ public:
+  explicit GraphView(Context& context, QWidget* parent = nullptr);
+
+  /// The whole graph.
+  void fit();
+  void zoom(double factor);
+  /// Brings the node to the middle.
+  void centre_on(trace::NodeId node);
+  double scale() const { return scale_; }
+  /// Where a node is on the widget; a null rectangle if it is not drawn.
+  QRectF node_rect(trace::NodeId node) const;
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void wheelEvent(QWheelEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  bool event(QEvent* event) override;
+
+ private:
+  void take_step();
+  void first_view();
+  void keep_place(const StepPtr& old);
+  trace::NodeId anchor(const StepData& old) const;
+  void build_paths();
+  void zoom_at(QPointF point, double factor);
+  void clamp();
+  QPointF to_scene(QPointF p) const { return (p - offset_) / scale_; }
+  QRectF to_widget(const draw::Rect& r) const;
+  int node_at(QPointF scene) const;
+  int group_at(QPointF scene) const;
+  void walk(bool down);
+  void show_tip(const QPoint& local, const QPoint& global);
+
+  void paint_groups(QPainter& p, const QRectF& visible);
+  void paint_edges(QPainter& p, const QRectF& visible);
+  void paint_nodes(QPainter& p, const QRectF& visible);
+  void paint_overview(QPainter& p, const QRectF& visible);
+  void paint_node(QPainter& p, size_t i);
+  void paint_labels(QPainter& p, size_t i);
+  void paint_outline(QPainter& p, size_t i);
+  void paint_legend(QPainter& p);
+  void paint_empty(QPainter& p);
+  bool is_selected_edge(const draw::PictureEdge& edge) const;
+
+  Context& context_;
+  StepPtr step_;
+  std::vector<QPainterPath> paths_;
+  std::vector<QRectF> path_bounds_;
+  std::vector<QColor> fills_;
+  std::unordered_set<trace::NodeId> marked_;
+  int selected_ = -1;  ///< index of the selected node, -1 none
+  int selected_group_ = -1;
+  double scale_ = 1;
+  QPointF offset_;
+  QPointF press_, press_offset_;
+  bool pressed_ = false, moved_ = false, view_set_ = false;
+};
+
+}  // namespace strata::studio

@@ -1,0 +1,50 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "app/studio/views/help.h"
+
+namespace strata::studio {
+namespace {
+
+struct Key {
+  const char* keys;
+  const char* what;
+};
+
+constexpr Key kKeys[] = {
+    {"Ctrl+O", "open a trace (or drop the file on the window)"},
+    {"J, →", "next stage"},
+    {"K, ←", "stage before"},
+    {"↑ ↓ in the graph", "select an operand, a user"},
+    {"Ctrl+F", "find a node by name, operator, type or module"},
+    {"F3, Shift+F3", "next match, match before"},
+    {"wheel, + −", "zoom"},
+    {"drag", "pan; Shift+wheel pans sideways"},
+    {"F or 0", "the whole graph"},
+    {"Space", "bring the selected node to the middle"},
+    {"Esc", "select nothing"},
+    {"double click on a line", "select the nodes that come from this line, or that this code computes"},
+    {"Ctrl+E", "export the graph as SVG, PNG, PDF or DOT"},
+    {"Alt+1 … Alt+7", "graph, changes, source, code, times, inspector, stages"},
+    {"F1", "this page"},
+    {"Ctrl+Q", "quit"},
+};
+
+}  // namespace
+
+QString help_page() {
+  QString html = "<h3>Keys</h3><table cellspacing='6'>";
+  for (const Key& key : kKeys) html += QString("<tr><td><b>%1</b></td><td>%2</td></tr>").arg(key.keys, key.what);
+  return html +
+         "</table><h3>Pages</h3>"
+         "<p><b>Stages</b>: the stages of the compile and the passes between them. Passes that changed nothing are "
+         "dimmed.</p>"
+         "<p><b>Graph</b>: what was added in this step has a green border and a +, what changed an amber one and a ~. "
+         "Dashed frames are kernels: click one to select it.</p>"
+         "<p><b>Changes</b>: the same as a list, with what was removed and why, and the rewrites.</p>"
+         "<p><b>Inspector</b>: everything known of the selection. Underlined values lead further.</p>"
+         "<p><b>Source</b> and <b>Code</b>: the Python lines the selection comes from, and the lines that were made of "
+         "it.</p>"
+         "<p><b>Times</b>: one row per kernel. Click a column to sort.</p>";
+}
+
+}  // namespace strata::studio

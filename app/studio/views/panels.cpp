@@ -1,0 +1,528 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "app/studio/views/panels.h"
+
+#include <QHeaderView>
+#include <QSignalBlocker>
+#include <QStyledItemDelegate>
+#include <QVBoxLayout>
+
+#include "app/studio/views/theme.h"
+
+namespace strata::studio {
+namespace {
+
+QColor mark_colour(const QString& mark) {
+  const auto& c = colours();
+  if (mark == "added" || mark == "accepted") return to_qcolor(c.added);
+  if (mark == "removed" || mark == "refused") return to_qcolor(c.removed);
+  if (mark == "changed") return to_qcolor(c.changed);
+  return {};
+}
+
+/// Marks in colour, links in the link colour, passes without effect dimmed.
+class MarkDelegate : public QStyledItemDelegate {
+ public:
+  using QStyledItemDelegate::QStyledItemDelegate;
+
+ protected:
+  void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
+    QStyledItemDelegate::initStyleOption(option, index);
+    if (QColor colour = mark_colour(index.siblingAtColumn(0).data(MarkRole).toString());
+        colour.isValid() && index.column() == 0)
+      option->palette.setColor(QPalette::Text, colour);
+    QVariant effect = index.data(EffectRole);
+    if (effect.isValid() && !effect.toBool()) option->palette.setColor(QPalette::Text, to_qcolor(colours().dim_text));
+    if (index.column() > 0 && option->font.underline())
+      option->palette.setColor(QPalette::Text, option->palette.color(QPalette::Link));
+  }
+};
+
+class EffectFilter : public QSortFilterProxyModel {
+ public:
+  using QSortFilterProxyModel::QSortFilterProxyModel;
+  bool hide = false;
+  void set_hide(bool on) {
+    hide = on;
+    invalidateFilter();
+  }
+
+ protected:
+  bool filterAcceptsRow(int row, const QModelIndex& parent) const override {
+    return !hide || sourceModel()->index(row, 0, parent).data(EffectRole).toBool();
+  }
+};
+
+QVBoxLayout* column(QWidget* widget) {
+  auto* layout = new QVBoxLayout(widget);
+  layout->setContentsMargins(6, 6, 6, 6);
+  layout->setSpacing(5);
+  return layout;
+}
+
+QLabel* note(const QString& name) {
+  auto* label = new QLabel;
+  label->setWordWrap(true);
+  label->setTextFormat(Qt::PlainText);
+  label->setAccessibleName(name);
+  return label;
+}
+
+}  // namespace
+
+// ------------------------------------------------------------------------------------------------------- LinkTable
+
+LinkTable::LinkTable(Context& context, QStringList headers, const QString& name, QWidget* parent)
+    : QTableView(parent),
+      context_(context),
+      rows_(new TableModel(std::move(headers), this)),
+      sorted_(new QSortFilterProxyModel(this)) {
+  setAccessibleName(name);
+  sorted_->setSourceModel(rows_);
+  sorted_->setSortRole(SortRole);
+  setModel(sorted_);
+  setItemDelegate(new MarkDelegate(this));
+  setSortingEnabled(true);
+  sortByColumn(-1, Qt::AscendingOrder);
+  setSelectionBehavior(SelectRows);
+  setSelectionMode(SingleSelection);
+  setEditTriggers(NoEditTriggers);
+  setShowGrid(false);
+  setAlternatingRowColors(true);
+  setWordWrap(false);
+  setTabKeyNavigation(false);
+  verticalHeader()->hide();
+  verticalHeader()->setDefaultSectionSize(21);
+  horizontalHeader()->setStretchLastSection(true);
+  horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+  horizontalHeader()->setHighlightSections(false);
+  connect(selectionModel(), &QItemSelectionModel::currentRowChanged, this,
+          [this](const QModelIndex& now) { follow(now); });
+}
+
+void LinkTable::set_rows(std::vector<TableRow> rows) {
+  following_ = false;
+  rows_->set_rows(std::move(rows));
+  following_ = true;
+  horizontalHeader()->setResizeContentsPrecision(60);
+  resizeColumnsToContents();
+  for (int c = 0; c + 1 < rows_->columnCount(); ++c)
+    if (columnWidth(c) > 320) setColumnWidth(c, 320);
+}
+
+void LinkTable::show_row(int source_row) {
+  following_ = false;
+  QModelIndex at = sorted_->mapFromSource(rows_->index(source_row, 0));
+  if (at.isValid()) {
+    setCurrentIndex(at);
+    scrollTo(at);
+  } else {
+    clearSelection();
+  }
+  following_ = true;
+}
+
+void LinkTable::follow(const QModelIndex& index) {
+  if (!following_ || !index.isValid()) return;
+  if (auto node = index.data(NodeRole).toLongLong()) return context_.select_node(node);
+  if (auto kernel = index.data(KernelRole).toLongLong()) context_.select_kernel(kernel);
+}
+
+// ------------------------------------------------------------------------------------------------------ StagePanel
+
+StagePanel::StagePanel(Context& context, QWidget* parent)
+    : QWidget(parent),
+      context_(context),
+      compiles_(new QComboBox),
+      outcome_(note("outcome of the compile")),
+      view_(new QTreeView),
+      hide_(new QCheckBox("Hide passes without effect")),
+      model_(new TableModel(stage_headers(), this)),
+      filter_(new EffectFilter(this)) {
+  auto* layout = column(this);
+  layout->addWidget(compiles_);
+  layout->addWidget(outcome_);
+  layout->addWidget(view_, 1);
+  layout->addWidget(hide_);
+  compiles_->setAccessibleName("compiled graphs");
+  compiles_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  hide_->setAccessibleName("hide passes without effect");
+  view_->setAccessibleName("stages and passes");
+  model_->set_numeric({1, 2, 3});
+  filter_->setSourceModel(model_);
+  view_->setModel(filter_);
+  view_->setRootIsDecorated(false);
+  view_->setUniformRowHeights(true);
+  view_->setItemDelegate(new MarkDelegate(view_));
+  view_->setAllColumnsShowFocus(true);
+  view_->header()->setStretchLastSection(false);
+  view_->header()->setSectionResizeMode(0, QHeaderView::Stretch);
+  for (int c = 1; c < 4; ++c) view_->header()->setSectionResizeMode(c, QHeaderView::ResizeToContents);
+  connect(hide_, &QCheckBox::toggled, this, [this](bool on) {
+    static_cast<EffectFilter*>(filter_)->set_hide(on);
+    show_current();
+  });
+  connect(compiles_, &QComboBox::activated, this,
+          [this](int i) { context_.select_compile(compiles_->itemData(i).toLongLong()); });
+  connect(view_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& now) {
+    if (auto snapshot = now.data(SnapshotRole).toLongLong()) context_.select_snapshot(snapshot);
+  });
+  connect(&context_, &Context::traceOpened, this, &StagePanel::fill_compiles);
+  connect(&context_, &Context::compileChanged, this, &StagePanel::fill_stages);
+  connect(&context_, &Context::stepChanged, this, &StagePanel::show_current);
+}
+
+void StagePanel::fill_compiles() {
+  QSignalBlocker block(compiles_);
+  compiles_->clear();
+  for (const auto& compile : context_.compiles()) {
+    QString text = QString("%1  %2").arg(qt(compile.address), qt(compile.name));
+    if (!compile.outcome.empty() && compile.outcome != "ok") text += " (" + qt(compile.outcome) + ")";
+    compiles_->addItem(text, static_cast<qlonglong>(compile.id));
+  }
+}
+
+void StagePanel::fill_stages() {
+  auto compile = context_.compile();
+  QSignalBlocker block(view_->selectionModel());
+  model_->set_rows(compile ? stage_rows(*compile) : std::vector<TableRow>());
+  QString text;
+  if (compile) {
+    QSignalBlocker combo(compiles_);
+    compiles_->setCurrentIndex(compiles_->findData(static_cast<qlonglong>(compile->compile.id)));
+    const auto& c = compile->compile;
+    text = c.outcome.empty() ? "not finished" : qt(c.outcome);
+    if (c.duration_ns >= 0) text += " in " + qt(draw::format_time(static_cast<double>(c.duration_ns)));
+    if (!c.cause.empty()) text += "\ncompiled again: " + qt(c.cause);
+    if (!c.error.empty()) text += "\n" + qt(c.error);
+  }
+  outcome_->setText(text);
+  outcome_->setVisible(!text.isEmpty());
+}
+
+void StagePanel::show_current() {
+  StepPtr step = context_.step_data();
+  if (!step) return;
+  QModelIndex at = filter_->mapFromSource(model_->index(model_->row_of_snapshot(step->snapshot.id), 0));
+  QSignalBlocker block(view_->selectionModel());
+  view_->setCurrentIndex(at);
+  view_->scrollTo(at);
+  view_->viewport()->update();
+}
+
+// -------------------------------------------------------------------------------------------------- InspectorPanel
+
+InspectorPanel::InspectorPanel(Context& context, QWidget* parent)
+    : QWidget(parent),
+      context_(context),
+      title_(note("selected")),
+      view_(new QTreeView),
+      model_(new QStandardItemModel(this)) {
+  auto* layout = column(this);
+  layout->addWidget(title_);
+  layout->addWidget(view_, 1);
+  view_->setAccessibleName("inspector");
+  view_->setModel(model_);
+  view_->setItemDelegate(new MarkDelegate(view_));
+  view_->setIndentation(12);
+  view_->setWordWrap(false);
+  view_->setAlternatingRowColors(true);
+  connect(view_, &QTreeView::clicked, this, &InspectorPanel::follow);
+  connect(view_, &QTreeView::activated, this, &InspectorPanel::follow);
+  connect(&context_, &Context::detailsChanged, this, &InspectorPanel::fill);
+  fill();
+}
+
+void InspectorPanel::fill() {
+  auto compile = context_.compile();
+  auto details = context_.details();
+  fill_inspector(*model_, compile.get(), details.get());
+  QString title = "Nothing selected. Click a node or the frame of a kernel.";
+  if (details && details->selection.node)
+    title = QString("%1  %2").arg(qt(details->node.name), qt(details->node.target));
+  else if (details && !details->kernels.empty())
+    title = "Kernel " + qt(details->kernels.front().name);
+  title_->setText(title);
+  QFont font = title_->font();
+  font.setBold(details != nullptr);
+  title_->setFont(font);
+  view_->expandToDepth(0);
+  for (int row = 0; row < model_->rowCount(); ++row) view_->setFirstColumnSpanned(row, {}, true);
+  view_->setColumnWidth(0, 120);
+}
+
+void InspectorPanel::follow(const QModelIndex& index) {
+  if (auto node = index.data(NodeRole).toLongLong()) return context_.select_node(node);
+  if (auto kernel = index.data(KernelRole).toLongLong()) return context_.select_kernel(kernel);
+  if (int line = index.data(LineRole).toInt()) emit context_.sourceRequested(index.data(FileRole).toString(), line);
+}
+
+// ---------------------------------------------------------------------------------------------------- ChangesPanel
+
+ChangesPanel::ChangesPanel(Context& context, QWidget* parent)
+    : QWidget(parent),
+      context_(context),
+      summary_(note("summary of changes")),
+      changes_(new LinkTable(context, change_headers(), "changed nodes")),
+      rewrites_(new LinkTable(context, rewrite_headers(), "rewrites")) {
+  auto* layout = column(this);
+  layout->addWidget(summary_);
+  auto* both = new QSplitter(Qt::Horizontal);
+  both->addWidget(changes_);
+  both->addWidget(rewrites_);
+  both->setStretchFactor(0, 3);
+  both->setStretchFactor(1, 2);
+  layout->addWidget(both, 1);
+  connect(&context_, &Context::stepChanged, this, &ChangesPanel::fill);
+}
+
+void ChangesPanel::fill() {
+  StepPtr step = context_.step_data();
+  changes_->set_rows(step ? change_rows(*step) : std::vector<TableRow>());
+  rewrites_->set_rows(step ? rewrite_rows(*step) : std::vector<TableRow>());
+  rewrites_->setVisible(step && !step->rewrites.empty());
+  if (!step) return summary_->clear();
+  if (step->snapshot.kind == trace::SnapshotKind::Text) return summary_->setText("This stage has no nodes to compare.");
+  if (step->before.empty()) return summary_->setText("The first stage: there is nothing to compare it with.");
+  const auto& d = step->diff;
+  bool same = d.added.empty() && d.removed.empty() && d.changed.empty();
+  summary_->setText(
+      same ? QString("The same nodes as in %1%2.").arg(qt(step->before), d.reordered ? ", in another order" : "")
+           : QString("Against %1: %2 added, %3 removed, %4 changed; %5 rewrites.")
+                 .arg(qt(step->before))
+                 .arg(d.added.size())
+                 .arg(d.removed.size())
+                 .arg(d.changed.size())
+                 .arg(step->rewrites.size()));
+}
+
+// ----------------------------------------------------------------------------------------------------- SourcePanel
+
+SourcePanel::SourcePanel(Context& context, QWidget* parent)
+    : QWidget(parent), context_(context), files_(new QComboBox), hint_(note("source hint")), view_(new CodeView) {
+  auto* layout = column(this);
+  layout->addWidget(files_);
+  layout->addWidget(hint_);
+  layout->addWidget(view_, 1);
+  files_->setAccessibleName("source files of the selection");
+  files_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  view_->setAccessibleName("Python source");
+  connect(files_, &QComboBox::activated, this, &SourcePanel::show_unit);
+  connect(view_, &CodeView::lineActivated, this,
+          [this](int line) { context_.select_line(files_->currentData().toString(), line); });
+  connect(&context_, &Context::detailsChanged, this, &SourcePanel::fill);
+  connect(&context_, &Context::sourceRequested, this, &SourcePanel::show_line);
+  fill();
+}
+
+void SourcePanel::fill() {
+  auto details = context_.details();
+  QSignalBlocker block(files_);
+  files_->clear();
+  if (details)
+    for (const auto& unit : details->sources) files_->addItem(qt(unit.file.path), qt(unit.file.path));
+  bool any = files_->count() > 0;
+  files_->setVisible(any);
+  view_->setVisible(any);
+  hint_->setVisible(!any);
+  hint_->setText(details ? "The trace knows no source line of this selection."
+                         : "Select a node or a kernel to see the Python lines it comes from.");
+  if (any) show_unit(0);
+}
+
+void SourcePanel::show_unit(int index) {
+  auto details = context_.details();
+  if (!details || index < 0 || index >= static_cast<int>(details->sources.size())) return;
+  const SourceUnit& unit = details->sources[static_cast<size_t>(index)];
+  files_->setCurrentIndex(index);
+  hint_->setVisible(unit.file.excerpt);
+  if (unit.file.excerpt) hint_->setText("Only these lines are in the trace.");
+  QString text = qt(unit.file.text);
+  std::vector<int> numbers;
+  if (unit.file.excerpt) {
+    QStringList lines;
+    for (const auto& line : unit.file.lines) {
+      lines << qt(line.text);
+      numbers.push_back(static_cast<int>(line.number));
+    }
+    text = lines.join('\n');
+  }
+  view_->set_text(text, numbers);
+  view_->highlight(unit.lines, unit.callers);
+}
+
+void SourcePanel::show_line(const QString& file, int line) {
+  int index = files_->findData(file);
+  if (index < 0) return;
+  show_unit(index);
+  auto details = context_.details();
+  const SourceUnit& unit = details->sources[static_cast<size_t>(index)];
+  view_->highlight({{line, line}}, unit.lines);
+}
+
+// ------------------------------------------------------------------------------------------------------- CodePanel
+
+CodePanel::CodePanel(Context& context, QWidget* parent)
+    : QWidget(parent),
+      context_(context),
+      tabs_(new QTabBar),
+      kernels_(new QComboBox),
+      hint_(note("code hint")),
+      view_(new CodeView) {
+  auto* layout = column(this);
+  auto* top = new QHBoxLayout;
+  top->addWidget(tabs_);
+  top->addStretch(1);
+  top->addWidget(kernels_);
+  layout->addLayout(top);
+  layout->addWidget(hint_);
+  layout->addWidget(view_, 1);
+  tabs_->setAccessibleName("languages");
+  tabs_->setExpanding(false);
+  kernels_->setAccessibleName("kernels of the selection");
+  kernels_->setMinimumContentsLength(22);
+  kernels_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  view_->setAccessibleName("generated code");
+  connect(tabs_, &QTabBar::currentChanged, this, [this](int i) {
+    if (i < 0) return;
+    preferred_ = tabs_->tabText(i);
+    show_tab();
+  });
+  connect(kernels_, &QComboBox::activated, this, [this](int) { show_unit(); });
+  connect(view_, &CodeView::lineActivated, this, [this](int line) {
+    int at = kernels_->currentData().toInt();
+    if (at < 0 || at >= static_cast<int>(units_.size())) return;
+    std::vector<trace::NodeId> nodes;
+    for (const auto& entry : units_[static_cast<size_t>(at)].artifact.lines)
+      if (entry.first_line <= line && line <= entry.last_line)
+        nodes.insert(nodes.end(), entry.nodes.begin(), entry.nodes.end());
+    context_.set_marked(nodes);
+    if (!nodes.empty()) context_.select_node(nodes.front());
+  });
+}
+
+void CodePanel::set_units(const std::vector<CodeUnit>& units, const QString& when_empty) {
+  QString wanted = preferred_;
+  units_ = units;
+  QSignalBlocker block(tabs_);
+  while (tabs_->count() > 0) tabs_->removeTab(0);
+  static const QStringList order = {"fx", "ir", "loop-ir", "cpp", "cuda", "llvm-ir", "ptx", "asm", "sass", "library"};
+  QStringList kinds;
+  for (const auto& unit : units_)
+    if (QString kind = qt(unit.artifact.kind); !kinds.contains(kind)) kinds << kind;
+  std::stable_sort(kinds.begin(), kinds.end(), [](const QString& a, const QString& b) {
+    auto rank = [](const QString& k) { return order.contains(k) ? order.indexOf(k) : order.size(); };
+    return rank(a) < rank(b);
+  });
+  for (const QString& kind : kinds) tabs_->addTab(kind);
+  bool any = !kinds.isEmpty();
+  if (any) tabs_->setCurrentIndex(std::max<int>(0, static_cast<int>(kinds.indexOf(wanted))));
+  view_->setVisible(any);
+  kernels_->setVisible(any);
+  tabs_->setVisible(any);
+  hint_->setVisible(!any);
+  hint_->setText(when_empty);
+  if (any) show_tab();
+}
+
+void CodePanel::show_tab() {
+  QString kind = tabs_->tabText(tabs_->currentIndex());
+  QString kernel = kernels_->currentText();
+  QSignalBlocker block(kernels_);
+  kernels_->clear();
+  for (size_t i = 0; i < units_.size(); ++i)
+    if (qt(units_[i].artifact.kind) == kind)
+      kernels_->addItem(qt(units_[i].kernel.empty() ? units_[i].artifact.name : units_[i].kernel), static_cast<int>(i));
+  if (int same = kernels_->findText(kernel); same >= 0) kernels_->setCurrentIndex(same);
+  show_unit();
+}
+
+void CodePanel::show_unit() {
+  int at = kernels_->currentData().toInt();
+  if (kernels_->count() == 0 || at < 0 || at >= static_cast<int>(units_.size())) return;
+  const CodeUnit& unit = units_[static_cast<size_t>(at)];
+  view_->set_text(qt(unit.artifact.content));
+  view_->highlight(unit.lines);
+}
+
+// -------------------------------------------------------------------------------------------------- TextStagePanel
+
+TextStagePanel::TextStagePanel(Context& context, QWidget* parent)
+    : QWidget(parent),
+      context_(context),
+      title_(note("stage")),
+      launches_(new LinkTable(context, launch_headers(), "launches")),
+      times_(new LinkTable(context, time_headers(), "times of kernels")),
+      code_(new CodePanel(context)) {
+  auto* layout = column(this);
+  layout->addWidget(title_);
+  layout->addWidget(launches_, 1);
+  layout->addWidget(times_, 1);
+  layout->addWidget(code_, 1);
+  launches_->rows().set_numeric({0, 2});
+  times_->rows().set_numeric({2, 3, 4, 5, 6, 7, 8, 9});
+  connect(&context_, &Context::stepChanged, this, &TextStagePanel::fill);
+  connect(&context_, &Context::selectionChanged, this, &TextStagePanel::follow_selection);
+  connect(&context_, &Context::detailsChanged, this, &TextStagePanel::follow_selection);
+}
+
+void TextStagePanel::fill() {
+  StepPtr step = context_.step_data();
+  auto compile = context_.compile();
+  if (!step || !compile || step->snapshot.kind != trace::SnapshotKind::Text) return;
+  const std::string& stage = step->snapshot.stage;
+  title_->setText(QString("Stage %1: %2")
+                      .arg(qt(stage), stage == "plan"   ? "launches in order, with the buffers they read and write"
+                                      : stage == "runs" ? "measured times of each kernel"
+                                                        : "text made at this stage"));
+  launches_->setVisible(stage == "plan");
+  times_->setVisible(stage == "runs");
+  if (stage == "plan") launches_->set_rows(launch_rows(*compile));
+  if (stage == "runs") times_->set_rows(time_rows(*compile));
+  bool tables = stage == "plan" || stage == "runs";
+  code_->setVisible(!tables || !step->texts.empty());
+  code_->set_units(step->texts, "The trace holds no text of this stage.");
+  follow_selection();
+}
+
+void TextStagePanel::follow_selection() {
+  trace::Id kernel = context_.selection().kernel;
+  if (auto details = context_.details(); details && kernel == trace::kNone && !details->kernels.empty())
+    kernel = details->kernels.front().id;
+  if (kernel == trace::kNone) return;
+  launches_->show_row(launches_->rows().row_of_kernel(kernel));
+  times_->show_row(times_->rows().row_of_kernel(kernel));
+}
+
+// ------------------------------------------------------------------------------------------------------ TimesPanel
+
+TimesPanel::TimesPanel(Context& context, QWidget* parent)
+    : QWidget(parent),
+      context_(context),
+      summary_(note("summary of times")),
+      table_(new LinkTable(context, time_headers(), "times of kernels")) {
+  auto* layout = column(this);
+  layout->addWidget(summary_);
+  layout->addWidget(table_, 1);
+  table_->rows().set_numeric({2, 3, 4, 5, 6, 7, 8, 9});
+  connect(&context_, &Context::compileChanged, this, [this] {
+    auto compile = context_.compile();
+    table_->set_rows(compile ? time_rows(*compile) : std::vector<TableRow>());
+    if (!compile) return summary_->clear();
+    double sum = 0;
+    for (const auto& [id, time] : compile->times) sum += time;
+    summary_->setText(compile->times.empty()
+                          ? QString("%1 kernels, none of them was timed: the trace holds no runs of this graph.")
+                                .arg(compile->kernels.size())
+                          : QString("%1 kernels; the medians add up to %2.")
+                                .arg(compile->kernels.size())
+                                .arg(qt(draw::format_time(sum))));
+  });
+  connect(&context_, &Context::detailsChanged, this, [this] {
+    auto details = context_.details();
+    if (details && !details->kernels.empty())
+      table_->show_row(table_->rows().row_of_kernel(details->kernels.front().id));
+  });
+}
+
+}  // namespace strata::studio

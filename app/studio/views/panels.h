@@ -1,0 +1,164 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The pages around the graph. Each listens to the context and holds no state of its own but what is scrolled where.
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QLabel>
+#include <QListWidget>
+#include <QSortFilterProxyModel>
+#include <QSplitter>
+#include <QStandardItemModel>
+#include <QTabBar>
+#include <QTableView>
+#include <QTreeView>
+
+#include "app/studio/models/context.h"
+#include "app/studio/models/lists.h"
+#include "app/studio/views/code_view.h"
+
+namespace strata::studio {
+
+/// A table view over a TableModel whose rows, when chosen, select what they lead to.
+class LinkTable : public QTableView {
+  Q_OBJECT
+ public:
+  LinkTable(Context& context, QStringList headers, const QString& name, QWidget* parent = nullptr);
+  TableModel& rows() { return *rows_; }
+  void set_rows(std::vector<TableRow> rows);
+  /// Selects the row without following its link.
+  void show_row(int source_row);
+
+ private:
+  void follow(const QModelIndex& index);
+  Context& context_;
+  TableModel* rows_;
+  QSortFilterProxyModel* sorted_;
+  bool following_ = true;
+};
+
+/// Compiles, stages and passes.
+class StagePanel : public QWidget {
+  Q_OBJECT
+ public:
+  explicit StagePanel(Context& context, QWidget* parent = nullptr);
+  TableModel& model() { return *model_; }
+  QTreeView& view() { return *view_; }
+  QCheckBox& hide_box() { return *hide_; }
+
+ private:
+  void fill_compiles();
+  void fill_stages();
+  void show_current();
+  Context& context_;
+  QComboBox* compiles_;
+  QLabel* outcome_;
+  QTreeView* view_;
+  QCheckBox* hide_;
+  TableModel* model_;
+  QSortFilterProxyModel* filter_;
+};
+
+/// All about the selection.
+class InspectorPanel : public QWidget {
+  Q_OBJECT
+ public:
+  explicit InspectorPanel(Context& context, QWidget* parent = nullptr);
+  QStandardItemModel& model() { return *model_; }
+
+ private:
+  void fill();
+  void follow(const QModelIndex& index);
+  Context& context_;
+  QLabel* title_;
+  QTreeView* view_;
+  QStandardItemModel* model_;
+};
+
+/// What changed against the step before, and the rewrites that did it.
+class ChangesPanel : public QWidget {
+  Q_OBJECT
+ public:
+  explicit ChangesPanel(Context& context, QWidget* parent = nullptr);
+  LinkTable& changes() { return *changes_; }
+  LinkTable& rewrites() { return *rewrites_; }
+
+ private:
+  void fill();
+  Context& context_;
+  QLabel* summary_;
+  LinkTable* changes_;
+  LinkTable* rewrites_;
+};
+
+/// Python source of the selection.
+class SourcePanel : public QWidget {
+  Q_OBJECT
+ public:
+  explicit SourcePanel(Context& context, QWidget* parent = nullptr);
+  CodeView& view() { return *view_; }
+  /// Shows a file at a line (a link in the inspector).
+  void show_line(const QString& file, int line);
+
+ private:
+  void fill();
+  void show_unit(int index);
+  Context& context_;
+  QComboBox* files_;
+  QLabel* hint_;
+  CodeView* view_;
+};
+
+/// Generated code: one tab per language, one entry per kernel.
+class CodePanel : public QWidget {
+  Q_OBJECT
+ public:
+  explicit CodePanel(Context& context, QWidget* parent = nullptr);
+  CodeView& view() { return *view_; }
+  QTabBar& tabs() { return *tabs_; }
+  void set_units(const std::vector<CodeUnit>& units, const QString& when_empty);
+
+ private:
+  void show_tab();
+  void show_unit();
+  Context& context_;
+  QTabBar* tabs_;
+  QComboBox* kernels_;
+  QLabel* hint_;
+  CodeView* view_;
+  std::vector<CodeUnit> units_;
+  QString preferred_;  ///< language chosen last, kept over selections
+};
+
+/// The middle of the window for a stage without nodes.
+class TextStagePanel : public QWidget {
+  Q_OBJECT
+ public:
+  explicit TextStagePanel(Context& context, QWidget* parent = nullptr);
+
+ private:
+  void fill();
+  void follow_selection();
+  Context& context_;
+  QLabel* title_;
+  LinkTable* launches_;
+  LinkTable* times_;
+  CodePanel* code_;
+};
+
+/// One row per kernel with its times.
+class TimesPanel : public QWidget {
+  Q_OBJECT
+ public:
+  explicit TimesPanel(Context& context, QWidget* parent = nullptr);
+  LinkTable& table() { return *table_; }
+
+ private:
+  Context& context_;
+  QLabel* summary_;
+  LinkTable* table_;
+};
+
+}  // namespace strata::studio
