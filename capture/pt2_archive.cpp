@@ -73,6 +73,8 @@ bool any(const std::vector<std::string>& names, auto&& predicate) {
     throw_user(fmt::format("'{}' is an exported program of PyTorch 2.7 or older", name), kReexport);
   if (holds("data/aotinductor/"))
     throw_user(fmt::format("'{}' is a package of AOTInductor: compiled code without the program", name), kExport);
+  if (has("archive_format"))
+    throw_user(fmt::format("'{}' is an archive without a program: writing it did not finish", name), kExport);
   if (has("constants.pkl") && holds("code/")) throw_user(fmt::format("'{}' is a TorchScript archive", name), kExport);
   if (has("MAR-INF/MANIFEST.json")) throw_user(fmt::format("'{}' is a model archive of TorchServe", name), kExport);
   if (has("data.pkl"))

@@ -83,6 +83,7 @@ TEST(Pt2Malformed, OtherArchivesAreNamed) {
   EXPECT_THAT(members_error({"m/constants.pkl", "m/code/__torch__.py", "m/data.pkl"}), HasSubstr("TorchScript"));
   EXPECT_THAT(members_error({"archive/data.pkl", "archive/data/0"}), HasSubstr("written by torch.save"));
   EXPECT_THAT(members_error({"word/document.xml"}), HasSubstr("holds no exported program"));
+  EXPECT_THAT(members_error({"m/archive_format", "m/data/weights/weight_0"}), HasSubstr("writing it did not finish"));
   ZipWriter later;
   later.add("m/models/model.json", R"({"tensor_paths": {"w": "weight_0"}})");
   EXPECT_THAT(load_error(later.finish()), HasSubstr("PyTorch 2.8"));
