@@ -78,8 +78,9 @@ class Writer {
   /// Interns a source location stack, outermost call first. An empty stack is kNone.
   Id stack(std::span<const SourceLocation> locations);
 
-  /// Adds a graph snapshot: all its nodes in program order. Only what differs from earlier snapshots of the compile is
-  /// stored. Node ids must be positive and distinct. A SnapshotRecord of kind Text takes no nodes.
+  /// Adds a graph snapshot: all its nodes in program order. A stage name that is taken gets `#2`, `#3`, ... Only what
+  /// differs from earlier snapshots of the compile is stored. Node ids must be positive and distinct. A SnapshotRecord
+  /// of kind Text takes no nodes.
   Id add(const SnapshotRecord& record, std::span<const NodeRecord> nodes = {});
 
   /// The same, cheaper for the caller: `order` lists all node ids in program order, `nodes` only those that are new or
