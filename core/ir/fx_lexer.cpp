@@ -194,6 +194,29 @@ Token Lexer::take_angle() {
   fail_at(opening, "'>' after it on the same line");
 }
 
+std::string_view Lexer::take_size() {
+  const size_t start = token_.end();
+  int open = 0;
+  size_t end = start;
+  for (; end < text_.size() && text_[end] != '\n'; ++end) {
+    const char c = text_[end];
+    if (c == '`') {
+      for (++end; end < text_.size() && text_[end] != '`' && text_[end] != '\n'; ++end) {
+        if (text_[end] == '\\') ++end;
+      }
+      if (end >= text_.size() || text_[end] == '\n') fail("a closing `");
+    } else if (c == '(' || c == '[') {
+      ++open;
+    } else if (((c == ')' || c == ']') && open-- == 0) || (c == ',' && open == 0)) {
+      break;
+    }
+  }
+  at_ = end;
+  token_.kind = TokenKind::End;
+  lex();
+  return text_.substr(start, end - start);
+}
+
 std::string_view Lexer::take_rest_of_line() {
   size_t start = token_.offset, end = std::min(text_.find('\n', start), text_.size());
   depth_ = 0;

@@ -51,6 +51,10 @@ class Lexer {
 
   /// The next token is `<`: takes all up to the matching `>` of the same line instead.
   Token take_angle();
+  /// The next token is a bracket or comma: takes it and the raw text behind it, up to the comma or closing bracket that
+  /// ends it (brackets inside are skipped, and quotes are not looked at, except backquotes). That one is the next
+  /// token.
+  std::string_view take_size();
   /// Takes raw text up to the end of the line; the next token is the line end.
   std::string_view take_rest_of_line();
   /// Everything from the next token on.
