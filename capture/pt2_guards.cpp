@@ -37,6 +37,11 @@ const Type* input_type(const Program& program, const std::vector<Node*>& placeho
     const auto index = static_cast<size_t>(it - names.begin());
     if (it != names.end() && index < placeholders.size()) return &placeholders[index]->type;
   }
+  // Arguments collected by `*args` are known by their flat names only: `L['a'][0]` is the placeholder `a_0`.
+  std::string flat = name;
+  std::replace(flat.begin(), flat.end(), '.', '_');
+  for (const Node* placeholder : placeholders)
+    if (placeholder->name == flat) return &placeholder->type;
   return nullptr;
 }
 
