@@ -1,0 +1,209 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "app/driver/compile.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "codegen/compiler.h"
+#include "core/ir/interpreter.h"
+#include "core/runtime/parallel.h"
+#include "core/support/error.h"
+
+namespace strata {
+namespace {
+
+int64_t now_ns() { return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1); }
+
+/// Outputs of kind User only; mutations come first in functional graphs and stay inside.
+std::vector<bool> user_outputs(const Graph& graph, size_t count) {
+  std::vector<bool> keep(count, true);
+  for (size_t i = 0; i < count && i < graph.output_specs.size(); ++i) keep[i] = graph.output_specs[i].kind == OutputSpec::Kind::User;
+  return keep;
+}
+
+// ------------------------------------------------------------------------------------------------------------- interpret
+
+class Interpreted : public Compiled {
+ public:
+  explicit Interpreted(const Program& program) : program_(program), interpreter_(program.graph) {}
+
+  std::vector<Tensor> run(const std::vector<Tensor>& inputs) override {
+    std::vector<Tensor> values;
+    size_t user = 0;
+    const auto placeholders = program_.graph.placeholders();
+    for (size_t i = 0; i < placeholders.size(); ++i) {
+      const InputSpec spec = i < program_.graph.input_specs.size() ? program_.graph.input_specs[i] : InputSpec{};
+      if (spec.kind == InputSpec::Kind::User) values.push_back(inputs.at(user++));
+      else values.push_back(state(spec));
+    }
+    const std::vector<RefValue> results = interpreter_.run(values);
+    const auto keep = user_outputs(program_.graph, results.size());
+    std::vector<Tensor> outputs;
+    for (size_t i = 0; i < results.size(); ++i)
+      if (keep[i]) outputs.push_back(as_tensor(results[i]));
+    return outputs;
+  }
+
+ private:
+  Tensor state(const InputSpec& spec) const {
+    const auto it = program_.state.find(spec.target);
+    if (it == program_.state.end()) throw_user("the program has no value for '" + spec.target + "'", "export it again together with its weights");
+    return it->second;
+  }
+
+  static Tensor as_tensor(const RefValue& value) {
+    if (const auto* t = std::get_if<Tensor>(&value.value)) return *t;
+    if (const auto* v = std::get_if<int64_t>(&value.value)) {
+      Tensor t = Tensor::empty(DType::I64, {});
+      t.set_int(0, *v);
+      return t;
+    }
+    if (const auto* v = std::get_if<double>(&value.value)) return Tensor::scalar(DType::F64, *v);
+    throw_user("an output of the program is neither a tensor nor a number");
+  }
+
+  const Program& program_;
+  Interpreter interpreter_;
+};
+
+// -------------------------------------------------------------------------------------------------------------- compiled
+
+class Planned : public Compiled {
+ public:
+  Planned(Graph graph, Scheduled scheduled, std::unique_ptr<KernelCompiler> compiler, std::vector<std::unique_ptr<CompiledKernel>> kernels, int threads)
+      : graph_(std::move(graph)), scheduled_(std::move(scheduled)), compiler_(std::move(compiler)),
+        executor_(scheduled_.plan, std::move(kernels), threads), keep_(user_outputs(graph_, scheduled_.plan->outputs.size())) {}
+
+  std::vector<Tensor> run(const std::vector<Tensor>& inputs) override {
+    std::vector<Tensor> all = executor_.run(inputs);
+    if (std::all_of(keep_.begin(), keep_.end(), [](bool k) { return k; })) return all;
+    std::vector<Tensor> outputs;
+    for (size_t i = 0; i < all.size(); ++i)
+      if (keep_[i]) outputs.push_back(std::move(all[i]));
+    return outputs;
+  }
+  void set_timing(bool on) override { executor_.set_timing(on); }
+  std::vector<LaunchTime> times() const override { return executor_.times(); }
+  const Plan* plan() const override { return scheduled_.plan.get(); }
+  const Executor* executor() const override { return &executor_; }
+
+ private:
+  Graph graph_;
+  Scheduled scheduled_;
+  std::unique_ptr<KernelCompiler> compiler_;  ///< owns code that the kernels may share
+  Executor executor_;
+  std::vector<bool> keep_;
+};
+
+class Compilation {
+ public:
+  Compilation(const Program& program, const CompileRequest& request) : program_(program), request_(request) {}
+
+  std::unique_ptr<Compiled> run() {
+    const int64_t start = now_ns();
+    const bool fused = request_.backend == "strata";
+    PassContext context;
+    context.state = &program_.state;
+    report("passes");
+    Graph graph = run_passes(fused ? inference_pipeline() : unfused_pipeline(), program_.graph, context, runner_options());
+    times_.passes = now_ns() - start - times_.record;
+
+    report("schedule");
+    const int64_t schedule_start = now_ns();
+    ScheduleOptions schedule_options;
+    schedule_options.within_operators = !fused;
+    schedule_options.state = &program_.state;
+    Scheduled scheduled = schedule(graph, schedule_options);
+    times_.schedule = now_ns() - schedule_start;
+    record([&](Recorder& r) { r.scheduled(graph, scheduled); });
+
+    report("code");
+    const int64_t codegen_start = now_ns();
+    CompileOptions options;
+    options.threads = request_.threads;
+    options.mode = request_.mode;
+    options.keep_artifacts = request_.keep_artifacts || request_.recorder;
+    auto compiler = make_cpu_compiler();
+    auto kernels = compiler->compile(*scheduled.plan, options);
+    times_.codegen = now_ns() - codegen_start;
+    record([&](Recorder& r) {
+      for (size_t i = 0; i < kernels.size(); ++i) r.code(i, compiler->artifacts(i));
+    });
+    times_.total = now_ns() - start;
+    auto result = std::make_unique<Planned>(std::move(graph), std::move(scheduled), std::move(compiler), std::move(kernels), request_.threads);
+    result->compile_times = times_;
+    return result;
+  }
+
+ private:
+  void report(std::string_view stage) {
+    if (request_.cancelled && request_.cancelled()) throw_user("cancelled before " + std::string(stage));
+    if (request_.progress) request_.progress(stage);
+  }
+
+  /// Recording is not compiling: its time is kept apart.
+  template <class F> void record(F&& f) {
+    if (!request_.recorder) return;
+    const int64_t start = now_ns();
+    f(*request_.recorder);
+    times_.record += now_ns() - start;
+  }
+
+  RunnerOptions runner_options() {
+    RunnerOptions options;
+    options.disabled = request_.disabled_passes;
+    options.stop_after = request_.stop_after;
+    options.verify = request_.verify;
+    options.cancelled = request_.cancelled;
+    options.observer = [this](const PassRun& run, const Graph& graph) {
+      record([&](Recorder& r) { r.pass_done(run, graph); });
+    };
+    return options;
+  }
+
+  const Program& program_;
+  const CompileRequest& request_;
+  CompileTimes times_;
+};
+
+void check_word(const std::string& what, const std::string& word, const std::vector<std::string>& valid) {
+  if (std::find(valid.begin(), valid.end(), word) == valid.end()) throw_user("there is no " + what + " '" + word + "'", suggest(word, valid));
+}
+
+void check_request(const CompileRequest& request) {
+  std::vector<std::string> names;
+  for (const BackendInfo& b : backends()) names.push_back(b.name);
+  check_word("backend", request.backend, names);
+  check_word("mode", request.mode, {"default", "reduce-overhead", "max-autotune"});
+  check_word("target", request.target, {"cpu", "cuda"});
+  if (request.target == "cuda") throw_user("target 'cuda' has no code generator in this version", "use --target cpu");
+}
+
+}  // namespace
+
+std::vector<BackendInfo> backends() {
+  return {{"strata", "the whole compiler: simplified, fused, vectorised", true, {}},
+          {"unfused", "one kernel per operator in program order: what eager mode does", true, {}},
+          {"interpret", "reference interpreter, for comparison", true, {}}};
+}
+
+std::unique_ptr<Compiled> compile_program(const Program& program, const CompileRequest& request) {
+  check_request(request);
+  require_supported_operators(program.graph);
+  if (request.threads > 0) set_thread_count(request.threads);
+  const int64_t start = now_ns();
+  if (request.recorder) request.recorder->begin_compile(program, request.backend);
+  try {
+    std::unique_ptr<Compiled> result;
+    if (request.backend == "interpret") result = std::make_unique<Interpreted>(program);
+    else result = Compilation(program, request).run();
+    if (request.recorder) request.recorder->end_compile("ok", {}, now_ns() - start);
+    return result;
+  } catch (const std::exception& e) {
+    if (request.recorder) request.recorder->end_compile("failed", e.what(), now_ns() - start);
+    throw;
+  }
+}
+
+}  // namespace strata
