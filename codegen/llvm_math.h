@@ -1,0 +1,75 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Scalar operations of loop IR as LLVM instructions, on scalars and on vectors of any number of lanes.
+/// Only sources that emit LLVM IR include this: LLVM's headers are slow to compile.
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Module.h>
+
+#include <span>
+#include <string>
+
+#include "core/ir/loop.h"
+#include "core/runtime/plan.h"
+
+namespace strata::codegen {
+
+/// Address of a function that emitted code may call: vector math, C math, and helpers of this library. Null if unknown.
+void* math_symbol(const std::string& name);
+
+class MathEmitter {
+ public:
+  using Value = llvm::Value;
+  MathEmitter(llvm::IRBuilder<>& builder, llvm::Module& module, const Target& target)
+      : b_(builder), module_(module), target_(target) {}
+
+  /// Type in registers (bool is i1, bfloat16 its bits) and in memory (bool is i8).
+  llvm::Type* register_type(DType dtype) const;
+  llvm::Type* memory_type(DType dtype) const;
+  static unsigned lanes_of(const Value* value);
+  llvm::Type* like(llvm::Type* element, const Value* shape) const;
+
+  /// Between memory's form and the dtype that is computed in.
+  Value* widen(Value* memory, DType stored);
+  Value* narrow(Value* value, DType from, DType stored);
+
+  Value* constant(DType dtype, double number, int64_t integer) const;
+  Value* cast(Value* a, DType from, DType to);
+  Value* unary(loop::ScalarOp op, Value* a, DType dtype);
+  Value* binary(loop::ScalarOp op, Value* a, Value* b, DType dtype);
+  Value* is_nan(Value* a) { return b_.CreateFCmpUNO(a, a); }
+  /// Larger or smaller of two, NaN if either is.
+  Value* extremum(Value* a, Value* b, DType dtype, bool larger);
+
+ private:
+  Value* splat_like(Value* scalar, const Value* shape);
+  Value* number(double value, const Value* shape) { return llvm::ConstantFP::get(shape->getType(), value); }
+  Value* integer(int64_t value, const Value* shape) { return llvm::ConstantInt::getSigned(shape->getType(), value); }
+  Value* compare(loop::ScalarOp op, Value* a, Value* b, DType dtype);
+  Value* float_unary(loop::ScalarOp op, Value* a, DType dtype);
+  Value* integer_unary(loop::ScalarOp op, Value* a, DType dtype);
+  Value* float_binary(loop::ScalarOp op, Value* a, Value* b, DType dtype);
+  Value* integer_binary(loop::ScalarOp op, Value* a, Value* b, DType dtype);
+  Value* float_floor_divide(Value* a, Value* b, DType dtype);
+  Value* float_modulo(Value* a, Value* b, DType dtype);
+  Value* divide(loop::ScalarOp op, Value* a, Value* b, DType dtype);
+  Value* shift(loop::ScalarOp op, Value* a, Value* b, DType dtype);
+  Value* integer_power(Value* a, Value* b, DType dtype);
+  Value* sigmoid(Value* a, DType dtype);
+  Value* float_to_integer(Value* a, DType to);
+  Value* float_to_bfloat(Value* a);
+  /// A C math function by its double name, on vectors through libmvec where it has it, else lane by lane.
+  Value* math_call(const std::string& name, std::span<Value* const> args);
+  Value* vector_call(const std::string& function, unsigned width, std::span<Value* const> args);
+  Value* call_lanes(const std::string& function, llvm::Type* result, std::span<Value* const> args);
+  Value* slice(Value* v, unsigned begin, unsigned count);
+  Value* concatenate(std::span<Value* const> parts, unsigned lanes);
+
+  llvm::IRBuilder<>& b_;
+  llvm::Module& module_;
+  const Target& target_;
+};
+
+}  // namespace strata::codegen

@@ -1,0 +1,152 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The emitter behind `emit_kernel`, split over `loop_llvm.cpp` (loops), `loop_access.cpp` (indices, loads, stores) and
+/// `loop_reduce.cpp` (reductions).
+///
+/// Each open loop has a *hoist block* that dominates its body; an instruction is placed at the end of the hoist block
+/// of the level it depends on, or, at the innermost open level, where the builder stands. So invariant work leaves the
+/// loops without any analysis of aliasing. A value that differs between lanes is a vector of `lanes_` (a plain scalar
+/// where `lanes_` is 1); all others are scalars and are spread over the lanes where they meet a vector. Symbols of axes
+/// map to the index of lane 0.
+
+#include <llvm/IR/DIBuilder.h>
+
+#include <map>
+#include <memory>
+#include <tuple>
+#include <unordered_map>
+
+#include "codegen/llvm_math.h"
+#include "codegen/loop_llvm.h"
+
+namespace strata::codegen {
+
+class KernelEmitter {
+ public:
+  using Value = llvm::Value;
+  using Block = llvm::BasicBlock;
+
+  KernelEmitter(llvm::Module& module, const KernelPlan& plan, const Target& target);
+  llvm::Function* emit(const std::string& name, bool lines);
+
+ private:
+  /// Where the lanes of an access are: one place, `base + lane * stride`, or anywhere.
+  struct Address {
+    enum class Kind : uint8_t { Uniform, Strided, Anywhere } kind = Kind::Uniform;
+    Value* base = nullptr;        ///< element index of lane 0
+    std::optional<int64_t> step;  ///< constant stride
+    Value* stride = nullptr;      ///< stride if it is no constant
+    Value* indices = nullptr;     ///< Anywhere: one index per lane
+  };
+  /// Accumulators of one reduction: one alloca per result.
+  using Accumulator = std::vector<llvm::AllocaInst*>;
+  using Results = std::vector<Value*>;
+
+  // Loops (loop_llvm.cpp).
+  void open_function(const std::string& name);
+  void attach_lines(const std::string& name);
+  void load_arguments();
+  void emit_rows();
+  void emit_points(Value* low, Value* high);
+  void emit_point_vectors(Value* low, Value* high);
+  void emit_point();
+  void emit_nest(size_t n);
+  void emit_inner(size_t position);
+  void emit_lane_loops();
+  void emit_body(size_t copy);
+  void emit_store_list();
+  /// `for (i = low; i + step <= high; i += step)`, or with `partial` `i < high`; returns the first index not done.
+  Value* loop(Value* low, Value* high, int64_t step, bool partial, int level, const char* name,
+              const std::function<void(Value*)>& body);
+  void forget(int level);
+  Block* block(const char* name);
+  void go(Block* to) { b_.CreateBr(to); }
+  void begin_hoist(int level, const char* name);
+  void set_insert(int level);
+  void set_line(uint64_t node);
+
+  // Instructions.
+  Value* emit_scalar(loop::ScalarId id);
+  Value* compute(const loop::Scalar& s, bool vector);
+  Value* get(loop::ScalarId id);
+  Value* get(loop::ScalarId id, bool vector);
+  bool vector(loop::ScalarId id) const { return lanes_ > 1 && dep_.varies(id); }
+
+  // Indices and memory (loop_access.cpp).
+  Value* expression(const SymInt& e);
+  std::pair<int, Value*> term_value(const SymTerm& term);
+  std::pair<int, Value*> factor_value(const SymAtomView& factor);
+  int factor_level(const SymAtomView& factor) const;
+  Value* call_value(const SymAtomView& factor, Value* a, Value* b);
+  Value* lane_expression(const SymInt& e, llvm::Type* element);
+  Value* lane_factor(const SymAtomView& factor, llvm::Type* element);
+  Value* symbol_value(size_t symbol);
+  Value* lane_numbers(llvm::Type* element);
+  bool fits_int32(const SymInt& e) const;
+  Address address(const SymInt& e, loop::BufferId buffer);
+  Value* pointer(loop::BufferId buffer, Value* index);
+  Value* pointers(loop::BufferId buffer, const Address& a);
+  Value* both(Value* mask_a, Value* mask_b);
+  Value* lane_mask(loop::ScalarId mask);
+  Value* emit_load(const loop::Scalar& s, bool vector);
+  Value* load_uniform(const loop::Scalar& s, const Address& a, bool vector);
+  Value* load_lanes(loop::BufferId buffer, const Address& a, Value* mask);
+  Value* load_contiguous(loop::BufferId buffer, const Address& a, Value* mask, bool reversed);
+  Value* gather(loop::BufferId buffer, Value* addresses, Value* mask);
+  void emit_store(const loop::Store& s);
+  void store_scalar(const loop::Store& s, const Address& a, Value* value);
+  void store_lanes(const loop::Store& s, const Address& a, Value* value);
+  void store_each_lane(const loop::Store& s, Value* addresses, Value* value, Value* mask);
+  void write_scalar(const loop::Store& s, Value* address, Value* value);
+  Value* stored_form(const loop::Store& s, Value* value, Value* old);
+  Value* reverse(Value* v);
+  llvm::AllocaInst* at_entry(llvm::Type* type, const char* name, Value* count = nullptr);
+  Value* zeros();
+  Value* sink();
+  llvm::Align align_of(loop::BufferId buffer) const { return llvm::Align(dtype_size(k_.buffers[buffer].dtype)); }
+
+  // Reductions (loop_reduce.cpp).
+  void open_reductions(size_t copies, bool rest_is_scalar);
+  Accumulator make_accumulator(const loop::Reduction& r, unsigned lanes);
+  Results identity(const loop::Reduction& r, unsigned lanes);
+  void accumulate(size_t reduction, size_t copy);
+  Results step(const loop::Reduction& r, const Results& acc, Value* value, Value* position);
+  Results combine(const loop::Reduction& r, const Results& a, const Results& b);
+  Results better(const loop::Reduction& r, const Results& a, const Results& b);
+  Results merge_welford(const Results& a, const Results& b);
+  Results load_accumulator(const Accumulator& acc);
+  Results across_lanes(const loop::Reduction& r, Results results);
+  void close_reductions();
+
+  llvm::Module& module_;
+  const KernelPlan& plan_;
+  const loop::Kernel& k_;
+  const Target& target_;
+  Dependence dep_;
+  llvm::IRBuilder<> b_;
+  MathEmitter math_;
+  llvm::Function* f_ = nullptr;
+  llvm::DISubprogram* scope_ = nullptr;
+  std::unordered_map<uint64_t, unsigned> line_of_;
+
+  std::vector<Value*> buffers_;
+  std::unordered_map<size_t, Value*> symbols_;
+  std::unordered_map<loop::ScalarId, Value*> values_;
+  std::map<std::tuple<size_t, size_t, size_t>, Value*> reduced_;
+  std::vector<Block*> hoist_;
+  Value* zeros_ = nullptr;
+  Value* sink_ = nullptr;
+
+  size_t nest_ = 0;
+  int depth_ = 0;
+  unsigned lanes_ = 1;
+  Value* active_ = nullptr;                             ///< lanes that count; null: all
+  std::vector<std::vector<Accumulator>> accumulators_;  ///< per copy, per reduction
+  size_t scalar_copy_ = SIZE_MAX;                       ///< the copy that the scalar rest of a loop uses
+  std::vector<char> accumulated_;
+  size_t copy_ = 0;
+};
+
+}  // namespace strata::codegen

@@ -1,0 +1,470 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/loop_llvm.h"
+
+#include <set>
+
+#include "codegen/loop_emitter.h"
+#include "core/support/error.h"
+
+namespace strata::codegen {
+
+using namespace loop;  // NOLINT: the vocabulary of this file
+
+KernelEmitter::KernelEmitter(llvm::Module& module, const KernelPlan& plan, const Target& target)
+    : module_(module),
+      plan_(plan),
+      k_(plan.kernel),
+      target_(target),
+      dep_(plan.kernel, plan.lanes_are_points),
+      b_(module.getContext()),
+      math_(b_, module, target) {
+  llvm::FastMathFlags flags;
+  flags.setAllowContract(true);
+  b_.setFastMathFlags(flags);
+}
+
+llvm::Function* KernelEmitter::emit(const std::string& name, bool lines) {
+  open_function(name);
+  if (lines) attach_lines(name);
+  set_line(0);
+  load_arguments();
+  emit_rows();
+  return f_;
+}
+
+void KernelEmitter::open_function(const std::string& name) {
+  llvm::Type* pointer = b_.getPtrTy();
+  auto* type = llvm::FunctionType::get(b_.getVoidTy(), {pointer, pointer, b_.getInt64Ty(), b_.getInt64Ty()}, false);
+  f_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, name, module_);
+  f_->addFnAttr("target-cpu", target_.cpu);
+  f_->addFnAttr("target-features", target_.features);
+  std::string bits = target_.avx512 && target_.vector_bits >= 512 ? "512" : target_.vector_bits >= 256 ? "256" : "128";
+  f_->addFnAttr("prefer-vector-width", bits);
+  f_->addFnAttr("min-legal-vector-width", bits);
+  f_->addFnAttr(llvm::Attribute::NoUnwind);
+  constexpr const char* names[] = {"buffers", "symbols", "begin", "end"};
+  for (unsigned i = 0; i < 4; ++i) f_->getArg(i)->setName(names[i]);
+  hoist_.assign(kPointLevel + 1, nullptr);
+  b_.SetInsertPoint(block("entry"));
+}
+
+void KernelEmitter::attach_lines(const std::string& name) {
+  llvm::DIBuilder debug(module_);
+  auto* file = debug.createFile(name, ".");
+  debug.createCompileUnit(llvm::dwarf::DW_LANG_C, file, "strata", true, "", 0, "", llvm::DICompileUnit::LineTablesOnly);
+  auto* type = debug.createSubroutineType(debug.getOrCreateTypeArray({}));
+  scope_ = debug.createFunction(file, name, name, file, 1, type, 1, llvm::DINode::FlagZero,
+                                llvm::DISubprogram::SPFlagDefinition | llvm::DISubprogram::SPFlagOptimized);
+  f_->setSubprogram(scope_);
+  debug.finalize();
+  std::vector<uint64_t> nodes = kernel_lines(k_);
+  for (size_t i = 0; i < nodes.size(); ++i) line_of_[nodes[i]] = static_cast<unsigned>(i + 1);
+}
+
+void KernelEmitter::set_line(uint64_t node) {
+  if (!scope_) return;
+  auto it = line_of_.find(node);
+  unsigned line = it == line_of_.end() ? 0 : it->second;
+  b_.SetCurrentDebugLocation(llvm::DILocation::get(module_.getContext(), line, 0, scope_));
+}
+
+llvm::BasicBlock* KernelEmitter::block(const char* name) { return Block::Create(module_.getContext(), name, f_); }
+
+void KernelEmitter::begin_hoist(int level, const char* name) {
+  if (static_cast<int>(hoist_.size()) <= level) hoist_.resize(static_cast<size_t>(level) + 1, nullptr);
+  Block* hoist = block(name);
+  Block* body = block("body");
+  if (!b_.GetInsertBlock()->getTerminator()) go(hoist);
+  b_.SetInsertPoint(hoist);
+  go(body);
+  hoist_[static_cast<size_t>(level)] = hoist;
+  b_.SetInsertPoint(body);
+}
+
+void KernelEmitter::set_insert(int level) {
+  if (level < depth_) b_.SetInsertPoint(hoist_[static_cast<size_t>(level)]->getTerminator());
+}
+
+llvm::AllocaInst* KernelEmitter::at_entry(llvm::Type* type, const char* name, Value* count) {
+  llvm::IRBuilder<>::InsertPointGuard guard(b_);
+  Block& entry = f_->getEntryBlock();
+  if (count) {
+    b_.SetInsertPoint(entry.getTerminator());
+  } else {
+    b_.SetInsertPoint(&entry, entry.begin());
+  }
+  return b_.CreateAlloca(type, count, name);
+}
+
+void KernelEmitter::load_arguments() {
+  Block* rows = block("rows");
+  hoist_[kFunctionLevel] = b_.GetInsertBlock();
+  go(rows);
+  b_.SetInsertPoint(hoist_[kFunctionLevel]->getTerminator());
+  for (size_t i = 0; i < k_.symbols.size(); ++i) {
+    Value* at = b_.CreateConstGEP1_64(b_.getInt64Ty(), f_->getArg(1), i);
+    symbols_[k_.symbols[i]] = b_.CreateLoad(b_.getInt64Ty(), at, "size");
+  }
+  depth_ = kFunctionLevel;
+  for (BufferId i = 0; i < k_.buffers.size(); ++i) {
+    const Buffer& buffer = k_.buffers[i];
+    if (buffer.role == BufferRole::Local) {
+      Value* count = b_.CreateMul(expression(buffer.numel), b_.getInt64(static_cast<uint64_t>(plan_.lanes)));
+      auto* scratch = at_entry(math_.memory_type(buffer.dtype), "scratch", count);
+      scratch->setAlignment(llvm::Align(64));
+      buffers_.push_back(scratch);
+    } else {
+      Value* at = b_.CreateConstGEP1_64(b_.getPtrTy(), f_->getArg(0), i);
+      buffers_.push_back(b_.CreateLoad(b_.getPtrTy(), at, "buffer"));
+    }
+  }
+  b_.SetInsertPoint(rows);
+}
+
+// ------------------------------------------------------------------------------------------------------------ outer
+// points
+
+void KernelEmitter::emit_rows() {
+  Value *begin = f_->getArg(2), *end = f_->getArg(3);
+  Block *start = block("start"), *done = block("done");
+  b_.CreateCondBr(b_.CreateICmpSLT(begin, end), start, done);
+  b_.SetInsertPoint(start);
+  depth_ = kRowLevel;
+  size_t count = k_.outer.size();
+  if (count <= 1) {
+    begin_hoist(kRowLevel, "row");
+    emit_points(begin, end);
+    go(done);
+    b_.SetInsertPoint(done);
+    b_.CreateRetVoid();
+    return;
+  }
+  std::vector<Value*> extents, first(count);
+  for (AxisId a : k_.outer) extents.push_back(expression(k_.axes[a].extent));
+  Value* rest = begin;
+  for (size_t i = count; i-- > 1;) {
+    first[i] = b_.CreateURem(rest, extents[i]);
+    rest = b_.CreateUDiv(rest, extents[i]);
+  }
+  first[0] = rest;
+
+  Block *row = block("row"), *body = block("row.body");
+  Block* from = b_.GetInsertBlock();
+  go(row);
+  b_.SetInsertPoint(row);
+  llvm::Type* i64 = b_.getInt64Ty();
+  auto* point = b_.CreatePHI(i64, 2, "point");
+  auto* low = b_.CreatePHI(i64, 2, "low");
+  std::vector<llvm::PHINode*> index;
+  for (size_t i = 0; i + 1 < count; ++i) {
+    index.push_back(b_.CreatePHI(i64, 2, "outer"));
+    index[i]->addIncoming(first[i], from);
+    symbols_[k_.axes[k_.outer[i]].symbol] = index[i];
+  }
+  point->addIncoming(begin, from);
+  low->addIncoming(first[count - 1], from);
+  go(body);
+  hoist_[kRowLevel] = row;
+  b_.SetInsertPoint(body);
+  Value* left = b_.CreateAdd(low, b_.CreateSub(end, point));
+  Value* high = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, extents[count - 1], left);
+  emit_points(low, high);
+
+  Value* next = b_.CreateAdd(point, b_.CreateSub(high, low));
+  Value* carry = b_.getTrue();
+  std::vector<Value*> advanced(count - 1);
+  for (size_t i = count - 1; i-- > 0;) {
+    Value* up = b_.CreateAdd(index[i], b_.CreateZExt(carry, i64));
+    Value* wraps = b_.CreateICmpEQ(up, extents[i]);
+    advanced[i] = b_.CreateSelect(wraps, b_.getInt64(0), up);
+    carry = wraps;
+  }
+  Block* last = b_.GetInsertBlock();
+  b_.CreateCondBr(b_.CreateICmpSLT(next, end), row, done);
+  point->addIncoming(next, last);
+  low->addIncoming(b_.getInt64(0), last);
+  for (size_t i = 0; i + 1 < count; ++i) index[i]->addIncoming(advanced[i], last);
+  b_.SetInsertPoint(done);
+  b_.CreateRetVoid();
+}
+
+llvm::Value* KernelEmitter::loop(Value* low, Value* high, int64_t step, bool partial, int level, const char* name,
+                                 const std::function<void(Value*)>& body) {
+  if (static_cast<int>(hoist_.size()) <= level) hoist_.resize(static_cast<size_t>(level) + 1, nullptr);
+  Block *head = block(name), *run = block("loop"), *exit = block("exit");
+  Block* from = b_.GetInsertBlock();
+  // Counting to a bound that whole steps reach keeps the loop's end a plain comparison.
+  Value* bound = high;
+  if (!partial && step > 1) {
+    Value* whole = b_.CreateAnd(b_.CreateSub(high, low), b_.getInt64(static_cast<uint64_t>(-step)));
+    bound = b_.CreateAdd(low, whole);
+  }
+  b_.CreateCondBr(b_.CreateICmpSLT(low, bound), head, exit);
+  b_.SetInsertPoint(head);
+  auto* i = b_.CreatePHI(b_.getInt64Ty(), 2, "i");
+  i->addIncoming(low, from);
+  go(run);
+  hoist_[static_cast<size_t>(level)] = head;
+  b_.SetInsertPoint(run);
+  body(i);
+  set_line(0);
+  Value* next = b_.CreateAdd(i, b_.getInt64(static_cast<uint64_t>(step)), "", true, true);
+  Block* last = b_.GetInsertBlock();
+  i->addIncoming(next, last);
+  b_.CreateCondBr(b_.CreateICmpSLT(next, bound), head, exit);
+  b_.SetInsertPoint(exit);
+  return bound;
+}
+
+void KernelEmitter::forget(int level) {
+  std::erase_if(values_, [&](const auto& entry) { return dep_.level(entry.first) >= level; });
+}
+
+void KernelEmitter::emit_points(Value* low, Value* high) {
+  depth_ = kPointLevel;
+  lanes_ = 1;
+  active_ = nullptr;
+  if (k_.outer.empty()) return emit_point();
+  size_t symbol = k_.axes[k_.outer.back()].symbol;
+  if (plan_.lanes_are_points && plan_.lanes > 1) return emit_point_vectors(low, high);
+  loop(low, high, 1, false, kPointLevel, "point", [&](Value* i) {
+    symbols_[symbol] = i;
+    emit_point();
+  });
+  depth_ = kRowLevel;
+}
+
+void KernelEmitter::emit_point_vectors(Value* low, Value* high) {
+  size_t symbol = k_.axes[k_.outer.back()].symbol;
+  auto width = static_cast<unsigned>(plan_.lanes);
+  Value* rest = low;
+  if (!plan_.masked) {
+    lanes_ = width;
+    rest = loop(low, high, static_cast<int64_t>(width) * plan_.unroll, false, kPointLevel, "vectors", [&](Value* i) {
+      for (int u = 0; u < plan_.unroll; ++u) {
+        symbols_[symbol] = b_.CreateAdd(i, b_.getInt64(width * static_cast<unsigned>(u)));
+        emit_point();
+      }
+    });
+  }
+  bool can_mask = target_.avx512;
+  lanes_ = can_mask ? width : 1;
+  depth_ = kPointLevel;
+  loop(rest, high, lanes_, true, kPointLevel, "rest", [&](Value* i) {
+    symbols_[symbol] = i;
+    if (can_mask) {
+      Value* left = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(high, i), b_.getInt64(width));
+      Value* bound = b_.CreateVectorSplat(width, b_.CreateTrunc(left, b_.getInt32Ty()));
+      active_ = b_.CreateICmpULT(lane_numbers(b_.getInt32Ty()), bound);
+    }
+    emit_point();
+  });
+  lanes_ = 1;
+  active_ = nullptr;
+  depth_ = kRowLevel;
+}
+
+void KernelEmitter::emit_point() {
+  unsigned lanes = lanes_;
+  for (size_t n = 0; n < k_.nests.size(); ++n) {
+    lanes_ = lanes;
+    depth_ = kPointLevel;
+    nest_ = n;
+    emit_nest(n);
+  }
+  lanes_ = lanes;
+  depth_ = kPointLevel;
+  forget(kPointLevel);
+  reduced_.clear();
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// nests
+
+void KernelEmitter::emit_nest(size_t n) {
+  const Nest& nest = k_.nests[n];
+  accumulated_.assign(nest.reductions.size(), 0);
+  if (nest.axes.empty()) return emit_body(0);
+  const NestPlan& p = plan_.nests[n];
+  unsigned lanes = plan_.lanes_are_points ? lanes_ : static_cast<unsigned>(p.lanes);
+  bool scalar_rest = !plan_.lanes_are_points && lanes > 1 && !target_.avx512;
+  unsigned outer_lanes = lanes_;
+  lanes_ = lanes;
+  set_line(nest.reductions.empty() ? 0 : nest.reductions[0].node);
+  open_reductions(plan_.lanes_are_points ? 1 : static_cast<size_t>(p.unroll), scalar_rest);
+  Block* end = block("nest.end");
+  Value* runs = b_.getTrue();
+  for (AxisId a : nest.axes) {
+    const SymInt& extent = k_.axes[a].extent;
+    if (range(extent).min < 1) runs = b_.CreateAnd(runs, b_.CreateICmpSGT(expression(extent), b_.getInt64(0)));
+  }
+  Block* hoist = block("nest");
+  b_.CreateCondBr(runs, hoist, end);
+  b_.SetInsertPoint(hoist);
+  Block* body = block("nest.body");
+  go(body);
+  hoist_[kPointLevel] = hoist;
+  b_.SetInsertPoint(body);
+  depth_ = kInnerLevel;
+  emit_inner(0);
+  go(end);
+  b_.SetInsertPoint(end);
+  depth_ = kPointLevel;
+  lanes_ = lanes;
+  close_reductions();
+  lanes_ = outer_lanes;
+  forget(kInnerLevel);
+}
+
+void KernelEmitter::emit_inner(size_t position) {
+  const Nest& nest = k_.nests[nest_];
+  int level = kInnerLevel + static_cast<int>(position);
+  bool last = position + 1 == nest.axes.size();
+  depth_ = level;
+  if (last && !plan_.lanes_are_points && lanes_ > 1) return emit_lane_loops();
+  const Axis& axis = k_.axes[nest.axes[position]];
+  depth_ = level;
+  Value* extent = expression(axis.extent);
+  loop(b_.getInt64(0), extent, 1, false, level, "inner", [&](Value* i) {
+    symbols_[axis.symbol] = i;
+    if (last) {
+      depth_ = level;
+      emit_body(0);
+      forget(level);
+    } else {
+      emit_inner(position + 1);
+    }
+  });
+  forget(level);
+}
+
+void KernelEmitter::emit_lane_loops() {
+  const Nest& nest = k_.nests[nest_];
+  const NestPlan& p = plan_.nests[nest_];
+  const Axis& axis = k_.axes[nest.axes.back()];
+  int level = dep_.depth(nest_);
+  depth_ = level;
+  unsigned width = lanes_;
+  Value* extent = expression(axis.extent);
+  Value* rest = b_.getInt64(0);
+  int64_t whole = static_cast<int64_t>(width) * p.unroll;
+  bool divides = mod(axis.extent, whole) == SymInt(0);
+  bool fits = axis.extent.maybe_value().value_or(whole) >= whole;
+  if ((!p.masked || divides) && fits) {
+    rest = loop(rest, extent, whole, false, level, "vectors", [&](Value* i) {
+      for (int u = 0; u < p.unroll; ++u) {
+        symbols_[axis.symbol] = b_.CreateAdd(i, b_.getInt64(width * static_cast<unsigned>(u)));
+        emit_body(static_cast<size_t>(u));
+        forget(level);
+      }
+    });
+  }
+  if (divides) return;
+  bool can_mask = target_.avx512;
+  if (!can_mask) lanes_ = 1;
+  loop(rest, extent, lanes_, true, level, "rest", [&](Value* i) {
+    symbols_[axis.symbol] = i;
+    if (can_mask) {
+      Value* left = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(extent, i), b_.getInt64(width));
+      Value* bound = b_.CreateVectorSplat(width, b_.CreateTrunc(left, b_.getInt32Ty()));
+      active_ = b_.CreateICmpULT(lane_numbers(b_.getInt32Ty()), bound);
+    }
+    emit_body(can_mask ? 0 : scalar_copy_);
+    forget(level);
+  });
+  active_ = nullptr;
+  lanes_ = width;
+}
+
+void KernelEmitter::emit_body(size_t copy) {
+  const Nest& nest = k_.nests[nest_];
+  copy_ = copy;
+  std::fill(accumulated_.begin(), accumulated_.end(), 0);
+  for (ScalarId id : nest.body) emit_scalar(id);
+  for (size_t r = 0; r < nest.reductions.size(); ++r) accumulate(r, copy);
+  for (const Store& s : nest.stores) emit_store(s);
+  set_line(0);
+}
+
+// ------------------------------------------------------------------------------------------------------------
+// instructions
+
+llvm::Value* KernelEmitter::get(ScalarId id) {
+  auto it = values_.find(id);
+  if (it == values_.end()) throw_internal("codegen: %" + std::to_string(id) + " of '" + k_.name + "' is not available");
+  return it->second;
+}
+
+llvm::Value* KernelEmitter::get(ScalarId id, bool vector) {
+  Value* v = get(id);
+  return vector && !MathEmitter::lanes_of(v) ? b_.CreateVectorSplat(lanes_, v) : v;
+}
+
+llvm::Value* KernelEmitter::emit_scalar(ScalarId id) {
+  if (auto it = values_.find(id); it != values_.end()) return it->second;
+  const Scalar& s = k_.scalars[id];
+  if (s.op == ScalarOp::Reduced && s.a == nest_) accumulate(s.b, copy_);
+  llvm::IRBuilder<>::InsertPointGuard guard(b_);
+  int level = dep_.level(id);
+  bool hoisted = level < depth_;
+  set_insert(level);
+  set_line(s.node);
+  int depth = depth_;
+  // While the builder stands in a hoist block, that level counts as the innermost: nothing may go behind it.
+  if (hoisted) depth_ = level;
+  Value* v = compute(s, vector(id));
+  depth_ = depth;
+  values_[id] = v;
+  return v;
+}
+
+llvm::Value* KernelEmitter::compute(const Scalar& s, bool vector) {
+  switch (s.op) {
+    case ScalarOp::Const:
+      return math_.constant(s.dtype, s.number, s.integer);
+    case ScalarOp::Index:
+      return vector ? lane_expression(s.index, b_.getInt64Ty()) : expression(s.index);
+    case ScalarOp::Load:
+      return emit_load(s, vector);
+    case ScalarOp::Reduced: {
+      if (s.a == nest_) return load_accumulator(accumulators_[copy_][s.b])[static_cast<size_t>(s.integer)];
+      return reduced_.at({s.a, s.b, static_cast<size_t>(s.integer)});
+    }
+    case ScalarOp::Cast:
+      return math_.cast(get(s.a, vector), k_.scalars[s.a].dtype, s.dtype);
+    case ScalarOp::Bitcast: {
+      Value* a = get(s.a, vector);
+      return b_.CreateBitCast(a, math_.like(math_.register_type(s.dtype), a));
+    }
+    case ScalarOp::Select:
+      return b_.CreateSelect(get(s.a, vector), get(s.b, vector), get(s.c, vector));
+    case ScalarOp::Fma: {
+      Value* a = get(s.a, vector);
+      return b_.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, get(s.b, vector), get(s.c, vector)});
+    }
+    default:
+      break;
+  }
+  DType type = k_.scalars[s.a].dtype;
+  if (is_unary(s.op)) return math_.unary(s.op, get(s.a, vector), type);
+  return math_.binary(s.op, get(s.a, vector), get(s.b, vector), type);
+}
+
+std::vector<uint64_t> kernel_lines(const Kernel& kernel) {
+  std::set<uint64_t> nodes;
+  for (const Scalar& s : kernel.scalars) nodes.insert(s.node);
+  for (const Nest& nest : kernel.nests) {
+    for (const Reduction& r : nest.reductions) nodes.insert(r.node);
+    for (const Store& s : nest.stores) nodes.insert(s.node);
+  }
+  nodes.erase(0);
+  return {nodes.begin(), nodes.end()};
+}
+
+llvm::Function* emit_kernel(llvm::Module& module, const KernelPlan& plan, const std::string& name, const Target& target,
+                            bool lines) {
+  return KernelEmitter(module, plan, target).emit(name, lines);
+}
+
+}  // namespace strata::codegen

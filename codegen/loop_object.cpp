@@ -1,0 +1,219 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/loop_object.h"
+
+#include <llvm/Analysis/LoopAnalysisManager.h>
+#include <llvm/Analysis/TargetTransformInfo.h>
+#include <llvm/IR/AssemblyAnnotationWriter.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/FormattedStream.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Target/TargetMachine.h>
+#include <llvm/TargetParser/Host.h>
+#include <llvm/Transforms/InstCombine/InstCombine.h>
+#include <llvm/Transforms/Scalar/ADCE.h>
+#include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/LICM.h>
+#include <llvm/Transforms/Scalar/LoopPassManager.h>
+#include <llvm/Transforms/Scalar/SROA.h>
+#include <llvm/Transforms/Scalar/SimplifyCFG.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+
+#include <charconv>
+#include <mutex>
+
+#include "codegen/llvm_math.h"
+#include "codegen/loop_llvm.h"
+#include "core/support/error.h"
+
+namespace strata::codegen {
+
+namespace {
+
+std::unique_ptr<llvm::TargetMachine> make_machine(const Target& target) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+  });
+  std::string triple = llvm::sys::getProcessTriple(), error;
+  const llvm::Target* found = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!found) throw_runtime("llvm has no code generator for '" + triple + "': " + error);
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
+  std::unique_ptr<llvm::TargetMachine> machine(found->createTargetMachine(triple, target.cpu, target.features, options,
+                                                                          llvm::Reloc::PIC_, llvm::CodeModel::Small,
+                                                                          llvm::CodeGenOptLevel::Default, true));
+  if (!machine) throw_runtime("llvm cannot generate code for '" + target.cpu + "'");
+  return machine;
+}
+
+/// The code is vectorised and hoisted already: promote accumulators, fold, drop duplicates.
+void clean_up(llvm::Module& module, llvm::TargetMachine& machine) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager groups;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(groups);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, groups, modules);
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
+  passes.addPass(llvm::EarlyCSEPass());
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), true));
+  passes.addPass(llvm::EarlyCSEPass(true));
+  passes.addPass(llvm::ADCEPass());
+  for (llvm::Function& f : module) {
+    if (!f.isDeclaration()) passes.run(f, functions);
+  }
+}
+
+void check(llvm::Module& module) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  if (llvm::verifyModule(module, &out)) throw_internal("codegen made malformed LLVM IR: " + text.substr(0, 1000));
+}
+
+std::vector<char> emit_file(llvm::Module& module, llvm::TargetMachine& machine, llvm::CodeGenFileType type) {
+  llvm::SmallVector<char, 0> buffer;
+  llvm::raw_svector_ostream out(buffer);
+  llvm::legacy::PassManager passes;
+  if (machine.addPassesToEmitFile(passes, out, nullptr, type)) throw_runtime("llvm cannot emit code for this machine");
+  passes.run(module);
+  return {buffer.begin(), buffer.end()};
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// texts
+
+/// Notes the debug line of each printed instruction.
+class LineCollector : public llvm::AssemblyAnnotationWriter {
+ public:
+  void printInfoComment(const llvm::Value& value, llvm::formatted_raw_ostream& out) override {
+    auto* instruction = llvm::dyn_cast<llvm::Instruction>(&value);
+    if (!instruction || !instruction->getDebugLoc()) return;
+    out.flush();
+    size_t line = static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
+    lines.emplace_back(line, instruction->getDebugLoc().getLine());
+  }
+  std::string text;
+  std::vector<std::pair<size_t, unsigned>> lines;
+};
+
+void remove_debug_suffixes(std::string& text) {
+  constexpr std::string_view mark = ", !dbg !";
+  std::string out;
+  size_t at = 0;
+  for (size_t found; (found = text.find(mark, at)) != std::string::npos;) {
+    out.append(text, at, found - at);
+    at = text.find_first_not_of("0123456789", found + mark.size());
+    if (at == std::string::npos) at = text.size();
+  }
+  out.append(text, at);
+  for (size_t found; (found = out.find(" !dbg !")) != std::string::npos;) {
+    size_t end = std::min(out.find_first_not_of("0123456789", found + 7), out.size());
+    out.erase(found, end - found);
+  }
+  text = std::move(out);
+}
+
+void add_node(std::vector<std::vector<NodeId>>& line_nodes, size_t line, unsigned entry,
+              const std::vector<uint64_t>& nodes) {
+  if (entry == 0 || entry > nodes.size()) return;
+  if (line_nodes.size() <= line) line_nodes.resize(line + 1);
+  line_nodes[line].push_back(static_cast<NodeId>(nodes[entry - 1]));
+}
+
+CodeArtifact ir_text(const llvm::Function& f, const std::vector<uint64_t>& nodes) {
+  LineCollector collector;
+  {
+    llvm::raw_string_ostream out(collector.text);
+    f.print(out, &collector);
+  }
+  CodeArtifact artifact;
+  artifact.kind = "llvm-ir";
+  for (auto [line, entry] : collector.lines) add_node(artifact.line_nodes, line, entry, nodes);
+  artifact.text = std::move(collector.text);
+  remove_debug_suffixes(artifact.text);
+  artifact.line_nodes.resize(static_cast<size_t>(std::count(artifact.text.begin(), artifact.text.end(), '\n')) + 1);
+  return artifact;
+}
+
+bool is_noise(std::string_view line) {
+  constexpr std::string_view starts[] = {"\t.cfi", "\t.loc", "\t.p2align", ".Ltmp", ".Lfunc_begin", "\t.file"};
+  for (std::string_view start : starts) {
+    if (line.starts_with(start)) return true;
+  }
+  return false;
+}
+
+/// The `5` of `\t.loc\t1 5 0`.
+unsigned loc_line(std::string_view line) {
+  size_t space = line.find(' ');
+  unsigned value = 0;
+  if (space != std::string_view::npos) std::from_chars(line.data() + space + 1, line.data() + line.size(), value);
+  return value;
+}
+
+/// The function's part of the module's assembly, without directives.
+CodeArtifact asm_text(std::string_view all, const std::string& name, const std::vector<uint64_t>& nodes) {
+  CodeArtifact artifact;
+  artifact.kind = "asm";
+  size_t at = all.find("\n" + name + ":");
+  if (at == std::string_view::npos) return artifact;
+  unsigned entry = 0;
+  for (++at; at < all.size();) {
+    size_t end = std::min(all.find('\n', at), all.size());
+    std::string_view line = all.substr(at, end - at);
+    at = end + 1;
+    if (line.starts_with(".Lfunc_end")) break;
+    if (line.starts_with("\t.loc")) entry = loc_line(line);
+    if (is_noise(line)) continue;
+    artifact.line_nodes.emplace_back();
+    if (line.starts_with("\t")) add_node(artifact.line_nodes, artifact.line_nodes.size() - 1, entry, nodes);
+    artifact.text.append(line).push_back('\n');
+  }
+  return artifact;
+}
+
+}  // namespace
+
+ObjectResult build_object(const std::vector<ObjectRequest>& requests, const Target& target, bool keep_texts) {
+  auto machine = make_machine(target);
+  llvm::LLVMContext context;
+  context.setDiscardValueNames(!keep_texts);
+  llvm::Module module("strata", context);
+  module.setTargetTriple(machine->getTargetTriple().str());
+  module.setDataLayout(machine->createDataLayout());
+  if (keep_texts) module.addModuleFlag(llvm::Module::Warning, "Debug Info Version", llvm::DEBUG_METADATA_VERSION);
+  std::vector<llvm::Function*> functions;
+  for (const ObjectRequest& r : requests)
+    functions.push_back(emit_kernel(module, *r.plan, r.symbol, target, keep_texts));
+  check(module);
+  clean_up(module, *machine);
+  ObjectResult result;
+  for (const llvm::Function& f : module) {
+    if (f.isDeclaration() && !f.isIntrinsic()) result.externals.push_back(f.getName().str());
+  }
+  if (keep_texts) {
+    auto copy = llvm::CloneModule(module);
+    std::vector<char> text = emit_file(*copy, *machine, llvm::CodeGenFileType::AssemblyFile);
+    for (size_t i = 0; i < requests.size(); ++i) {
+      auto nodes = kernel_lines(requests[i].plan->kernel);
+      result.texts.push_back(
+          {ir_text(*functions[i], nodes), asm_text({text.data(), text.size()}, requests[i].symbol, nodes)});
+    }
+  }
+  result.object = emit_file(module, *machine, llvm::CodeGenFileType::ObjectFile);
+  return result;
+}
+
+}  // namespace strata::codegen

@@ -1,0 +1,205 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Reductions of the emitter: accumulators in allocas (promoted to registers later), one set per unrolled copy, merged
+// at the end.
+
+#include <limits>
+
+#include "codegen/loop_emitter.h"
+#include "core/support/error.h"
+
+namespace strata::codegen {
+
+using namespace loop;  // NOLINT: the vocabulary of this file
+using llvm::FixedVectorType;
+
+namespace {
+
+bool is_arg(Combine c) { return c == Combine::ArgMax || c == Combine::ArgMin; }
+bool is_largest(Combine c) { return c == Combine::Max || c == Combine::ArgMax; }
+
+int64_t smallest_integer(DType d) {
+  unsigned bits = static_cast<unsigned>(dtype_size(d)) * 8;
+  return is_signed_integral(d) ? std::numeric_limits<int64_t>::min() >> (64 - bits) : 0;
+}
+int64_t largest_integer(DType d) {
+  if (d == DType::Bool) return 1;
+  unsigned bits = static_cast<unsigned>(dtype_size(d)) * 8;
+  return is_signed_integral(d) ? std::numeric_limits<int64_t>::max() >> (64 - bits)
+                               : static_cast<int64_t>(std::numeric_limits<uint64_t>::max() >> (64 - bits));
+}
+
+}  // namespace
+
+KernelEmitter::Results KernelEmitter::identity(const Reduction& r, unsigned lanes) {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  auto spread = [&](Value* v) { return lanes > 1 ? b_.CreateVectorSplat(lanes, v) : v; };
+  auto value = [&](double number, int64_t integer) { return spread(math_.constant(r.dtype, number, integer)); };
+  switch (r.combine) {
+    case Combine::Sum:
+    case Combine::Any:
+      return {value(0, 0)};
+    case Combine::Prod:
+    case Combine::All:
+      return {value(1, 1)};
+    case Combine::Max:
+      return {value(-inf, smallest_integer(r.dtype))};
+    case Combine::Min:
+      return {value(inf, largest_integer(r.dtype))};
+    case Combine::ArgMax:
+      return {value(-inf, smallest_integer(r.dtype)), spread(b_.getInt64(INT64_MAX))};
+    case Combine::ArgMin:
+      return {value(inf, largest_integer(r.dtype)), spread(b_.getInt64(INT64_MAX))};
+    case Combine::Welford:
+      return {value(0, 0), value(0, 0), value(0, 0)};
+  }
+  throw_internal("codegen: unknown reduction");
+}
+
+KernelEmitter::Accumulator KernelEmitter::make_accumulator(const Reduction& r, unsigned lanes) {
+  Accumulator acc;
+  for (Value* initial : identity(r, lanes)) {
+    auto* place = at_entry(initial->getType(), "acc");
+    b_.CreateStore(initial, place);
+    acc.push_back(place);
+  }
+  return acc;
+}
+
+void KernelEmitter::open_reductions(size_t copies, bool rest_is_scalar) {
+  const Nest& nest = k_.nests[nest_];
+  accumulators_.clear();
+  scalar_copy_ = rest_is_scalar ? copies : SIZE_MAX;
+  for (size_t c = 0; c < copies + (rest_is_scalar ? 1 : 0); ++c) {
+    std::vector<Accumulator> set;
+    for (const Reduction& r : nest.reductions) set.push_back(make_accumulator(r, c == scalar_copy_ ? 1 : lanes_));
+    accumulators_.push_back(std::move(set));
+  }
+}
+
+KernelEmitter::Results KernelEmitter::load_accumulator(const Accumulator& acc) {
+  Results out;
+  for (auto* place : acc) out.push_back(b_.CreateLoad(place->getAllocatedType(), place));
+  return out;
+}
+
+void KernelEmitter::accumulate(size_t index, size_t copy) {
+  if (accumulated_[index]) return;
+  accumulated_[index] = 1;
+  const Reduction& r = k_.nests[nest_].reductions[index];
+  set_line(r.node);
+  const Accumulator& acc = accumulators_[copy][index];
+  bool wide = lanes_ > 1;
+  Results old = load_accumulator(acc);
+  Results now = step(r, old, get(r.value, wide), r.position == kNone ? nullptr : get(r.position, wide));
+  // With points in the lanes, those that do not count are never stored, so their sums may be anything.
+  Value* mask = r.mask == kNone ? nullptr : get(r.mask, wide);
+  if (!plan_.lanes_are_points) mask = both(mask, wide ? active_ : nullptr);
+  for (size_t i = 0; i < now.size(); ++i) {
+    b_.CreateStore(mask ? b_.CreateSelect(mask, now[i], old[i]) : now[i], acc[i]);
+  }
+}
+
+/// One more element.
+KernelEmitter::Results KernelEmitter::step(const Reduction& r, const Results& acc, Value* value, Value* position) {
+  if (is_arg(r.combine)) return better(r, acc, {value, position});
+  if (r.combine != Combine::Welford) return combine(r, acc, {value});
+  Value* count = b_.CreateFAdd(acc[2], llvm::ConstantFP::get(value->getType(), 1));
+  Value* delta = b_.CreateFSub(value, acc[0]);
+  Value* mean = b_.CreateFAdd(acc[0], b_.CreateFDiv(delta, count));
+  Value* m2 = b_.CreateFAdd(acc[1], b_.CreateFMul(delta, b_.CreateFSub(value, mean)));
+  return {mean, m2, count};
+}
+
+KernelEmitter::Results KernelEmitter::combine(const Reduction& r, const Results& a, const Results& b) {
+  switch (r.combine) {
+    case Combine::Sum:
+      return {math_.binary(ScalarOp::Add, a[0], b[0], r.dtype)};
+    case Combine::Prod:
+      return {math_.binary(ScalarOp::Mul, a[0], b[0], r.dtype)};
+    case Combine::Max:
+      return {math_.extremum(a[0], b[0], r.dtype, true)};
+    case Combine::Min:
+      return {math_.extremum(a[0], b[0], r.dtype, false)};
+    case Combine::Any:
+      return {b_.CreateOr(a[0], b[0])};
+    case Combine::All:
+      return {b_.CreateAnd(a[0], b[0])};
+    case Combine::Welford:
+      return merge_welford(a, b);
+    default:
+      return better(r, a, b);
+  }
+}
+
+/// The larger (smaller) value with its position; NaN beats all, the smaller position beats equals.
+KernelEmitter::Results KernelEmitter::better(const Reduction& r, const Results& a, const Results& b) {
+  bool largest = is_largest(r.combine);
+  Value* wins = math_.binary(largest ? ScalarOp::Gt : ScalarOp::Lt, b[0], a[0], r.dtype);
+  Value* ties = math_.binary(ScalarOp::Eq, b[0], a[0], r.dtype);
+  if (is_floating(r.dtype)) {
+    Value *nan_a = math_.is_nan(a[0]), *nan_b = math_.is_nan(b[0]);
+    wins = b_.CreateOr(wins, b_.CreateAnd(nan_b, b_.CreateNot(nan_a)));
+    ties = b_.CreateOr(ties, b_.CreateAnd(nan_a, nan_b));
+  }
+  Value* earlier = b_.CreateICmpSLT(b[1], a[1]);
+  wins = b_.CreateOr(wins, b_.CreateAnd(ties, earlier));
+  return {b_.CreateSelect(wins, b[0], a[0]), b_.CreateSelect(wins, b[1], a[1])};
+}
+
+KernelEmitter::Results KernelEmitter::merge_welford(const Results& a, const Results& b) {
+  Value* zero = llvm::Constant::getNullValue(a[0]->getType());
+  Value* count = b_.CreateFAdd(a[2], b[2]);
+  Value* delta = b_.CreateFSub(b[0], a[0]);
+  Value* share = b_.CreateSelect(b_.CreateFCmpOEQ(count, zero), zero, b_.CreateFDiv(b[2], count));
+  Value* mean = b_.CreateFAdd(a[0], b_.CreateFMul(delta, share));
+  Value* between = b_.CreateFMul(b_.CreateFMul(delta, delta), b_.CreateFMul(a[2], share));
+  return {mean, b_.CreateFAdd(b_.CreateFAdd(a[1], b[1]), between), count};
+}
+
+KernelEmitter::Results KernelEmitter::across_lanes(const Reduction& r, Results v) {
+  for (unsigned lanes = MathEmitter::lanes_of(v[0]); lanes > 1; lanes /= 2) {
+    Results low, high;
+    llvm::SmallVector<int, 64> low_mask, high_mask;
+    for (unsigned i = 0; i < lanes / 2; ++i) {
+      low_mask.push_back(static_cast<int>(i));
+      high_mask.push_back(static_cast<int>(i + lanes / 2));
+    }
+    for (Value* part : v) {
+      low.push_back(b_.CreateShuffleVector(part, low_mask));
+      high.push_back(b_.CreateShuffleVector(part, high_mask));
+    }
+    v = combine(r, low, high);
+  }
+  if (MathEmitter::lanes_of(v[0])) {
+    for (Value*& part : v) part = b_.CreateExtractElement(part, uint64_t{0});
+  }
+  return v;
+}
+
+void KernelEmitter::close_reductions() {
+  const Nest& nest = k_.nests[nest_];
+  for (size_t i = 0; i < nest.reductions.size(); ++i) {
+    const Reduction& r = nest.reductions[i];
+    set_line(r.node);
+    std::vector<Results> parts;
+    Results rest;
+    for (size_t c = 0; c < accumulators_.size(); ++c) {
+      Results loaded = load_accumulator(accumulators_[c][i]);
+      if (c == scalar_copy_) {
+        rest = std::move(loaded);
+      } else {
+        parts.push_back(std::move(loaded));
+      }
+    }
+    for (size_t width = parts.size(); width > 1; width = (width + 1) / 2) {
+      for (size_t c = 0; c < width / 2; ++c) parts[c] = combine(r, parts[c], parts[width - 1 - c]);
+    }
+    Results out = plan_.lanes_are_points ? parts[0] : across_lanes(r, parts[0]);
+    if (!rest.empty()) out = combine(r, out, rest);
+    for (size_t j = 0; j < out.size(); ++j) reduced_[{nest_, i, j}] = out[j];
+  }
+}
+
+}  // namespace strata::codegen

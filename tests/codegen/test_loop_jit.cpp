@@ -1,0 +1,442 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "codegen/cpp_source.h"
+#include "core/runtime/parallel.h"
+#include "tests/codegen/loop_testing.h"
+
+namespace strata::testing {
+namespace {
+
+using namespace loop;  // NOLINT: the vocabulary of this file
+
+/// y[i] = relu(x[i] * x[i] + 1)
+void pointwise(LoopCase& c, SymInt n, DType dtype) {
+  BufferId x = c.input("x", dtype, n), y = c.output("y", dtype, n);
+  SymInt i = c.outer(n);
+  Body& b = c.body;
+  b.begin_nest({});
+  ScalarId v = b.load(x, i);
+  DType t = b.dtype(v);
+  v = b.binary(ScalarOp::Add, b.binary(ScalarOp::Mul, v, v), b.integer(1, t));
+  v = b.binary(ScalarOp::Max, v, b.integer(2, t));
+  b.store({y, i, v});
+}
+
+TEST(LoopJit, PointwiseTails) {
+  for (const Target& target : targets()) {
+    for (int n = 1; n <= 40; ++n) {
+      LoopCase c("pointwise");
+      pointwise(c, n, DType::F32);
+      check(c, Check::Jit, target);
+    }
+  }
+}
+
+TEST(LoopJit, PointwiseAllTypes) {
+  for (DType d : {DType::U8, DType::I8, DType::I16, DType::I32, DType::I64, DType::U16, DType::U32, DType::U64,
+                  DType::F16, DType::BF16, DType::F32, DType::F64}) {
+    for (const Target& target : targets()) {
+      LoopCase c("pointwise");
+      pointwise(c, 77, d);
+      check(c, Check::Jit, target);
+    }
+    LoopCase c("pointwise");
+    pointwise(c, 77, d);
+    check(c, Check::Cpp);
+  }
+}
+
+/// out[i, j] = x[j, i] + bias[j] - flipped[i, m - 1 - j]
+void strided(LoopCase& c, SymInt n, SymInt m) {
+  BufferId x = c.input("x", DType::F32, n * m), bias = c.input("bias", DType::F32, m),
+           flipped = c.input("flipped", DType::F32, n * m);
+  BufferId y = c.output("y", DType::F32, n * m);
+  SymInt i = c.outer(n), j = c.outer(m);
+  Body& b = c.body;
+  b.begin_nest({});
+  ScalarId v = b.binary(ScalarOp::Add, b.load(x, j * n + i), b.load(bias, j));
+  v = b.binary(ScalarOp::Sub, v, b.load(flipped, i * m + (m - 1 - j)));
+  b.store({y, i * m + j, v});
+}
+
+TEST(LoopJit, StridedBroadcastFlipped) {
+  for (const Target& target : targets()) {
+    for (int m : {1, 3, 16, 37}) {
+      LoopCase c("strided");
+      strided(c, 5, m);
+      check(c, Check::Jit, target);
+      LoopCase s("strided");
+      strided(s, s.size("s0", 7), s.size("s1", m));
+      check(s, Check::Jit, target);
+    }
+  }
+  LoopCase c("strided");
+  strided(c, c.size("s0", 7), c.size("s1", 19));
+  check(c, Check::Cpp);
+}
+
+/// Constant padding: out[i, j] = x[i, j - 2] where 2 <= j < m + 2, else 7.
+TEST(LoopJit, MaskedLoads) {
+  for (const Target& target : targets()) {
+    for (int m : {1, 8, 30}) {
+      LoopCase c("pad");
+      BufferId x = c.input("x", DType::F32, 4 * m), y = c.output("y", DType::F32, 4 * (m + 5));
+      SymInt i = c.outer(4), j = c.outer(m + 5);
+      Body& b = c.body;
+      b.begin_nest({});
+      ScalarId at = b.index(j - 2);
+      ScalarId inside =
+          b.binary(ScalarOp::And, b.binary(ScalarOp::Ge, at, b.integer(0)), b.binary(ScalarOp::Lt, at, b.integer(m)));
+      ScalarId v = b.select(inside, b.load(x, i * m + j - 2, inside), b.constant(7, DType::F32));
+      b.store({y, i * (m + 5) + j, v});
+      check(c, m == 8 && target.avx512 ? Check::Both : Check::Jit, target);
+    }
+  }
+}
+
+void softmax(LoopCase& c, SymInt rows, SymInt columns, DType dtype = DType::F32) {
+  BufferId x = c.input("x", dtype, rows * columns), y = c.output("y", dtype, rows * columns);
+  SymInt i = c.outer(rows);
+  Body& b = c.body;
+  AxisId r0 = c.inner(columns), r1 = c.inner(columns), r2 = c.inner(columns);
+  auto element = [&](AxisId r) { return i * columns + b.axis_index(r); };
+  size_t first = b.begin_nest({r0});
+  b.reduce({Combine::Max, b.load(x, element(r0)), kNone, kNone, DType::F32, 0});
+  size_t second = b.begin_nest({r1});
+  auto exponent = [&](AxisId r) {
+    return b.unary(ScalarOp::Exp, b.binary(ScalarOp::Sub, b.load(x, element(r)), b.reduced(first, 0)));
+  };
+  b.reduce({Combine::Sum, exponent(r1), kNone, kNone, DType::F32, 0});
+  b.begin_nest({r2});
+  b.store({y, element(r2), b.binary(ScalarOp::Div, exponent(r2), b.reduced(second, 0))});
+}
+
+TEST(LoopJit, Softmax) {
+  for (const Target& target : targets()) {
+    for (int columns : {1, 7, 16, 64, 130}) {
+      LoopCase c("softmax");
+      softmax(c, 6, columns);
+      check(c, Check::Jit, target);
+    }
+    LoopCase s("softmax");
+    softmax(s, s.size("s0", 5), s.size("s1", 45));
+    check(s, Check::Jit, target);
+    LoopCase h("softmax");
+    softmax(h, 3, 33, DType::BF16);
+    check(h, Check::Jit, target);
+  }
+  LoopCase c("softmax");
+  softmax(c, 6, 41);
+  check(c, Check::Cpp);
+}
+
+void layer_norm(LoopCase& c, SymInt rows, SymInt columns) {
+  BufferId x = c.input("x", DType::F32, rows * columns), w = c.input("w", DType::F32, columns);
+  BufferId y = c.output("y", DType::F32, rows * columns), mean = c.output("mean", DType::F32, rows);
+  SymInt i = c.outer(rows);
+  Body& b = c.body;
+  AxisId r0 = c.inner(columns), r1 = c.inner(columns);
+  size_t first = b.begin_nest({r0});
+  b.reduce({Combine::Welford, b.load(x, i * columns + b.axis_index(r0)), kNone, kNone, DType::F32, 0});
+  b.begin_nest({});
+  ScalarId variance = b.binary(ScalarOp::Div, b.reduced(first, 0, 1), b.reduced(first, 0, 2));
+  ScalarId scale = b.unary(ScalarOp::Rsqrt, b.binary(ScalarOp::Add, variance, b.constant(1e-5, DType::F32)));
+  ScalarId center = b.reduced(first, 0, 0);
+  b.store({mean, i, center});
+  b.begin_nest({r1});
+  SymInt j = b.axis_index(r1);
+  ScalarId v = b.binary(ScalarOp::Mul, b.binary(ScalarOp::Sub, b.load(x, i * columns + j), center), scale);
+  b.store({y, i * columns + j, b.binary(ScalarOp::Mul, v, b.load(w, j))});
+}
+
+TEST(LoopJit, LayerNorm) {
+  for (const Target& target : targets()) {
+    for (int columns : {2, 31, 64, 200}) {
+      LoopCase c("layer_norm");
+      layer_norm(c, 9, columns);
+      c.tolerance = 1e-4;
+      check(c, Check::Jit, target);
+    }
+  }
+  LoopCase c("layer_norm");
+  layer_norm(c, c.size("s0", 5), c.size("s1", 60));
+  c.tolerance = 1e-4;
+  check(c, Check::Both);
+}
+
+/// Argmax along the last or the first axis, with ties and NaN.
+void argmax(LoopCase& c, SymInt rows, SymInt columns, bool last, Combine combine) {
+  BufferId x = c.input("x", DType::F32, rows * columns), y = c.output("y", DType::I64, last ? rows : columns);
+  BufferId v = c.output("v", DType::F32, last ? rows : columns);
+  SymInt i = c.outer(last ? rows : columns);
+  Body& b = c.body;
+  AxisId r = c.inner(last ? columns : rows);
+  SymInt j = b.axis_index(r);
+  size_t n = b.begin_nest({r});
+  b.reduce({combine, b.load(x, last ? i * columns + j : j * columns + i), b.index(j), kNone, DType::F32, 0});
+  b.begin_nest({});
+  b.store({v, i, b.reduced(n, 0, 0)});
+  b.store({y, i, b.reduced(n, 0, 1)});
+  c.fill = [](BufferId, Bytes& bytes) {
+    auto* f = reinterpret_cast<float*>(bytes.data());
+    for (size_t k = 0; k < bytes.size() / 4; ++k) {
+      f[k] = static_cast<float>(static_cast<int>(f[k] * 2));
+      if (random_engine()() % 97 == 0) f[k] = std::numeric_limits<float>::quiet_NaN();
+      if (random_engine()() % 50 == 0) f[k] = -std::numeric_limits<float>::infinity();
+    }
+    return true;
+  };
+}
+
+TEST(LoopJit, ArgMaxTiesAndNan) {
+  for (const Target& target : targets()) {
+    for (bool last : {true, false}) {
+      for (Combine combine : {Combine::ArgMax, Combine::ArgMin}) {
+        LoopCase c("argmax");
+        argmax(c, 40, 53, last, combine);
+        check(c, target.avx512 ? Check::Both : Check::Jit, target);
+      }
+    }
+  }
+}
+
+TEST(LoopJit, CumulativeSum) {
+  for (const Target& target : targets()) {
+    for (bool last : {true, false}) {
+      LoopCase c("cumsum");
+      int n = 20, m = 33;
+      BufferId x = c.input("x", DType::F32, n * m), y = c.output("y", DType::F32, n * m);
+      SymInt i = c.outer(last ? n : m);
+      AxisId r = c.inner(last ? m : n);
+      Body& b = c.body;
+      SymInt at = last ? i * m + b.axis_index(r) : b.axis_index(r) * m + i;
+      size_t nest = b.begin_nest({r});
+      c.kernel.nests.back().scan = true;
+      b.reduce({Combine::Sum, b.load(x, at), kNone, kNone, DType::F32, 0});
+      b.store({y, at, b.reduced(nest, 0)});
+      c.tolerance = 1e-4;
+      check(c, target.avx512 ? Check::Both : Check::Jit, target);
+    }
+  }
+}
+
+TEST(LoopJit, MaxPoolWindows) {
+  for (const Target& target : targets()) {
+    LoopCase c("max_pool");
+    int channels = 3, h = 13, w = 21, oh = 6, ow = 10;
+    BufferId x = c.input("x", DType::F32, channels * h * w), y = c.output("y", DType::F32, channels * oh * ow);
+    SymInt k = c.outer(channels), i = c.outer(oh), j = c.outer(ow);
+    AxisId a = c.inner(3), d = c.inner(3);
+    Body& b = c.body;
+    size_t nest = b.begin_nest({a, d});
+    SymInt row = 2 * i + b.axis_index(a) - 1, column = 2 * j + b.axis_index(d) - 1;
+    auto inside = [&](SymInt e, int limit) {
+      ScalarId v = b.index(e);
+      return b.binary(ScalarOp::And, b.binary(ScalarOp::Ge, v, b.integer(0)),
+                      b.binary(ScalarOp::Lt, v, b.integer(limit)));
+    };
+    ScalarId mask = b.binary(ScalarOp::And, inside(row, h), inside(column, w));
+    b.reduce({Combine::Max, b.load(x, k * (h * w) + row * w + column, mask), kNone, mask, DType::F32, 0});
+    b.begin_nest({});
+    b.store({y, k * (oh * ow) + i * ow + j, b.reduced(nest, 0)});
+    check(c, target.avx512 ? Check::Both : Check::Jit, target);
+  }
+}
+
+TEST(LoopJit, Embedding) {
+  for (const Target& target : targets()) {
+    LoopCase c("embedding");
+    int rows = 11, width = 37, words = 50;
+    BufferId ids = c.input("ids", DType::I64, rows), table = c.input("table", DType::F32, words * width);
+    BufferId y = c.output("y", DType::F32, rows * width);
+    SymInt i = c.outer(rows), j = c.outer(width);
+    Body& b = c.body;
+    b.begin_nest({});
+    SymInt word = b.indirect(b.load(ids, i), {0, words - 1});
+    b.store({y, i * width + j, b.load(table, word * width + j)});
+    c.fill = [&](BufferId id, Bytes& bytes) {
+      if (id != ids) return false;
+      auto* p = reinterpret_cast<int64_t*>(bytes.data());
+      for (int r = 0; r < rows; ++r) p[r] = static_cast<int64_t>(random_engine()() % static_cast<unsigned>(words));
+      return true;
+    };
+    check(c, target.avx512 ? Check::Both : Check::Jit, target);
+  }
+}
+
+/// y[index[i]] += x[i], where several i may meet.
+TEST(LoopJit, ScatterAdd) {
+  for (const Target& target : targets()) {
+    for (DType d : {DType::F32, DType::I64, DType::BF16}) {
+      LoopCase c("scatter_add");
+      int n = 45, places = 7;
+      BufferId at = c.input("at", DType::I32, n), x = c.input("x", d, n), y = c.inout("y", d, places);
+      SymInt i = c.outer(n);
+      Body& b = c.body;
+      b.begin_nest({});
+      SymInt k = b.indirect(b.load(at, i), {0, places - 1});
+      Store s;
+      s.buffer = y;
+      s.index = k;
+      s.value = b.load(x, i);
+      s.accumulate = true;
+      b.store(s);
+      c.fill = [&](BufferId id, Bytes& bytes) {
+        auto* p = reinterpret_cast<int32_t*>(bytes.data());
+        for (int r = 0; id == at && r < n; ++r)
+          p[r] = static_cast<int32_t>(random_engine()() % static_cast<unsigned>(places));
+        return id == at;
+      };
+      check(c, target.avx512 ? Check::Both : Check::Jit, target);
+    }
+  }
+}
+
+/// Row kept in scratch: t[j] = exp(x[i, j]); y[i, j] = t[j] / sum(t) + t[m - 1 - j]
+TEST(LoopJit, RowScratch) {
+  for (const Target& target : targets()) {
+    for (int m : {5, 40}) {
+      LoopCase c("row_scratch");
+      int n = 23;
+      BufferId x = c.input("x", DType::F32, n * m), y = c.output("y", DType::F32, n * m);
+      BufferId t = c.body.buffer({"t", DType::F32, m, BufferRole::Local, 0});
+      SymInt i = c.outer(n);
+      AxisId r0 = c.inner(m), r1 = c.inner(m);
+      Body& b = c.body;
+      SymInt j0 = b.axis_index(r0), j1 = b.axis_index(r1);
+      size_t first = b.begin_nest({r0});
+      ScalarId e = b.unary(ScalarOp::Exp, b.load(x, i * m + j0));
+      b.reduce({Combine::Sum, e, kNone, kNone, DType::F32, 0});
+      b.store({t, j0, e});
+      b.begin_nest({r1});
+      ScalarId share = b.binary(ScalarOp::Div, b.load(t, j1), b.reduced(first, 0));
+      b.store({y, i * m + j1, b.binary(ScalarOp::Add, share, b.load(t, m - 1 - j1))});
+      check(c, target.avx512 ? Check::Both : Check::Jit, target);
+      c.kernel.schedule.vector_axis = 0;  // lanes are rows: scratch for each
+      check(c, Check::Jit, target);
+    }
+  }
+}
+
+TEST(LoopJit, BigReductions) {
+  for (const Target& target : targets()) {
+    for (int n : {1, 100, 20000}) {
+      LoopCase c("total");
+      BufferId x = c.input("x", DType::F32, n), y = c.output("y", DType::F32, 4), z = c.output("z", DType::I64, 1);
+      AxisId r = c.inner(n);
+      Body& b = c.body;
+      size_t nest = b.begin_nest({r});
+      ScalarId v = b.load(x, b.axis_index(r));
+      ScalarId positive = b.binary(ScalarOp::Gt, v, b.constant(0, DType::F32));
+      b.reduce({Combine::Sum, v, kNone, kNone, DType::F32, 0});
+      b.reduce({Combine::Min, v, kNone, kNone, DType::F32, 0});
+      b.reduce({Combine::Sum, v, kNone, positive, DType::F32, 0});
+      b.reduce({Combine::Sum, b.cast(positive, DType::I64), kNone, kNone, DType::I64, 0});
+      b.reduce({Combine::Any, positive, kNone, kNone, DType::Bool, 0});
+      b.begin_nest({});
+      b.store({y, 0, b.reduced(nest, 0)});
+      b.store({y, 1, b.reduced(nest, 1)});
+      b.store({y, 2, b.reduced(nest, 2)});
+      b.store({y, 3, b.cast(b.reduced(nest, 4), DType::F32)});
+      b.store({z, 0, b.reduced(nest, 3)});
+      c.tolerance = 1e-4;
+      c.threads = 2;
+      check(c, target.avx512 ? Check::Both : Check::Jit, target);
+    }
+  }
+}
+
+/// Sum over the first axis: lanes are columns, inner loop over rows.
+TEST(LoopJit, ColumnSum) {
+  for (const Target& target : targets()) {
+    LoopCase c("column_sum");
+    SymInt n = c.size("s0", 31), m = c.size("s1", 45);
+    BufferId x = c.input("x", DType::F32, n * m), y = c.output("y", DType::F32, m);
+    SymInt j = c.outer(m);
+    AxisId r = c.inner(n);
+    Body& b = c.body;
+    size_t nest = b.begin_nest({r});
+    b.reduce({Combine::Sum, b.load(x, b.axis_index(r) * m + j), kNone, kNone, DType::F32, 0});
+    b.begin_nest({});
+    b.store({y, j, b.reduced(nest, 0)});
+    check(c, target.avx512 ? Check::Both : Check::Jit, target);
+  }
+}
+
+/// Index arithmetic that is not linear in the lanes: a reshaped transpose.
+TEST(LoopJit, FloorDivAndModIndices) {
+  for (const Target& target : targets()) {
+    LoopCase c("reshape");
+    SymInt n = c.size("s0", 6);
+    BufferId x = c.input("x", DType::F32, n * 35), y = c.output("y", DType::F32, n * 35);
+    SymInt i = c.outer(n * 35);
+    Body& b = c.body;
+    b.begin_nest({});
+    b.store({y, i, b.load(x, mod(i, 35) * n + floordiv(i, 35))});
+    check(c, target.avx512 ? Check::Both : Check::Jit, target);
+  }
+}
+
+TEST(LoopJit, EmptyDomains) {
+  for (const Target& target : targets()) {
+    LoopCase c("softmax");
+    softmax(c, c.size("s0", 0), c.size("s1", 7));
+    check(c, Check::Jit, target);
+    LoopCase d("column_sum");
+    SymInt n = d.size("s0", 0), m = d.size("s1", 18);
+    BufferId x = d.input("x", DType::F32, n * m), y = d.output("y", DType::F32, m);
+    SymInt j = d.outer(m);
+    AxisId r = d.inner(n);
+    size_t nest = d.body.begin_nest({r});
+    d.body.reduce({Combine::Sum, d.body.load(x, d.body.axis_index(r) * m + j), kNone, kNone, DType::F32, 0});
+    d.body.begin_nest({});
+    d.body.store({y, j, d.body.reduced(nest, 0)});
+    check(d, Check::Both, target);
+  }
+}
+
+TEST(LoopJit, ParallelRunsCoverEverything) {
+  LoopCase c("pointwise");
+  pointwise(c, c.size("s0", 300007), DType::F32);
+  c.threads = thread_count();
+  check(c);
+}
+
+TEST(LoopJit, EqualKernelsShareCode) {
+  LoopCase a("first"), b("second"), d("third");
+  softmax(a, 6, 40);
+  softmax(b, 6, 40);
+  softmax(d, 6, 41);
+  codegen::LoopJit jit;
+  const Kernel* kernels[] = {&a.kernel, &b.kernel, &d.kernel};
+  auto compiled = jit.compile(kernels);
+  EXPECT_EQ(jit.statistics().distinct, 2u);
+  EXPECT_EQ(jit.function(0), jit.function(1));
+  EXPECT_NE(jit.function(0), jit.function(2));
+}
+
+TEST(LoopJit, ArtifactsLeadToNodes) {
+  LoopCase c("softmax");
+  c.body.node = 42;
+  softmax(c, 6, 40);
+  codegen::LoopJit jit;
+  const Kernel* kernels[] = {&c.kernel};
+  jit.compile(kernels, {1, true});
+  auto artifacts = jit.artifacts(0);
+  ASSERT_EQ(artifacts.size(), 4u);
+  for (const CodeArtifact& a : artifacts) {
+    size_t with_node = 0;
+    for (const auto& nodes : a.line_nodes) {
+      for (NodeId node : nodes) EXPECT_EQ(node, 42u) << a.kind;
+      with_node += nodes.empty() ? 0 : 1;
+    }
+    EXPECT_GT(with_node, 3u) << a.kind << "\n" << a.text;
+    EXPECT_EQ(a.text.find("!dbg"), std::string::npos);
+  }
+  EXPECT_NE(artifacts[2].text.find("<16 x float>"), host_target().avx512 ? std::string::npos : 0) << artifacts[2].text;
+}
+
+}  // namespace
+}  // namespace strata::testing
