@@ -59,6 +59,7 @@ struct PlanOutput {
 struct PlanMutation {
   int output = 0;
   OutputSpec spec;
+  int buffer = -1;                      ///< the Input or Constant that is written; -1: the one whose name is `spec.target`
 };
 
 struct Plan {
@@ -124,7 +125,8 @@ class Executor {
   Executor(std::shared_ptr<const Plan> plan, std::vector<std::unique_ptr<CompiledKernel>> kernels, int threads = 0);
   ~Executor();
 
-  /// Inputs as `Plan::inputs` describes (checked; strided ones are made contiguous). Results are fresh tensors, valid after the next call.
+  /// Inputs as `Plan::inputs` describes (checked; strided ones are made contiguous). Results are fresh tensors, valid after the next call: one per
+  /// `Plan::outputs`, except those that a mutation writes back (these go into the input's or the constant's own memory, for good).
   std::vector<Tensor> run(const std::vector<Tensor>& inputs);
   /// Record the times of launches of the next runs; `times` of the last run. Off: no clock is read.
   void set_timing(bool on);

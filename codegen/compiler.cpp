@@ -1,0 +1,110 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/compiler.h"
+
+#include <algorithm>
+
+#include "codegen/library_call.h"
+#include "codegen/loop_jit.h"
+#include "codegen/opaque_call.h"
+#include "core/support/error.h"
+
+namespace strata {
+namespace {
+
+std::string normalised(std::string name) {
+  std::replace(name.begin(), name.end(), '.', '_');
+  return name;
+}
+
+/// Whether a mutation writes this constant: then its bytes may not be packed.
+bool is_mutated(const Plan& plan, size_t buffer) {
+  const std::string name = normalised(plan.buffers[buffer].name);
+  return std::any_of(plan.mutations.begin(), plan.mutations.end(), [&](const PlanMutation& m) {
+    if (m.buffer >= 0) return static_cast<size_t>(m.buffer) == buffer;
+    const std::string target = normalised(m.spec.target);
+    return name == target || name == "b_" + target || name == "p_" + target;
+  });
+}
+
+class CpuCompiler : public KernelCompiler {
+ public:
+  std::string name() const override { return "cpu"; }
+
+  std::vector<std::unique_ptr<CompiledKernel>> compile(const Plan& plan, const CompileOptions& options) override {
+    std::vector<std::unique_ptr<CompiledKernel>> kernels(plan.launches.size());
+    artifacts_.assign(plan.launches.size(), {});
+    const auto scratch = std::make_shared<library::Scratch>();
+    const std::vector<const Tensor*> constants = constants_of(plan);
+    for (size_t i = 0; i < plan.launches.size(); ++i) {
+      const Launch& launch = plan.launches[i];
+      if (const auto* call = std::get_if<LibraryCall>(&launch.work)) {
+        kernels[i] = compile_library(*call, launch, constants, options, scratch, i);
+      } else if (std::holds_alternative<OpaqueCall>(launch.work)) {
+        kernels[i] = compile_opaque_call(plan, launch);
+      }
+    }
+    compile_loops(plan, options, kernels);
+    return kernels;
+  }
+
+  std::vector<CodeArtifact> artifacts(size_t launch) const override {
+    return launch < artifacts_.size() ? artifacts_[launch] : std::vector<CodeArtifact>{};
+  }
+
+ private:
+  static std::vector<const Tensor*> constants_of(const Plan& plan) {
+    std::vector<const Tensor*> constants(plan.buffers.size());
+    for (size_t i = 0; i < plan.buffers.size(); ++i) {
+      if (plan.buffers[i].kind == PlanBuffer::Kind::Constant && !is_mutated(plan, i))
+        constants[i] = &plan.buffers[i].constant;
+    }
+    return constants;
+  }
+
+  std::unique_ptr<CompiledKernel> compile_library(const LibraryCall& call, const Launch& launch,
+                                                  const std::vector<const Tensor*>& constants,
+                                                  const CompileOptions& options,
+                                                  const std::shared_ptr<library::Scratch>& scratch, size_t index) {
+    std::vector<const Tensor*> mine;
+    for (int b : launch.buffers) {
+      if (b < 0 || static_cast<size_t>(b) >= constants.size())
+        throw_internal("launch " + launch.name + " names a buffer that the plan does not have");
+      mine.push_back(constants[b]);
+    }
+    auto kernel = library::compile_library_call(call, mine, options, scratch);
+    if (options.keep_artifacts) {
+      CodeArtifact text{"library", kernel->describe(), {}};
+      const auto lines = std::count(text.text.begin(), text.text.end(), '\n');
+      text.line_nodes.assign(static_cast<size_t>(lines), call.nodes);
+      artifacts_[index].push_back(std::move(text));
+    }
+    return kernel;
+  }
+
+  void compile_loops(const Plan& plan, const CompileOptions& options,
+                     std::vector<std::unique_ptr<CompiledKernel>>& kernels) {
+    std::vector<const loop::Kernel*> loops;
+    std::vector<size_t> launch_of;
+    for (size_t i = 0; i < plan.launches.size(); ++i) {
+      const auto* kernel = std::get_if<loop::Kernel>(&plan.launches[i].work);
+      if (!kernel) continue;
+      loops.push_back(kernel);
+      launch_of.push_back(i);
+    }
+    if (loops.empty()) return;
+    std::vector<std::unique_ptr<CompiledKernel>> made = jit_.compile(loops, {options.threads, options.keep_artifacts});
+    for (size_t k = 0; k < made.size(); ++k) kernels[launch_of[k]] = std::move(made[k]);
+    if (!options.keep_artifacts) return;
+    for (size_t k = 0; k < loops.size(); ++k) artifacts_[launch_of[k]] = jit_.artifacts(k);
+  }
+
+  codegen::LoopJit jit_;
+  std::vector<std::vector<CodeArtifact>> artifacts_;
+};
+
+}  // namespace
+
+std::unique_ptr<KernelCompiler> make_cpu_compiler() { return std::make_unique<CpuCompiler>(); }
+
+}  // namespace strata

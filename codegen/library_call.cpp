@@ -1,0 +1,224 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/library_call.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <list>
+
+#include "codegen/library_attention.h"
+#include "codegen/library_fallback.h"
+#include "codegen/onednn.h"
+#include "core/runtime/parallel.h"
+#include "core/support/error.h"
+
+namespace strata::library {
+namespace {
+
+constexpr size_t kInstances = 32;
+
+class Kernel : public LibraryKernel {
+ public:
+  Kernel(const LibraryCall& call, std::span<const Tensor* const> constants, const CompileOptions& options,
+         std::shared_ptr<Scratch> scratch)
+      : call_(call),
+        constants_(constants.begin(), constants.end()),
+        prepack_(options.prepack),
+        scratch_(std::move(scratch)) {
+    check();
+    collect_symbols();
+    if (symbols_.empty()) instance_for({}, options.threads > 0 ? options.threads : thread_count());
+  }
+
+  void run(const LaunchArgs& args) override {
+    Instance& instance = last_ && matches(*last_, args) ? last_->instance : instance_for(args.symbols, args.threads);
+    instance.run({args.buffers, scratch_->data(), args.threads});
+  }
+
+  std::string describe() const override {
+    std::string text;
+    if (!last_) return "sizes are not known before the first run\n";
+    for (const auto& step : last_->instance.steps) text += step->describe();
+    return text.empty() ? "nothing to do\n" : text;
+  }
+
+ private:
+  /// What was built for one binding of the size symbols.
+  struct Entry {
+    std::vector<int64_t> key;
+    int threads;
+    Instance instance;
+  };
+
+  void check() const;
+  void collect_symbols();
+  bool matches(const Entry& e, const LaunchArgs& args) const {
+    if (e.threads != args.threads) return false;
+    for (size_t i = 0; i < symbols_.size(); ++i) {
+      if (args.symbols[symbols_[i]] != e.key[i]) return false;
+    }
+    return true;
+  }
+  Instance& instance_for(const SymBindings& symbols, int threads);
+  View view(const LibraryOperand& operand, const SymBindings& symbols) const;
+  ConcreteCall concrete(const SymBindings& symbols, int threads);
+  void build(const ConcreteCall& call, Instance& instance);
+  void convert_constant_weight(ConcreteCall& call);
+
+  const LibraryCall& call_;
+  std::vector<const Tensor*> constants_;
+  bool prepack_;
+  std::shared_ptr<Scratch> scratch_;
+  std::vector<size_t> symbols_;
+  PackedConstants packed_;
+  Tensor converted_weight_;
+  std::list<Entry> entries_;  // most recently used first
+  Entry* last_ = nullptr;
+};
+
+void Kernel::check() const {
+  const std::vector<std::string> kinds{"matmul", "convolution", "convolution_transpose", "attention"};
+  if (std::find(kinds.begin(), kinds.end(), call_.kind) == kinds.end()) {
+    throw_internal("library call " + call_.name + " is of unknown kind '" + call_.kind + "'; " +
+                   suggest(call_.kind, kinds));
+  }
+  const size_t needed = (call_.kind == "attention" ? 3 + call_.has_mask : 2 + call_.has_bias);
+  if (call_.operands.size() < needed) {
+    throw_internal(
+        fmt::format("{} {} needs {} operands, found {}", call_.kind, call_.name, needed, call_.operands.size()));
+  }
+  const bool convolution = call_.kind.starts_with("convolution");
+  const size_t spatial = convolution && call_.result.shape.size() > 2 ? call_.result.shape.size() - 2 : 0;
+  if (convolution && (spatial < 1 || spatial > 3 || call_.stride.size() != spatial || call_.padding.size() != spatial ||
+                      call_.dilation.size() != spatial || call_.groups < 1)) {
+    throw_internal("convolution " + call_.name +
+                   " needs 1 to 3 spatial dimensions with a stride, padding and dilation each");
+  }
+  const auto check_buffer = [&](const LibraryOperand& o) {
+    if (o.buffer < 0 || static_cast<size_t>(o.buffer) >= constants_.size())
+      throw_internal("library call " + call_.name + " names a buffer it does not have");
+    if (o.shape.size() != o.strides.size())
+      throw_internal("library call " + call_.name + " has an operand whose shape and strides differ in rank");
+  };
+  for (const LibraryOperand& o : call_.operands) check_buffer(o);
+  check_buffer(call_.result);
+}
+
+void Kernel::collect_symbols() {
+  const auto add = [&](const SymInt& e) {
+    for (size_t id : free_symbols(e)) symbols_.push_back(id);
+  };
+  const auto add_all = [&](const LibraryOperand& o) {
+    for (const SymInt& e : o.shape) add(e);
+    for (const SymInt& e : o.strides) add(e);
+    add(o.offset);
+  };
+  for (const LibraryOperand& o : call_.operands) add_all(o);
+  add_all(call_.result);
+  std::sort(symbols_.begin(), symbols_.end());
+  symbols_.erase(std::unique(symbols_.begin(), symbols_.end()), symbols_.end());
+}
+
+View Kernel::view(const LibraryOperand& operand, const SymBindings& symbols) const {
+  const auto value = [&](const SymInt& e) {
+    const std::optional<int64_t> v = evaluate(e, symbols);
+    if (!v) throw_internal("size " + e.str() + " of library call " + call_.name + " is not bound");
+    return *v;
+  };
+  View v;
+  v.dtype = operand.dtype;
+  for (const SymInt& e : operand.shape) v.shape.push_back(value(e));
+  for (const SymInt& e : operand.strides) v.strides.push_back(value(e));
+  // Where there is one element the stride says nothing; a contiguous one keeps layouts recognisable.
+  const std::vector<int64_t> dense = contiguous_strides(std::span<const int64_t>(v.shape));
+  for (size_t d = 0; d < v.rank(); ++d) {
+    if (v.shape[d] == 1) v.strides[d] = dense[d];
+  }
+  v.slot = {Slot::Kind::Buffer, operand.buffer, value(operand.offset) * static_cast<int64_t>(dtype_size(v.dtype)),
+            nullptr};
+  return v;
+}
+
+ConcreteCall Kernel::concrete(const SymBindings& symbols, int threads) {
+  ConcreteCall c;
+  c.call = &call_;
+  c.threads = threads;
+  for (const LibraryOperand& o : call_.operands) {
+    View v = view(o, symbols);
+    const Tensor* constant = constants_[o.buffer];
+    const bool fixed = prepack_ && o.constant && constant;
+    if (fixed) v.slot = {Slot::Kind::Fixed, 0, v.slot.offset, constant->data()};
+    c.constant.push_back(fixed);
+    c.operands.push_back(std::move(v));
+  }
+  c.result = view(call_.result, symbols);
+  return c;
+}
+
+/// A constant weight in a type that is not computed in becomes float32 once, instead of in each run.
+void Kernel::convert_constant_weight(ConcreteCall& call) {
+  View& w = call.operands[1];
+  if (call_.kind == "attention" || !call.constant[1] || accumulation_dtype(w.dtype) != DType::F32 ||
+      w.dtype == DType::F32)
+    return;
+  const bool kept = onednn_dtype(w.dtype) && call.operands[0].dtype == w.dtype;
+  if (kept) return;
+  Tensor source;
+  source.dtype = w.dtype;
+  source.shape = w.shape;
+  source.strides = w.strides;
+  source.storage = std::make_shared<Storage>();
+  source.storage->data = w.slot.resolve(nullptr, nullptr);
+  if (!converted_weight_.defined()) converted_weight_ = source.to(DType::F32);
+  w.dtype = DType::F32;
+  w.strides = converted_weight_.strides;
+  w.slot = {Slot::Kind::Fixed, 0, 0, converted_weight_.data()};
+}
+
+void Kernel::build(const ConcreteCall& call, Instance& instance) {
+  if (call.result.numel() == 0) return;
+  if (call_.kind == "attention") return build_attention(call, instance);
+  try {
+    if (call_.kind == "matmul" ? build_onednn_matmul(call, packed_, instance)
+                               : build_onednn_convolution(call, packed_, instance))
+      return;
+  } catch (const dnnl::error&) {
+    // Sizes or layouts that it refuses late: our own kernels take them.
+  }
+  if (call_.kind == "matmul") return build_fallback_matmul(call, instance);
+  build_fallback_convolution(call, instance);
+}
+
+Instance& Kernel::instance_for(const SymBindings& symbols, int threads) {
+  std::vector<int64_t> key;
+  for (size_t id : symbols_) {
+    if (id >= symbols.size() || !symbols[id]) throw_internal("a size of library call " + call_.name + " is not bound");
+    key.push_back(*symbols[id]);
+  }
+  auto it = std::find_if(entries_.begin(), entries_.end(),
+                         [&](const Entry& e) { return e.threads == threads && e.key == key; });
+  if (it == entries_.end()) {
+    Entry made{std::move(key), threads, {}};
+    ConcreteCall call = concrete(symbols, threads);
+    convert_constant_weight(call);
+    const OmpThreads omp(threads);  // oneDNN divides the work when the primitive is made
+    build(call, made.instance);
+    scratch_->reserve(made.instance.scratch.bytes());
+    if (entries_.size() >= kInstances) entries_.pop_back();
+    entries_.push_front(std::move(made));
+  } else {
+    entries_.splice(entries_.begin(), entries_, it);
+  }
+  last_ = &entries_.front();
+  return last_->instance;
+}
+
+}  // namespace
+
+std::unique_ptr<LibraryKernel> compile_library_call(const LibraryCall& call, std::span<const Tensor* const> constants,
+                                                    const CompileOptions& options, std::shared_ptr<Scratch> scratch) {
+  return std::make_unique<Kernel>(call, constants, options, std::move(scratch));
+}
+
+}  // namespace strata::library

@@ -1,0 +1,28 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Library calls as compiled kernels: binds sizes, chooses between oneDNN and our own kernels, keeps what was built for
+/// the last sizes.
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "codegen/library_view.h"
+#include "core/runtime/plan.h"
+
+namespace strata::library {
+
+class LibraryKernel : public CompiledKernel {
+ public:
+  /// What was built, for people; empty until the sizes are known.
+  virtual std::string describe() const = 0;
+};
+
+/// `constants[i]` is the value of the launch's buffer i if it never changes, else null; both must outlive the kernel,
+/// as must `call`. Calls without symbolic sizes are built here, others on their first run. Throws Error.
+std::unique_ptr<LibraryKernel> compile_library_call(const LibraryCall& call, std::span<const Tensor* const> constants,
+                                                    const CompileOptions& options, std::shared_ptr<Scratch> scratch);
+
+}  // namespace strata::library

@@ -1,0 +1,284 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Rows of the last dimension are loaded in pieces into a small array of the compute type, worked on there, and stored:
+/// so one loop per operation and one per type suffice, and the compiler vectorises each.
+
+#include "codegen/library_copy.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <type_traits>
+
+#include "core/runtime/parallel.h"
+#include "core/support/error.h"
+
+namespace strata::library {
+namespace {
+
+constexpr int64_t kPiece = 256;
+
+struct Half {
+  uint16_t bits;
+};
+struct BFloat {
+  uint16_t bits;
+};
+
+template <class C, class T>
+C widen(T v) {
+  return static_cast<C>(v);
+}
+template <class C>
+C widen(Half v) {
+  return static_cast<C>(half_to_float(v.bits));
+}
+template <class C>
+C widen(BFloat v) {
+  const uint32_t bits = static_cast<uint32_t>(v.bits) << 16;
+  float f;
+  std::memcpy(&f, &bits, sizeof f);
+  return static_cast<C>(f);
+}
+
+/// Integers wrap; floats to integers as PyTorch does for values in range.
+template <class T, class C>
+T narrow(C v) {
+  if constexpr (std::is_same_v<T, Half>)
+    return {float_to_half(static_cast<float>(v))};
+  else if constexpr (std::is_same_v<T, BFloat>)
+    return {float_to_bfloat16(static_cast<float>(v))};
+  else if constexpr (std::is_same_v<T, bool>)
+    return v != 0;
+  else if constexpr (std::is_integral_v<T> && std::is_floating_point_v<C>)
+    return static_cast<T>(v > -9.2e18 && v < 9.2e18 ? static_cast<int64_t>(v) : INT64_MIN);
+  else
+    return static_cast<T>(v);
+}
+
+template <class C, class T>
+void load_piece(C* x, const T* p, int64_t stride, int64_t n) {
+  if (stride == 1)
+    for (int64_t i = 0; i < n; ++i) x[i] = widen<C>(p[i]);
+  else if (stride == 0)
+    std::fill(x, x + n, widen<C>(*p));
+  else
+    for (int64_t i = 0; i < n; ++i) x[i] = widen<C>(p[i * stride]);
+}
+
+template <class C, class T>
+void store_piece(const C* x, T* p, int64_t stride, int64_t n) {
+  if (stride == 1)
+    for (int64_t i = 0; i < n; ++i) p[i] = narrow<T>(x[i]);
+  else
+    for (int64_t i = 0; i < n; ++i) p[i * stride] = narrow<T>(x[i]);
+}
+
+/// Calls `f(T*)` with the pointer typed as the dtype says.
+template <class F>
+void with_type(DType dtype, std::byte* p, F&& f) {
+  switch (dtype) {
+    case DType::Bool:
+      return f(reinterpret_cast<bool*>(p));
+    case DType::U8:
+      return f(reinterpret_cast<uint8_t*>(p));
+    case DType::I8:
+      return f(reinterpret_cast<int8_t*>(p));
+    case DType::I16:
+      return f(reinterpret_cast<int16_t*>(p));
+    case DType::I32:
+      return f(reinterpret_cast<int32_t*>(p));
+    case DType::I64:
+      return f(reinterpret_cast<int64_t*>(p));
+    case DType::U16:
+      return f(reinterpret_cast<uint16_t*>(p));
+    case DType::U32:
+      return f(reinterpret_cast<uint32_t*>(p));
+    case DType::U64:
+      return f(reinterpret_cast<uint64_t*>(p));
+    case DType::F16:
+      return f(reinterpret_cast<Half*>(p));
+    case DType::BF16:
+      return f(reinterpret_cast<BFloat*>(p));
+    case DType::F32:
+      return f(reinterpret_cast<float*>(p));
+    case DType::F64:
+      return f(reinterpret_cast<double*>(p));
+    default:
+      throw_user("library calls on " + std::string(dtype_name(dtype)) + " are not supported");
+  }
+}
+
+template <class C>
+C add(C a, C b) {
+  if constexpr (std::is_integral_v<C>)
+    return static_cast<C>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+  else
+    return a + b;
+}
+template <class C>
+C multiply(C a, C b) {
+  if constexpr (std::is_integral_v<C>)
+    return static_cast<C>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+  else
+    return a * b;
+}
+
+template <class C, class F>
+void each(C* x, int64_t n, F&& f) {
+  for (int64_t i = 0; i < n; ++i) x[i] = static_cast<C>(f(x[i]));
+}
+
+/// The comparisons are written so that NaN stays NaN.
+template <class C>
+void apply(const ResultOp& op, C* x, const C* y, int64_t n) {
+  using F = std::conditional_t<std::is_integral_v<C>, double, C>;
+  const C a = static_cast<C>(op.alpha), b = static_cast<C>(op.beta);
+  switch (op.kind) {
+    case PostOp::Kind::Relu:
+      return each(x, n, [](C v) { return v < 0 ? C(0) : v; });
+    case PostOp::Kind::GeluErf:
+      return each(x, n, [](F v) { return F(0.5) * v * (1 + std::erf(v * F(M_SQRT1_2))); });
+    case PostOp::Kind::GeluTanh:
+      return each(x, n, [](F v) {
+        return F(0.5) * v * (1 + std::tanh(F(0.79788456080286535588) * (v + F(0.044715) * v * v * v)));
+      });
+    case PostOp::Kind::Tanh:
+      return each(x, n, [](F v) { return std::tanh(v); });
+    case PostOp::Kind::Sigmoid:
+      return each(x, n, [](F v) { return 1 / (1 + std::exp(-v)); });
+    case PostOp::Kind::Silu:
+      return each(x, n, [](F v) { return v / (1 + std::exp(-v)); });
+    case PostOp::Kind::HardSwish:
+      return each(x, n, [](F v) {
+        const F t = v + 3;
+        return v * (t < 0 ? F(0) : t > 6 ? F(6) : t) / 6;
+      });
+    case PostOp::Kind::HardSigmoid:
+      return each(x, n, [](F v) {
+        const F t = v + 3;
+        return (t < 0 ? F(0) : t > 6 ? F(6) : t) / 6;
+      });
+    case PostOp::Kind::Elu:
+      return each(x, n, [&](F v) { return v < 0 || v != v ? F(op.alpha) * std::expm1(v) : v; });
+    case PostOp::Kind::Clamp:
+      return each(x, n, [=](C v) {
+        v = v < a ? a : v;
+        return v > b ? b : v;
+      });
+    case PostOp::Kind::Linear:
+      return each(x, n, [&](F v) { return F(op.alpha) * v + F(op.beta); });
+    case PostOp::Kind::Add:
+      for (int64_t i = 0; i < n; ++i) x[i] = add(x[i], y[i]);
+      return;
+    case PostOp::Kind::Sub:
+      for (int64_t i = 0; i < n; ++i) x[i] = add(x[i], multiply(y[i], C(-1)));
+      return;
+    case PostOp::Kind::Mul:
+      for (int64_t i = 0; i < n; ++i) x[i] = multiply(x[i], y[i]);
+      return;
+  }
+}
+
+int64_t row_offset(const View& v, int64_t row) {
+  int64_t offset = 0;
+  for (size_t d = v.rank() - 1; d-- > 0;) {
+    offset += row % v.shape[d] * v.strides[d];
+    row /= v.shape[d];
+  }
+  return offset;
+}
+
+View spread(View v, const std::vector<int64_t>& shape) {
+  v = with_rank(std::move(v), std::max<size_t>(1, shape.size()));
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (v.shape[d] == 1 && shape[d] != 1) v.strides[d] = 0;
+    v.shape[d] = shape[d];
+  }
+  return v;
+}
+
+class ElementwiseStep : public Step {
+ public:
+  ElementwiseStep(View from, View to, std::vector<ResultOp> ops)
+      : from_(std::move(from)), to_(std::move(to)), ops_(std::move(ops)) {
+    text_ = (ops_.empty() ? "copy " : "work on the result ") + library::describe(from_) + " -> " +
+            library::describe(to_) + "\n";
+    for (const ResultOp& op : ops_) text_ += "  " + library::describe(op) + "\n";
+    to_ = with_rank(std::move(to_), std::max<size_t>(1, to_.rank()));
+    from_ = spread(std::move(from_), to_.shape);
+    for (ResultOp& op : ops_) {
+      if (op.has_operand()) op.operand = spread(std::move(op.operand), to_.shape);
+    }
+    columns_ = to_.shape.back();
+    rows_ = columns_ == 0 ? 0 : to_.numel() / columns_;
+  }
+
+  void run(const StepArgs& args) override {
+    switch (accumulation_dtype(from_.dtype)) {
+      case DType::F32:
+        return work<float>(args);
+      case DType::F64:
+        return work<double>(args);
+      default:
+        return work<int64_t>(args);
+    }
+  }
+  std::string describe() const override { return text_; }
+
+ private:
+  /// Pieces are the unit of parallel work, so that one long row is split as well as many short ones.
+  template <class C>
+  void work(const StepArgs& args) {
+    const int64_t pieces = (columns_ + kPiece - 1) / kPiece, width = std::min(columns_, kPiece);
+    struct Context {
+      ElementwiseStep* self;
+      const StepArgs* args;
+      int64_t pieces;
+    } context{this, &args, pieces};
+    const int64_t grain =
+        std::max<int64_t>(1, 16384 / std::max<int64_t>(1, width * static_cast<int64_t>(1 + ops_.size())));
+    parallel_for_raw(
+        rows_ * pieces, grain, args.threads,
+        [](void* p, int64_t begin, int64_t end) {
+          const auto& c = *static_cast<Context*>(p);
+          for (int64_t i = begin; i < end; ++i) c.self->template piece<C>(*c.args, i / c.pieces, i % c.pieces * kPiece);
+        },
+        &context);
+  }
+
+  template <class C>
+  void piece(const StepArgs& args, int64_t row, int64_t column) {
+    alignas(64) C x[kPiece], y[kPiece];
+    const int64_t n = std::min(kPiece, columns_ - column);
+    load<C>(args, from_, row, column, n, x);
+    for (const ResultOp& op : ops_) {
+      if (op.has_operand()) load<C>(args, op.operand, row, column, n, y);
+      apply<C>(op, x, y, n);
+    }
+    const int64_t at = row_offset(to_, row) + column * to_.strides.back();
+    with_type(to_.dtype, args.at(to_.slot), [&](auto* p) { store_piece<C>(x, p + at, to_.strides.back(), n); });
+  }
+
+  template <class C>
+  static void load(const StepArgs& args, const View& v, int64_t row, int64_t column, int64_t n, C* x) {
+    const int64_t at = row_offset(v, row) + column * v.strides.back();
+    with_type(v.dtype, args.at(v.slot), [&](auto* p) { load_piece<C>(x, p + at, v.strides.back(), n); });
+  }
+
+  View from_, to_;
+  std::vector<ResultOp> ops_;
+  int64_t rows_ = 0, columns_ = 0;
+  std::string text_;
+};
+
+}  // namespace
+
+std::unique_ptr<Step> make_copy(View from, View to) { return make_epilogue(std::move(from), std::move(to), {}); }
+
+std::unique_ptr<Step> make_epilogue(View from, View to, std::vector<ResultOp> ops) {
+  return std::make_unique<ElementwiseStep>(std::move(from), std::move(to), std::move(ops));
+}
+
+}  // namespace strata::library

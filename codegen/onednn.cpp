@@ -1,0 +1,235 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/onednn.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/runtime/plan.h"
+#include "core/support/error.h"
+
+extern "C" {
+// Of the OpenMP runtime that oneDNN brings; weak, because the build with std::thread has none of its own.
+__attribute__((weak)) int omp_get_max_threads(void);
+__attribute__((weak)) void omp_set_num_threads(int threads);
+}
+
+namespace strata::library {
+namespace {
+
+dnnl::stream& engine_stream() {
+  static dnnl::stream stream(onednn_engine());
+  return stream;
+}
+
+/// Calls oneDNN's C interface: the C++ one builds a hash map per call.
+class OnednnStep : public Step {
+ public:
+  OnednnStep(dnnl::primitive primitive, std::vector<OnednnArg> args, std::string text)
+      : primitive_(std::move(primitive)), text_(std::move(text)) {
+    for (OnednnArg& a : args) {
+      std::byte* fixed = a.slot.kind == Slot::Kind::Fixed ? a.slot.resolve(nullptr, nullptr) : nullptr;
+      memories_.emplace_back(a.desc, onednn_engine(), fixed);
+      args_.push_back({a.id, memories_.back().get()});
+      slots_.push_back(a.slot);
+      last_.push_back(fixed);
+    }
+  }
+
+  void run(const StepArgs& args) override {
+    for (size_t i = 0; i < args_.size(); ++i) {
+      std::byte* p = args.at(slots_[i]);
+      if (p == last_[i]) continue;
+      dnnl_memory_set_data_handle(args_[i].memory, p);
+      last_[i] = p;
+    }
+    const OmpThreads threads(args.threads);
+    const dnnl_status_t status =
+        dnnl_primitive_execute(primitive_.get(), engine_stream().get(), static_cast<int>(args_.size()), args_.data());
+    if (status != dnnl_success)
+      throw_runtime(fmt::format("oneDNN failed with status {} in {}", static_cast<int>(status), text_));
+  }
+  std::string describe() const override { return text_; }
+
+ private:
+  dnnl::primitive primitive_;
+  std::vector<dnnl::memory> memories_;
+  std::vector<dnnl_exec_arg_t> args_;
+  std::vector<Slot> slots_;
+  std::vector<std::byte*> last_;
+  std::string text_;
+};
+
+std::string dims_text(const dnnl::memory::desc& desc) { return fmt::format("[{}]", fmt::join(desc.dims(), ", ")); }
+
+struct Eltwise {
+  dnnl::algorithm algorithm;
+  float alpha, beta;
+};
+
+/// One or two element-wise operations that make up the PostOp.
+std::vector<Eltwise> eltwise_of(const ResultOp& op) {
+  const auto a = static_cast<float>(op.alpha), b = static_cast<float>(op.beta);
+  using A = dnnl::algorithm;
+  switch (op.kind) {
+    case PostOp::Kind::Relu:
+      return {{A::eltwise_relu, 0, 0}};
+    case PostOp::Kind::GeluErf:
+      return {{A::eltwise_gelu_erf, 0, 0}};
+    case PostOp::Kind::GeluTanh:
+      return {{A::eltwise_gelu_tanh, 0, 0}};
+    case PostOp::Kind::Tanh:
+      return {{A::eltwise_tanh, 0, 0}};
+    case PostOp::Kind::Sigmoid:
+      return {{A::eltwise_logistic, 0, 0}};
+    case PostOp::Kind::Silu:
+      return {{A::eltwise_swish, 1, 0}};
+    case PostOp::Kind::HardSwish:
+      return {{A::eltwise_hardswish, 0, 0}};
+    // This version has no hard sigmoid.
+    case PostOp::Kind::HardSigmoid:
+      return {{A::eltwise_linear, 1.0f / 6, 0.5f}, {A::eltwise_clip, 0, 1}};
+    case PostOp::Kind::Elu:
+      return {{A::eltwise_elu, a, 0}};
+    case PostOp::Kind::Clamp:
+      return {{A::eltwise_clip, a, b}};
+    case PostOp::Kind::Linear:
+      return {{A::eltwise_linear, a, b}};
+    default:
+      return {};
+  }
+}
+
+/// The kernels of this version keep one set of parameters per algorithm: a second use with others would silently take
+/// the first one's.
+bool clashes(const Eltwise& e, const std::vector<Eltwise>& used) {
+  return std::any_of(used.begin(), used.end(), [&](const Eltwise& u) {
+    return u.algorithm == e.algorithm && (u.alpha != e.alpha || u.beta != e.beta);
+  });
+}
+
+/// The operand as the fast kernels take it: the result's own layout, dense along the channel, or one element.
+std::optional<View> binary_operand(const View& operand, const View& result, size_t channel) {
+  if (!onednn_dtype(operand.dtype)) return std::nullopt;
+  View v = operand;
+  bool same = true, along_channel = true;
+  for (size_t d = 0; d < v.rank(); ++d) {
+    if (v.strides[d] == 0) v.shape[d] = 1;
+    if (v.shape[d] != result.shape[d] || (v.shape[d] > 1 && v.strides[d] != result.strides[d])) same = false;
+    if (v.shape[d] != 1 && (d != channel || v.strides[d] != 1)) along_channel = false;
+  }
+  if (same) {
+    v.strides = result.strides;
+    return v;
+  }
+  if (!along_channel) return std::nullopt;
+  v.strides = contiguous_strides(std::span<const int64_t>(v.shape));
+  return v;
+}
+
+}  // namespace
+
+OmpThreads::OmpThreads(int threads) {
+#ifdef STRATA_STD_THREADS
+  threads = 1;
+#endif
+  if (!omp_get_max_threads || !omp_set_num_threads) return;
+  before_ = omp_get_max_threads();
+  changed_ = before_ != threads;
+  if (changed_) omp_set_num_threads(threads);
+}
+
+OmpThreads::~OmpThreads() {
+  if (changed_) omp_set_num_threads(before_);
+}
+
+dnnl::engine& onednn_engine() {
+  static dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  return engine;
+}
+
+std::optional<dnnl::memory::data_type> onednn_dtype(DType dtype) {
+  if (dtype == DType::F32) return dnnl::memory::data_type::f32;
+  if (dtype == DType::BF16 && host_target().avx512) return dnnl::memory::data_type::bf16;
+  return std::nullopt;
+}
+
+dnnl::memory::desc onednn_desc(const View& view) {
+  return {dnnl::memory::dims(view.shape.begin(), view.shape.end()), *onednn_dtype(view.dtype),
+          dnnl::memory::dims(view.strides.begin(), view.strides.end())};
+}
+
+std::unique_ptr<Step> make_onednn_step(dnnl::primitive primitive, std::vector<OnednnArg> args, std::string text) {
+  return std::make_unique<OnednnStep>(std::move(primitive), std::move(args), std::move(text));
+}
+
+std::unique_ptr<Step> make_onednn_reorder(const dnnl::memory::desc& from, Slot from_slot, const dnnl::memory::desc& to,
+                                          Slot to_slot, ScratchPlan& scratch) {
+  dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  const dnnl::reorder::primitive_desc pd(onednn_engine(), from, onednn_engine(), to, attr);
+  std::vector<OnednnArg> args{{DNNL_ARG_FROM, from, from_slot}, {DNNL_ARG_TO, to, to_slot}};
+  if (const auto size = pd.scratchpad_desc().get_size(); size > 0) {
+    args.push_back({DNNL_ARG_SCRATCHPAD, pd.scratchpad_desc(), scratch.take(static_cast<int64_t>(size))});
+  }
+  return make_onednn_step(dnnl::reorder(pd), std::move(args),
+                          fmt::format("reorder {} {}\n", pd.impl_info_str(), dims_text(to)));
+}
+
+OnednnAttr onednn_attr(const std::vector<ResultOp>& ops, const View& result, size_t channel, size_t most) {
+  OnednnAttr made;
+  dnnl::post_ops post;
+  std::vector<Eltwise> used;
+  for (const ResultOp& op : ops) {
+    if (made.taken >= most || post.len() + 2 > 32) break;
+    if (!op.has_operand()) {
+      const std::vector<Eltwise> wanted = eltwise_of(op);
+      if (std::any_of(wanted.begin(), wanted.end(), [&](const Eltwise& e) { return clashes(e, used); })) break;
+      for (const Eltwise& e : wanted) post.append_eltwise(1.0f, e.algorithm, e.alpha, e.beta);
+      used.insert(used.end(), wanted.begin(), wanted.end());
+      ++made.taken;
+      continue;
+    }
+    const std::optional<View> operand = binary_operand(op.operand, result, channel);
+    if (!operand) break;
+    const dnnl::memory::desc desc = onednn_desc(*operand);
+    made.args.push_back({DNNL_ARG_ATTR_MULTIPLE_POST_OP(post.len()) | DNNL_ARG_SRC_1, desc, operand->slot});
+    post.append_binary(op.kind == PostOp::Kind::Add   ? dnnl::algorithm::binary_add
+                       : op.kind == PostOp::Kind::Sub ? dnnl::algorithm::binary_sub
+                                                      : dnnl::algorithm::binary_mul,
+                       desc);
+    ++made.taken;
+  }
+  made.attr.set_post_ops(post);
+  made.attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return made;
+}
+
+bool onednn_is_fast(const char* implementation) {
+  return std::string_view(implementation).find("ref") == std::string_view::npos;
+}
+
+std::shared_ptr<dnnl::memory> PackedConstants::get(const void* key, const dnnl::memory::desc& from,
+                                                   const dnnl::memory::desc& to, std::byte* source) {
+  std::lock_guard lock(mutex_);
+  for (const Entry& e : entries_) {
+    if (e.key == key && e.memory->get_desc() == to) return e.memory;
+  }
+  auto packed = std::make_shared<dnnl::memory>(to, onednn_engine());
+  dnnl::memory plain(from, onednn_engine(), source);
+  dnnl::reorder(plain, *packed).execute(engine_stream(), plain, *packed);
+  engine_stream().wait();
+  entries_.push_back({key, packed});
+  return packed;
+}
+
+size_t PackedConstants::bytes() const {
+  std::lock_guard lock(mutex_);
+  size_t total = 0;
+  for (const Entry& e : entries_) total += e.memory->get_desc().get_size();
+  return total;
+}
+
+}  // namespace strata::library

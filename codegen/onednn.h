@@ -1,0 +1,88 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// oneDNN behind the steps of a library call: descriptors from views, attributes from post-operations, primitives as
+/// steps.
+
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <oneapi/dnnl/dnnl.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "codegen/library_view.h"
+
+namespace strata::library {
+
+dnnl::engine& onednn_engine();
+
+/// oneDNN uses as many threads as OpenMP would: set for the lifetime of this object, so that a host's own setting is
+/// kept.
+class OmpThreads {
+ public:
+  explicit OmpThreads(int threads);
+  ~OmpThreads();
+  OmpThreads(const OmpThreads&) = delete;
+  OmpThreads& operator=(const OmpThreads&) = delete;
+
+ private:
+  int before_ = 0;
+  bool changed_ = false;
+};
+
+/// F32, and BF16 where the processor can; nothing for others.
+std::optional<dnnl::memory::data_type> onednn_dtype(DType dtype);
+/// Strided description of a view (its own strides).
+dnnl::memory::desc onednn_desc(const View& view);
+
+/// A memory argument of a primitive: where it is, and how it lies there.
+struct OnednnArg {
+  int id;
+  dnnl::memory::desc desc;
+  Slot slot;
+};
+
+/// A primitive with its arguments as a step. The scratchpad comes from the shared scratch.
+std::unique_ptr<Step> make_onednn_step(dnnl::primitive primitive, std::vector<OnednnArg> args, std::string text);
+std::unique_ptr<Step> make_onednn_reorder(const dnnl::memory::desc& from, Slot from_slot, const dnnl::memory::desc& to,
+                                          Slot to_slot, ScratchPlan& scratch);
+
+/// Attributes for a prefix of post-operations, and what they read.
+struct OnednnAttr {
+  dnnl::primitive_attr attr;
+  std::vector<OnednnArg> args;
+  size_t taken = 0;  ///< operations in it
+};
+/// The longest prefix, at most `most` operations, that oneDNN's fast kernels take for a result laid out as `result`.
+OnednnAttr onednn_attr(const std::vector<ResultOp>& ops, const View& result, size_t channel, size_t most);
+
+/// Whether an implementation is one of the fast ones (the reference ones are slower than ours).
+bool onednn_is_fast(const char* implementation);
+
+/// Packed copies of constants, shared by all sizes of a call. Thread-safe.
+class PackedConstants {
+ public:
+  /// `source` laid out as `to`; `key` tells the constants apart.
+  std::shared_ptr<dnnl::memory> get(const void* key, const dnnl::memory::desc& from, const dnnl::memory::desc& to,
+                                    std::byte* source);
+  size_t bytes() const;
+
+ private:
+  struct Entry {
+    const void* key;
+    std::shared_ptr<dnnl::memory> memory;
+  };
+  mutable std::mutex mutex_;
+  std::vector<Entry> entries_;
+};
+
+/// Builders: false when oneDNN has no fast kernel for this call; then `instance` is untouched.
+bool build_onednn_matmul(const ConcreteCall& call, PackedConstants& packed, Instance& instance);
+bool build_onednn_convolution(const ConcreteCall& call, PackedConstants& packed, Instance& instance);
+
+}  // namespace strata::library

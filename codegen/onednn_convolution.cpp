@@ -1,0 +1,262 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Convolutions and transposed convolutions through oneDNN. The primitive chooses the layouts it is fastest in
+/// (`format_tag::any`); weights that are constant are packed once, activations are reordered around the call unless
+/// they already lie channels-last.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "codegen/library_copy.h"
+#include "codegen/onednn.h"
+#include "core/support/error.h"
+
+namespace strata::library {
+namespace {
+
+using dnnl::memory;
+
+struct Shape {
+  bool transposed = false;
+  memory::dims strides, dilates, left, right;
+  View weight;  // with groups as a dimension of its own when there are several
+};
+
+View grouped_weight(View w, int64_t groups, bool transposed) {
+  // Of a transposed convolution the weight is [c, o/groups, k...]; oneDNN wants [groups, o/groups, c/groups, k...].
+  if (groups > 1) {
+    w.shape.insert(w.shape.begin(), groups);
+    w.shape[1] /= groups;
+    w.strides.insert(w.strides.begin(), w.shape[1] * w.strides[0]);
+  }
+  const size_t first = groups > 1 ? 1 : 0;
+  if (transposed) {
+    std::swap(w.shape[first], w.shape[first + 1]);
+    std::swap(w.strides[first], w.strides[first + 1]);
+  }
+  return w;
+}
+
+Shape make_shape(const ConcreteCall& call) {
+  const LibraryCall& c = *call.call;
+  Shape s;
+  s.transposed = c.kind == "convolution_transpose";
+  const View& in = call.operands[0];
+  const View& out = call.result;
+  s.weight = grouped_weight(call.operands[1], c.groups, s.transposed);
+  const size_t spatial = in.rank() - 2;
+  for (size_t d = 0; d < spatial; ++d) {
+    const int64_t kernel = s.weight.shape[s.weight.rank() - spatial + d];
+    const int64_t span = (kernel - 1) * c.dilation[d] + 1;
+    s.strides.push_back(c.stride[d]);
+    s.dilates.push_back(c.dilation[d] - 1);
+    s.left.push_back(c.padding[d]);
+    const int64_t i = in.shape[d + 2], o = out.shape[d + 2];
+    s.right.push_back(s.transposed ? (i - 1) * c.stride[d] + span - c.padding[d] - o
+                                   : (o - 1) * c.stride[d] + span - c.padding[d] - i);
+  }
+  return s;
+}
+
+bool is_channels_last(const View& v) {
+  int64_t expected = 1;
+  for (size_t k = 0; k < v.rank(); ++k) {
+    const size_t d = k == 0 ? 1 : k + 1 == v.rank() ? 0 : v.rank() - k;
+    if (v.shape[d] > 1 && v.strides[d] != expected) return false;
+    expected *= v.shape[d];
+  }
+  return true;
+}
+
+View channels_last(View v) {
+  int64_t step = 1;
+  for (size_t k = 0; k < v.rank(); ++k) {
+    const size_t d = k == 0 ? 1 : k + 1 == v.rank() ? 0 : v.rank() - k;
+    v.strides[d] = step;
+    step *= v.shape[d];
+  }
+  return v;
+}
+
+View plain(View v) {
+  v.strides = contiguous_strides(std::span<const int64_t>(v.shape));
+  return v;
+}
+
+memory::desc any_desc(const View& v, DType dtype) {
+  return {memory::dims(v.shape.begin(), v.shape.end()), *onednn_dtype(dtype), memory::format_tag::any};
+}
+
+/// What is asked of oneDNN: layouts of the activations, and how many operations on the result.
+struct Request {
+  memory::desc in, weight, bias, out;
+  OnednnAttr attr;
+};
+
+struct Primitive {
+  memory::desc in, weight, bias, out, scratchpad;
+  dnnl::primitive primitive;
+  std::string implementation;
+  OnednnAttr attr;
+};
+
+template <class Kind>
+std::optional<Primitive> create_as(const Request& r, const Shape& s, dnnl::algorithm algorithm) {
+  using Desc = typename Kind::desc;
+  const auto kind = dnnl::prop_kind::forward_inference;
+  const Desc desc = r.bias.data.ndims > 0
+                        ? Desc(kind, algorithm, r.in, r.weight, r.bias, r.out, s.strides, s.dilates, s.left, s.right)
+                        : Desc(kind, algorithm, r.in, r.weight, r.out, s.strides, s.dilates, s.left, s.right);
+  const typename Kind::primitive_desc pd(desc, r.attr.attr, onednn_engine(), /*allow_empty=*/true);
+  if (pd.get(true) == nullptr || !onednn_is_fast(pd.impl_info_str())) return std::nullopt;
+  return Primitive{pd.src_desc(), pd.weights_desc(),  r.bias, pd.dst_desc(), pd.scratchpad_desc(),
+                   Kind(pd),      pd.impl_info_str(), r.attr};
+}
+
+std::optional<Primitive> create(const Request& r, const Shape& s) {
+  try {
+    return s.transposed ? create_as<dnnl::deconvolution_forward>(r, s, dnnl::algorithm::deconvolution_direct)
+                        : create_as<dnnl::convolution_forward>(r, s, dnnl::algorithm::convolution_direct);
+  } catch (const dnnl::error&) {
+    return std::nullopt;  // sizes it does not take: ours does
+  }
+}
+
+struct Activations {
+  View in, out;  // as the primitive may take them (plain or channels-last)
+  bool fixed;    // these very layouts; else the primitive chooses
+};
+
+std::optional<Primitive> attempt(const Activations& a, const Shape& s, const std::optional<View>& bias,
+                                 const std::vector<ResultOp>& ops, DType dtype) {
+  size_t most = ops.size();
+  for (;;) {
+    Request r;
+    r.attr = onednn_attr(ops, a.out, 1, most);
+    r.in = a.fixed ? onednn_desc(a.in) : any_desc(a.in, dtype);
+    r.out = a.fixed ? onednn_desc(a.out) : any_desc(a.out, a.out.dtype);
+    r.weight = any_desc(s.weight, dtype);
+    if (bias) r.bias = onednn_desc(*bias);
+    const size_t taken = r.attr.taken;
+    if (std::optional<Primitive> made = create(r, s)) return made;
+    if (taken == 0) return std::nullopt;
+    most = taken - 1;
+  }
+}
+
+/// Copies an operand into scratch in the compute type when it has another or odd strides.
+void stage(View& v, DType dtype, bool any_strides, Instance& instance) {
+  if (v.dtype == dtype && (any_strides || v.is_contiguous() || is_channels_last(v))) return;
+  const View to = instance.scratch.tensor(dtype, v.shape);
+  instance.steps.push_back(make_copy(v, to));
+  v = to;
+}
+
+std::string describe_primitive(const Primitive& p, const ConcreteCall& call, const Shape& s,
+                               const std::vector<ResultOp>& ops) {
+  const LibraryCall& c = *call.call;
+  std::string text =
+      fmt::format("{} {}\n  input {}\n  weight {}{}\n  result {}\n  stride [{}] padding [{}] dilation [{}] groups {}\n",
+                  c.kind, p.implementation, describe(call.operands[0]), describe(s.weight),
+                  call.constant[1] ? fmt::format(" packed, {} bytes", p.weight.get_size()) : "", describe(call.result),
+                  fmt::join(c.stride, ", "), fmt::join(c.padding, ", "), fmt::join(c.dilation, ", "), c.groups);
+  for (size_t i = 0; i < p.attr.taken; ++i) text += "  " + describe(ops[i]) + "\n";
+  return text;
+}
+
+bool takes(const ConcreteCall& call) {
+  const size_t rank = call.result.rank();
+  if (accumulation_dtype(call.result.dtype) != DType::F32 || rank < 3 || rank > 5) return false;
+  if (call.result.numel() == 0 || call.operands[0].numel() == 0 || call.operands[1].numel() == 0) return false;
+  return call.operands[0].dtype != DType::F64 && call.operands[1].dtype != DType::F64;
+}
+
+/// The packed constant, or the weight reordered in each call.
+Slot weight_slot(const ConcreteCall& call, const Primitive& p, const View& weight, PackedConstants& packed,
+                 Instance& made) {
+  const memory::desc from = onednn_desc(weight);
+  if (call.constant[1]) {
+    const auto memory = packed.get(call.operands[1].slot.fixed, from, p.weight, weight.slot.resolve(nullptr, nullptr));
+    made.owned.push_back(memory);
+    return {Slot::Kind::Fixed, 0, 0, static_cast<std::byte*>(memory->get_data_handle())};
+  }
+  if (from == p.weight) return weight.slot;
+  const Slot to = made.scratch.take(static_cast<int64_t>(p.weight.get_size()));
+  made.steps.push_back(make_onednn_reorder(from, weight.slot, p.weight, to, made.scratch));
+  return to;
+}
+
+}  // namespace
+
+bool build_onednn_convolution(const ConcreteCall& call, PackedConstants& packed, Instance& instance) {
+  if (!takes(call)) return false;
+  const bool is_bf16 =
+      call.operands[0].dtype == DType::BF16 && call.operands[1].dtype == DType::BF16 && onednn_dtype(DType::BF16);
+  const DType dtype = is_bf16 ? DType::BF16 : DType::F32;
+  Instance made;
+  Shape shape = make_shape(call);
+  View in = call.operands[0];
+  stage(in, dtype, false, made);
+  if (shape.weight.dtype != dtype) {
+    if (call.constant[1]) return false;  // converted by the caller, once
+    stage(shape.weight, dtype, true, made);
+  }
+  std::vector<ResultOp> ops = result_ops(call);
+  std::optional<View> bias;
+  if (call.call->has_bias) {
+    bias = call.operands[2];
+    stage(*bias, DType::F32, false, made);
+  }
+  // The primitive writes to the result itself, or to scratch when the result has another type, odd strides, or needs
+  // more work.
+  const bool direct = onednn_dtype(call.result.dtype) && (call.result.is_contiguous() || is_channels_last(call.result));
+  View out = direct ? call.result : plain(call.result);
+  if (!direct) out.dtype = DType::F32;
+  const bool last = is_channels_last(in) && is_channels_last(out) && !(in.is_contiguous() && out.is_contiguous());
+  Activations acts{last ? channels_last(in) : in, last ? channels_last(out) : out, last};
+  std::optional<Primitive> p = attempt(acts, shape, bias, ops, dtype);
+  if (p && p->attr.taken < ops.size() && out.dtype != DType::F32) {
+    acts.out.dtype = out.dtype = DType::F32;
+    p = attempt(acts, shape, bias, ops, dtype);
+  }
+  if (!p) return false;
+
+  std::vector<OnednnArg> args;
+  Slot in_slot = in.slot;
+  if (const memory::desc from = onednn_desc(acts.in); from != p->in) {
+    in_slot = made.scratch.take(static_cast<int64_t>(p->in.get_size()));
+    made.steps.push_back(make_onednn_reorder(from, in.slot, p->in, in_slot, made.scratch));
+  }
+  args.push_back({DNNL_ARG_SRC, p->in, in_slot});
+  args.push_back({DNNL_ARG_WEIGHTS, p->weight, weight_slot(call, *p, shape.weight, packed, made)});
+  if (bias) args.push_back({DNNL_ARG_BIAS, p->bias, bias->slot});
+  const std::vector<ResultOp> rest(ops.begin() + static_cast<int64_t>(p->attr.taken), ops.end());
+  const bool to_result = direct && out.dtype == call.result.dtype;
+  if (!to_result) out.slot = made.scratch.take(out.numel() * 4);
+  const memory::desc wanted = onednn_desc(acts.out);
+  const Slot out_slot = wanted == p->out ? out.slot : made.scratch.take(static_cast<int64_t>(p->out.get_size()));
+  args.push_back({DNNL_ARG_DST, p->out, out_slot});
+  // Operands of the result's shape must lie as the result does inside the primitive.
+  for (OnednnArg a : p->attr.args) {
+    if (wanted != p->out && a.desc.dims() == p->out.dims()) {
+      memory::desc as_out = p->out;
+      as_out.data.data_type = a.desc.data.data_type;
+      const Slot to = made.scratch.take(static_cast<int64_t>(as_out.get_size()));
+      made.steps.push_back(make_onednn_reorder(a.desc, a.slot, as_out, to, made.scratch));
+      a = {a.id, as_out, to};
+    }
+    args.push_back(std::move(a));
+  }
+  if (const auto size = p->scratchpad.get_size(); size > 0) {
+    args.push_back({DNNL_ARG_SCRATCHPAD, p->scratchpad, made.scratch.take(static_cast<int64_t>(size))});
+  }
+  made.steps.push_back(make_onednn_step(p->primitive, std::move(args), describe_primitive(*p, call, shape, ops)));
+  if (wanted != p->out) made.steps.push_back(make_onednn_reorder(p->out, out_slot, wanted, out.slot, made.scratch));
+  if (!rest.empty() || !to_result) made.steps.push_back(make_epilogue(out, call.result, rest));
+  instance = std::move(made);
+  return true;
+}
+
+}  // namespace strata::library

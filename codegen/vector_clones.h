@@ -1,0 +1,12 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// STRATA_VECTOR_CLONES before a function: compiled for several vector widths, the best of them chosen when the program
+/// is loaded. Sanitizers run before that choice can be made, and clang does it differently: both get the plain version.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__) && \
+    !defined(__SANITIZE_ADDRESS__)
+#define STRATA_VECTOR_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define STRATA_VECTOR_CLONES
+#endif

@@ -1,0 +1,531 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// The executor keeps one `Layout` per binding of the size symbols: every pointer that a launch needs is there, so that
+/// a call whose sizes are known only fills in the addresses of its inputs and outputs and walks the launches.
+
+#include <time.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <list>
+#include <utility>
+
+#include "core/runtime/arena.h"
+#include "core/runtime/input_binding.h"
+#include "core/runtime/parallel.h"
+#include "core/runtime/plan.h"
+#include "core/support/error.h"
+
+namespace strata {
+namespace {
+
+constexpr size_t kLayouts = 32;
+
+int64_t now() {
+  timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);  // what std::chrono::steady_clock reads, through the vDSO
+  return t.tv_sec * int64_t{1'000'000'000} + t.tv_nsec;
+}
+
+struct FreeMemory {
+  void operator()(std::byte* p) const { std::free(p); }
+};
+using Memory = std::unique_ptr<std::byte, FreeMemory>;
+
+/// A pointer of some launch that changes with every call.
+struct Patch {
+  size_t slot;
+  int buffer;
+};
+
+struct OutputView {
+  std::vector<int64_t> shape, strides;
+  int64_t offset = 0, value = 0;
+};
+
+struct Layout {
+  SymBindings symbols;
+  std::vector<int64_t> bytes, numel;          // per buffer
+  std::vector<std::vector<int64_t>> strides;  // per input: as the plan wants them
+  ArenaLayout arena;
+  std::vector<int64_t> offsets;      // per buffer, -1 where not in the arena
+  std::vector<std::byte*> pointers;  // of all launches, one after the other
+  std::byte* arena_base = nullptr;   // that `pointers` was made for
+  std::vector<OutputView> outputs;
+};
+
+bool same_layout(const Tensor& a, const Tensor& b) {
+  return a.dtype == b.dtype && a.shape == b.shape && a.strides == b.strides;
+}
+
+/// Strides agree wherever a dimension has more than one element.
+bool strides_match(const Tensor& t, const std::vector<int64_t>& strides) {
+  for (size_t d = 0; d < t.rank(); ++d) {
+    if (t.shape[d] == 0) return true;
+    if (t.shape[d] > 1 && t.strides[d] != strides[d]) return false;
+  }
+  return true;
+}
+
+int64_t extent_of(const std::vector<int64_t>& shape, const std::vector<int64_t>& strides) {
+  int64_t last = 0;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (shape[d] == 0) return 0;
+    last += (shape[d] - 1) * strides[d];
+  }
+  return last + 1;
+}
+
+/// Copies elements between tensors of one dtype and shape, each with its own strides.
+void copy_elements(const Tensor& from, const Tensor& to) {
+  const int64_t total = from.numel();
+  const auto item = static_cast<int64_t>(dtype_size(from.dtype));
+  if (from.is_contiguous() && to.is_contiguous()) {
+    if (total > 0) std::memmove(to.data(), from.data(), static_cast<size_t>(total * item));
+    return;
+  }
+  std::vector<int64_t> index(from.rank(), 0);
+  std::byte *p = from.data(), *q = to.data();
+  for (int64_t n = 0; n < total; ++n) {
+    std::memcpy(q, p, static_cast<size_t>(item));
+    for (size_t d = from.rank(); d-- > 0;) {
+      p += from.strides[d] * item;
+      q += to.strides[d] * item;
+      if (++index[d] < from.shape[d]) break;
+      p -= from.strides[d] * from.shape[d] * item;
+      q -= to.strides[d] * to.shape[d] * item;
+      index[d] = 0;
+    }
+  }
+}
+
+Tensor with_strides(const Tensor& t, const std::vector<int64_t>& strides) {
+  Tensor copy = Tensor::empty(t.dtype, {extent_of(t.shape, strides)});
+  copy.shape = t.shape;
+  copy.strides = strides;
+  copy_elements(t, copy);
+  return copy;
+}
+
+/// Buffers that a launch writes, as positions in `Launch::buffers`.
+std::vector<size_t> written_by(const Launch& launch) {
+  std::vector<size_t> written;
+  if (const auto* kernel = std::get_if<loop::Kernel>(&launch.work)) {
+    for (size_t i = 0; i < kernel->buffers.size() && i < launch.buffers.size(); ++i) {
+      const loop::BufferRole role = kernel->buffers[i].role;
+      if (role == loop::BufferRole::Output || role == loop::BufferRole::InOut) written.push_back(i);
+    }
+  } else if (const auto* call = std::get_if<LibraryCall>(&launch.work)) {
+    if (call->result.buffer >= 0) written.push_back(static_cast<size_t>(call->result.buffer));
+  } else if (!launch.buffers.empty()) {
+    written.push_back(launch.buffers.size() - 1);
+  }
+  return written;
+}
+
+std::string normalised(std::string name) {
+  std::replace(name.begin(), name.end(), '.', '_');
+  return name;
+}
+
+}  // namespace
+
+struct Executor::Impl {
+  Impl(std::shared_ptr<const Plan> the_plan, std::vector<std::unique_ptr<CompiledKernel>> the_kernels, int the_threads);
+
+  void check_plan() const;
+  int mutated_buffer(const PlanMutation& m) const;
+  int64_t eval(const SymInt& e, const SymBindings& symbols, const std::string& what) const;
+  std::vector<int64_t> eval(const std::vector<SymInt>& list, const SymBindings& symbols, const std::string& what) const;
+
+  void select(const std::vector<Tensor>& inputs);
+  bool same_as_before(const std::vector<Tensor>& inputs) const;
+  std::unique_ptr<Layout> make_layout(SymBindings symbols) const;
+  void size_buffers(Layout& layout) const;
+  void place_buffers(Layout& layout) const;
+  void grow_arena(int64_t bytes);
+  void fill_static(Layout& layout) const;
+
+  void take_inputs(const std::vector<Tensor>& inputs);
+  void allocate_outputs();
+  void fill_pointers();
+  template <bool timed>
+  void launch_all();
+  void observe(size_t launch) const;
+  Tensor output_tensor(size_t i) const;
+  std::vector<Tensor> finish(const std::vector<Tensor>& inputs);
+
+  std::shared_ptr<const Plan> plan;
+  std::vector<std::unique_ptr<CompiledKernel>> kernels;
+  int threads;
+  InputBinder binder;
+  std::vector<size_t> first_slot;  // of each launch in Layout::pointers
+  std::vector<Patch> patches;
+  std::vector<std::pair<int, int>> mutations;  // output, buffer
+  std::vector<bool> output_is_mutation;
+
+  std::list<std::unique_ptr<Layout>> layouts;  // most recently used first
+  Layout* layout = nullptr;
+  Memory arena;
+  int64_t arena_size = 0;
+  std::vector<Tensor> last_inputs;  // dtype, shape and strides only
+  std::vector<Tensor> held;         // per buffer: the input or output tensor of this call
+  std::vector<std::byte*> base;     // per buffer, of this call
+
+  bool timing = false;
+  std::vector<LaunchTime> times;
+  std::function<void(size_t, int, const Tensor&)> observer;
+};
+
+Executor::Impl::Impl(std::shared_ptr<const Plan> the_plan, std::vector<std::unique_ptr<CompiledKernel>> the_kernels,
+                     int the_threads)
+    : plan(std::move(the_plan)),
+      kernels(std::move(the_kernels)),
+      threads(the_threads > 0 ? the_threads : thread_count()),
+      binder(*plan) {
+  check_plan();
+  size_t slot = 0;
+  for (const Launch& l : plan->launches) {
+    first_slot.push_back(slot);
+    for (int b : l.buffers) {
+      const PlanBuffer::Kind kind = plan->buffers[b].kind;
+      if (kind == PlanBuffer::Kind::Input || kind == PlanBuffer::Kind::Output) patches.push_back({slot, b});
+      ++slot;
+    }
+  }
+  held.resize(plan->buffers.size());
+  base.resize(plan->buffers.size());
+  output_is_mutation.resize(plan->outputs.size());
+  for (const PlanMutation& m : plan->mutations) {
+    mutations.emplace_back(m.output, mutated_buffer(m));
+    output_is_mutation[m.output] = true;
+  }
+}
+
+void Executor::Impl::check_plan() const {
+  const auto count = static_cast<int>(plan->buffers.size());
+  if (kernels.size() != plan->launches.size()) {
+    throw_internal("plan of " + std::to_string(plan->launches.size()) + " launches with " +
+                   std::to_string(kernels.size()) + " kernels");
+  }
+  for (const Launch& l : plan->launches) {
+    for (int b : l.buffers) {
+      if (b < 0 || b >= count)
+        throw_internal("launch " + l.name + " names buffer " + std::to_string(b) + " of " + std::to_string(count));
+    }
+  }
+  for (const PlanBuffer& b : plan->buffers) {
+    if (b.kind == PlanBuffer::Kind::Constant && !b.constant.defined())
+      throw_internal("constant buffer " + b.name + " has no value");
+    if (b.kind != PlanBuffer::Kind::Input) continue;
+    if (b.input < 0 || static_cast<size_t>(b.input) >= plan->inputs.size())
+      throw_internal("buffer " + b.name + " names no input");
+  }
+  for (const PlanOutput& o : plan->outputs) {
+    if (o.buffer >= count)
+      throw_internal("an output names buffer " + std::to_string(o.buffer) + " of " + std::to_string(count));
+  }
+  for (const PlanMutation& m : plan->mutations) {
+    if (m.output < 0 || static_cast<size_t>(m.output) >= plan->outputs.size())
+      throw_internal("mutation of " + m.spec.target + " has no output");
+  }
+}
+
+int Executor::Impl::mutated_buffer(const PlanMutation& m) const {
+  int found = m.buffer;
+  const std::string wanted = normalised(m.spec.target);
+  for (size_t i = 0; i < plan->buffers.size() && found < 0; ++i) {
+    const PlanBuffer& b = plan->buffers[i];
+    if (b.kind != PlanBuffer::Kind::Input && b.kind != PlanBuffer::Kind::Constant) continue;
+    if (b.name == m.spec.target || normalised(b.name) == wanted || b.name == "b_" + wanted || b.name == "p_" + wanted)
+      found = static_cast<int>(i);
+  }
+  if (found < 0 || static_cast<size_t>(found) >= plan->buffers.size())
+    throw_internal("no buffer for the mutation of " + m.spec.target);
+  return found;
+}
+
+int64_t Executor::Impl::eval(const SymInt& e, const SymBindings& symbols, const std::string& what) const {
+  if (e.is_const()) return e.value();
+  const std::optional<int64_t> value = evaluate(e, symbols);
+  if (!value) throw_internal("the size " + e.str() + " of " + what + " does not follow from the inputs");
+  return *value;
+}
+
+std::vector<int64_t> Executor::Impl::eval(const std::vector<SymInt>& list, const SymBindings& symbols,
+                                          const std::string& what) const {
+  std::vector<int64_t> values;
+  values.reserve(list.size());
+  for (const SymInt& e : list) values.push_back(eval(e, symbols, what));
+  return values;
+}
+
+// ------------------------------------------------------------------------------------------------------------- layouts
+
+bool Executor::Impl::same_as_before(const std::vector<Tensor>& inputs) const {
+  if (!layout || inputs.size() != last_inputs.size()) return false;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Type::Kind kind = plan->inputs[i].kind;
+    if (kind == Type::Kind::SymInt) return false;  // the value counts: look closer
+    if (kind == Type::Kind::Tensor && (!inputs[i].defined() || !same_layout(inputs[i], last_inputs[i]))) return false;
+  }
+  return true;
+}
+
+void Executor::Impl::select(const std::vector<Tensor>& inputs) {
+  if (!same_as_before(inputs)) {
+    SymBindings symbols = binder.bind(inputs);
+    layout = nullptr;
+    auto it = std::find_if(layouts.begin(), layouts.end(), [&](const auto& l) { return l->symbols == symbols; });
+    if (it == layouts.end()) {
+      std::unique_ptr<Layout> made = make_layout(std::move(symbols));
+      if (layouts.size() >= kLayouts) layouts.pop_back();
+      layouts.push_front(std::move(made));
+    } else {
+      layouts.splice(layouts.begin(), layouts, it);
+    }
+    layout = layouts.front().get();
+    last_inputs = inputs;
+    for (Tensor& t : last_inputs) t.storage.reset();
+  }
+  grow_arena(layout->arena.bytes);
+  if (layout->arena_base != arena.get() || layout->pointers.empty()) fill_static(*layout);
+}
+
+std::unique_ptr<Layout> Executor::Impl::make_layout(SymBindings symbols) const {
+  auto made = std::make_unique<Layout>();
+  made->symbols = std::move(symbols);
+  size_buffers(*made);
+  place_buffers(*made);
+  for (const PlanOutput& o : plan->outputs) {
+    OutputView view;
+    if (o.buffer < 0) {
+      view.value = eval(o.value, made->symbols, "an output");
+    } else {
+      view = {eval(o.shape, made->symbols, "an output"), eval(o.strides, made->symbols, "an output"),
+              eval(o.offset, made->symbols, "an output"), 0};
+      const int64_t extent = extent_of(view.shape, view.strides);
+      if (view.offset < 0 || (extent > 0 && view.offset + extent > made->numel[o.buffer])) {
+        throw_internal("an output reaches beyond buffer " + plan->buffers[o.buffer].name);
+      }
+    }
+    made->outputs.push_back(std::move(view));
+  }
+  return made;
+}
+
+void Executor::Impl::size_buffers(Layout& l) const {
+  l.strides.resize(plan->inputs.size());
+  for (size_t i = 0; i < plan->inputs.size(); ++i) {
+    const Type& type = plan->inputs[i];
+    if (!type.is_tensor()) continue;
+    const std::string what = binder.describe(i);
+    l.strides[i] = type.tensor.strides
+                       ? eval(*type.tensor.strides, l.symbols, what)
+                       : contiguous_strides(std::span<const int64_t>(eval(type.tensor.shape, l.symbols, what)));
+  }
+  for (const PlanBuffer& b : plan->buffers) {
+    const int64_t numel = eval(b.numel, l.symbols, "buffer " + b.name);
+    int64_t bytes = 0;
+    if (numel < 0) throw_user("buffer " + b.name + " has a negative size for these inputs: " + std::to_string(numel));
+    if (__builtin_mul_overflow(numel, static_cast<int64_t>(dtype_size(b.dtype)), &bytes)) {
+      throw_user("buffer " + b.name + " is too large to be addressed: " + std::to_string(numel) + " elements");
+    }
+    l.numel.push_back(numel);
+    l.bytes.push_back(bytes);
+  }
+}
+
+void Executor::Impl::place_buffers(Layout& l) const {
+  std::vector<ArenaRequest> requests;
+  std::vector<int> request_of(plan->buffers.size(), -1);
+  for (size_t i = 0; i < plan->buffers.size(); ++i) {
+    const PlanBuffer& b = plan->buffers[i];
+    if (b.kind != PlanBuffer::Kind::Temporary) continue;
+    request_of[i] = static_cast<int>(requests.size());
+    const bool in_range = b.reuse_of >= 0 && static_cast<size_t>(b.reuse_of) < i;
+    // Unknown lifetimes last for the whole run.
+    const int last = b.last_launch < 0 ? static_cast<int>(plan->launches.size()) : b.last_launch;
+    requests.push_back({l.bytes[i], std::max(0, b.first_launch), last, in_range ? request_of[b.reuse_of] : -1});
+  }
+  l.arena = plan_arena(requests);
+  l.offsets.assign(plan->buffers.size(), -1);
+  for (size_t i = 0; i < plan->buffers.size(); ++i) {
+    if (request_of[i] >= 0) l.offsets[i] = l.arena.offsets[request_of[i]];
+  }
+}
+
+void Executor::Impl::grow_arena(int64_t bytes) {
+  if (arena && bytes <= arena_size) return;
+  const int64_t wanted = (std::max<int64_t>(bytes, 64) + 63) / 64 * 64 + 64;  // room for a vector read past the end
+  arena.reset();
+  arena.reset(static_cast<std::byte*>(std::aligned_alloc(64, static_cast<size_t>(wanted))));
+  arena_size = arena ? bytes : 0;
+  if (!arena) throw_runtime("out of memory allocating " + std::to_string(bytes) + " bytes for temporaries");
+}
+
+void Executor::Impl::fill_static(Layout& l) const {
+  l.pointers.clear();
+  for (const Launch& launch : plan->launches) {
+    for (int b : launch.buffers) {
+      const PlanBuffer& buffer = plan->buffers[b];
+      std::byte* p = arena.get();  // inputs and outputs: filled in per call
+      if (l.offsets[b] >= 0) p += l.offsets[b];
+      if (buffer.kind == PlanBuffer::Kind::Constant) p = buffer.constant.data();
+      l.pointers.push_back(p);
+    }
+  }
+  l.arena_base = arena.get();
+}
+
+// -----------------------------------------------------------------------------------------------------------------
+// runs
+
+void Executor::Impl::take_inputs(const std::vector<Tensor>& inputs) {
+  for (size_t i = 0; i < plan->buffers.size(); ++i) {
+    const PlanBuffer& b = plan->buffers[i];
+    if (b.kind != PlanBuffer::Kind::Input) continue;
+    const Tensor& t = inputs[b.input];
+    const std::vector<int64_t>& strides = layout->strides[b.input];
+    held[i] = strides.size() != t.rank() || strides_match(t, strides) ? t : with_strides(t, strides);
+    base[i] = held[i].data();
+  }
+}
+
+void Executor::Impl::allocate_outputs() {
+  for (size_t i = 0; i < plan->buffers.size(); ++i) {
+    const PlanBuffer& b = plan->buffers[i];
+    if (b.kind != PlanBuffer::Kind::Output) continue;
+    held[i] = Tensor::empty(b.dtype, {layout->numel[i]});
+    base[i] = held[i].data();
+  }
+}
+
+void Executor::Impl::fill_pointers() {
+  for (const Patch& p : patches) layout->pointers[p.slot] = base[p.buffer];
+}
+
+template <bool timed>
+void Executor::Impl::launch_all() {
+  std::byte* const* pointers = layout->pointers.data();
+  const size_t count = kernels.size();
+  for (size_t i = 0; i < count; ++i) {
+    const LaunchArgs args{pointers + first_slot[i], layout->symbols, threads};
+    if constexpr (timed) {
+      const int64_t start = now();
+      kernels[i]->run(args);
+      times[i] = {static_cast<uint32_t>(i), start, now()};
+    } else {
+      kernels[i]->run(args);
+    }
+    if (timed && observer) observe(i);
+  }
+}
+
+void Executor::Impl::observe(size_t launch) const {
+  const Launch& l = plan->launches[launch];
+  for (size_t position : written_by(l)) {
+    const int b = l.buffers[position];
+    const PlanBuffer& buffer = plan->buffers[b];
+    Tensor view;
+    view.dtype = buffer.dtype;
+    view.shape = eval(buffer.shape, layout->symbols, "buffer " + buffer.name);
+    view.strides = eval(buffer.strides, layout->symbols, "buffer " + buffer.name);
+    if (view.strides.size() != view.shape.size())
+      view.strides = contiguous_strides(std::span<const int64_t>(view.shape));
+    view.storage = std::make_shared<Storage>();
+    view.storage->data = layout->pointers[first_slot[launch] + position];
+    view.storage->size = static_cast<size_t>(layout->bytes[b]);
+    observer(launch, b, view.clone());
+  }
+}
+
+/// A view of an Output buffer's fresh memory; everything else (a temporary, a constant, an input handed through) is
+/// copied.
+Tensor Executor::Impl::output_tensor(size_t i) const {
+  const PlanOutput& o = plan->outputs[i];
+  const OutputView& view = layout->outputs[i];
+  if (o.buffer < 0) {
+    Tensor t = Tensor::empty(DType::I64, {});
+    t.set_int(0, view.value);
+    return t;
+  }
+  Tensor t{o.dtype, view.shape, view.strides, view.offset, nullptr};
+  const PlanBuffer& b = plan->buffers[o.buffer];
+  if (b.kind == PlanBuffer::Kind::Output) {
+    t.storage = held[o.buffer].storage;
+    return t;
+  }
+  t.storage = std::make_shared<Storage>();
+  t.storage->data = b.kind == PlanBuffer::Kind::Input      ? held[o.buffer].data()
+                    : b.kind == PlanBuffer::Kind::Constant ? b.constant.data()
+                                                           : arena.get() + layout->offsets[o.buffer];
+  t.storage->size = static_cast<size_t>(layout->bytes[o.buffer]);
+  return t.clone();
+}
+
+std::vector<Tensor> Executor::Impl::finish(const std::vector<Tensor>& inputs) {
+  std::vector<Tensor> results;
+  results.reserve(plan->outputs.size() - mutations.size());
+  for (size_t i = 0; i < plan->outputs.size(); ++i) {
+    if (!output_is_mutation[i]) results.push_back(output_tensor(i));
+  }
+  if (!mutations.empty()) {
+    // All values are taken before the first is written: one may be a view of another's target.
+    std::vector<Tensor> values;
+    for (const auto& m : mutations) values.push_back(output_tensor(static_cast<size_t>(m.first)));
+    for (size_t k = 0; k < mutations.size(); ++k) {
+      const PlanBuffer& b = plan->buffers[mutations[k].second];
+      const Tensor& target = b.kind == PlanBuffer::Kind::Input ? inputs[b.input] : b.constant;
+      if (target.shape != values[k].shape || target.dtype != values[k].dtype) {
+        throw_internal("mutation of " + b.name + " with " + values[k].str() + ", which is " + target.str());
+      }
+      copy_elements(values[k], target);
+    }
+  }
+  for (size_t i = 0; i < held.size(); ++i) held[i].storage.reset();
+  return results;
+}
+
+Executor::Executor(std::shared_ptr<const Plan> plan, std::vector<std::unique_ptr<CompiledKernel>> kernels, int threads)
+    : impl_(std::make_unique<Impl>(std::move(plan), std::move(kernels), threads)) {}
+Executor::~Executor() = default;
+
+std::vector<Tensor> Executor::run(const std::vector<Tensor>& inputs) {
+  impl_->select(inputs);
+  impl_->take_inputs(inputs);
+  impl_->allocate_outputs();
+  impl_->fill_pointers();
+  if (impl_->timing || impl_->observer) {
+    impl_->times.resize(impl_->kernels.size());
+    impl_->launch_all<true>();
+  } else {
+    impl_->launch_all<false>();
+  }
+  return impl_->finish(inputs);
+}
+
+void Executor::set_timing(bool on) {
+  impl_->timing = on;
+  impl_->times.clear();
+}
+const std::vector<LaunchTime>& Executor::times() const { return impl_->times; }
+size_t Executor::arena_bytes() const { return impl_->layout ? static_cast<size_t>(impl_->layout->arena.bytes) : 0; }
+size_t Executor::unshared_bytes() const {
+  return impl_->layout ? static_cast<size_t>(impl_->layout->arena.unshared) : 0;
+}
+const std::vector<int64_t>& Executor::arena_offsets() const {
+  static const std::vector<int64_t> none;
+  return impl_->layout ? impl_->layout->offsets : none;
+}
+const SymBindings& Executor::symbols() const {
+  static const SymBindings none;
+  return impl_->layout ? impl_->layout->symbols : none;
+}
+void Executor::set_observer(std::function<void(size_t, int, const Tensor&)> observer) {
+  impl_->observer = std::move(observer);
+}
+
+}  // namespace strata

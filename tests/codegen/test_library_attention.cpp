@@ -1,0 +1,118 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include "library_reference.h"
+
+namespace strata {
+namespace {
+
+using library_test::Case;
+
+Case make(DType dtype, int64_t b, int64_t h, int64_t l, int64_t keys, int64_t e, int64_t ev, unsigned seed,
+          bool strided = false) {
+  Case c("attention", seed);
+  const std::vector<int> order = strided ? std::vector<int>{0, 2, 1, 3} : std::vector<int>{};
+  c.operand(dtype, {b, h, l, e}, order);
+  c.operand(dtype, {b, h, keys, e}, order);
+  c.operand(dtype, {b, h, keys, ev}, order);
+  c.call.alpha = 1 / std::sqrt(static_cast<double>(e));
+  return c;
+}
+
+TEST(LibraryAttention, ShapesFromOneToSeveralBlocks) {
+  const int64_t sizes[][6] = {{1, 1, 1, 1, 1, 1},
+                              {2, 4, 24, 24, 32, 32},
+                              {1, 2, 200, 140, 40, 24},
+                              {2, 2, 7, 300, 20, 33},
+                              {1, 3, 129, 128, 8, 5}};
+  for (const auto& s : sizes) {
+    for (bool strided : {false, true}) {
+      Case c = make(DType::F32, s[0], s[1], s[2], s[3], s[4], s[5], 7, strided);
+      c.result(DType::F32, {s[0], s[1], s[2], s[5]}, strided ? std::vector<int>{0, 2, 1, 3} : std::vector<int>{});
+      c.check(2e-6);
+    }
+  }
+}
+
+TEST(LibraryAttention, Causal) {
+  for (int64_t l : {1, 5, 130, 150}) {
+    Case c = make(DType::F32, 1, 2, l, 150, 16, 16, 8);
+    c.call.causal = true;
+    c.result(DType::F32, {1, 2, l, 16});
+    c.check(2e-6);
+  }
+}
+
+TEST(LibraryAttention, MasksOfEveryShapeAndType) {
+  const std::vector<int64_t> shapes[] = {{2, 3, 40, 150}, {2, 1, 1, 150}, {40, 150}, {1, 150}, {2, 1, 40, 1}};
+  for (const auto& shape : shapes) {
+    for (DType dtype : {DType::Bool, DType::F32}) {
+      Case c = make(DType::F32, 2, 3, 40, 150, 24, 24, 9);
+      c.operand(dtype, shape);
+      c.call.has_mask = true;
+      c.result(DType::F32, {2, 3, 40, 24});
+      c.check(2e-6);
+    }
+  }
+}
+
+TEST(LibraryAttention, RowsWithoutAnyKeyAreZero) {
+  Case c = make(DType::F32, 1, 2, 9, 140, 8, 8, 10);
+  const int mask = c.operand(DType::Bool, {9, 140});
+  for (int64_t j = 0; j < 140; ++j) c.tensors[mask].set_int(3 * 140 + j, 0);
+  for (int64_t j = 0; j < 128; ++j) c.tensors[mask].set_int(4 * 140 + j, 0);  // a whole block unseen
+  c.call.has_mask = true;
+  c.result(DType::F32, {1, 2, 9, 8});
+  c.check(2e-6);
+}
+
+TEST(LibraryAttention, LargeScoresDoNotOverflow) {
+  Case c = make(DType::F32, 1, 1, 12, 200, 16, 16, 11);
+  c.call.alpha = 40;
+  c.result(DType::F32, {1, 1, 12, 16});
+  c.check(2e-4);
+}
+
+TEST(LibraryAttention, NanStaysInItsRow) {
+  Case c = make(DType::F32, 1, 1, 8, 20, 16, 16, 12);
+  c.tensors[0].set(3 * 16 + 2, NAN);
+  c.result(DType::F32, {1, 1, 8, 16});
+  auto kernel =
+      library::compile_library_call(c.call, std::vector<const Tensor*>(4), {}, std::make_shared<library::Scratch>());
+  std::vector<std::byte*> buffers;
+  for (const Tensor& t : c.tensors) buffers.push_back(t.data());
+  kernel->run({buffers.data(), {}, 1});
+  for (int64_t i = 0; i < 8 * 16; ++i) EXPECT_EQ(std::isnan(c.tensors[3].at(i)), i / 16 == 3) << i;
+}
+
+TEST(LibraryAttention, OtherTypesAndBatchBroadcast) {
+  for (DType dtype : {DType::BF16, DType::F16, DType::F64}) {
+    Case c = make(dtype, 2, 2, 30, 50, 16, 16, 13);
+    const int mask = c.operand(DType::Bool, {50});
+    c.tensors[mask].set_int(0, 1);
+    c.call.has_mask = true;
+    c.call.causal = true;
+    c.result(dtype, {2, 2, 30, 16});
+    c.post(PostOp::Kind::Relu);
+    c.check(dtype == DType::F64 ? 1e-14 : dtype == DType::F16 ? 1e-3 : 8e-3);
+  }
+  Case b("attention", 14);
+  b.operand(DType::F32, {3, 2, 10, 8});
+  b.operand(DType::F32, {2, 12, 8});
+  b.operand(DType::F32, {1, 2, 12, 8});
+  b.result(DType::F32, {3, 2, 10, 8});
+  b.check(2e-6);
+}
+
+TEST(LibraryAttention, EmptySizes) {
+  Case c = make(DType::F32, 0, 2, 3, 4, 8, 8, 15);
+  c.result(DType::F32, {0, 2, 3, 8});
+  c.check(0);
+  Case d = make(DType::F32, 1, 2, 3, 0, 8, 8, 16);
+  d.result(DType::F32, {1, 2, 3, 8});
+  d.check(0);  // no keys: zeros
+}
+
+}  // namespace
+}  // namespace strata

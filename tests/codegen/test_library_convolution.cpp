@@ -1,0 +1,151 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "core/support/error.h"
+#include "library_reference.h"
+
+namespace strata {
+namespace {
+
+using library_test::Case;
+using K = PostOp::Kind;
+
+constexpr double kF32 = 3e-6;
+
+struct Shape {
+  int64_t n, c, o, groups, size, kernel, stride, padding, dilation, output_padding = 0;
+};
+
+/// A convolution of `spatial` dimensions, the sizes growing by one per dimension; with bias.
+Case make(const Shape& s, size_t spatial, DType dtype, bool transposed, bool constant, bool channels_last,
+          unsigned seed) {
+  Case c(transposed ? "convolution_transpose" : "convolution", seed);
+  std::vector<int64_t> in{s.n, s.c}, out{s.n, s.o};
+  std::vector<int64_t> weight =
+      transposed ? std::vector<int64_t>{s.c, s.o / s.groups} : std::vector<int64_t>{s.o, s.c / s.groups};
+  std::vector<int> order{0};
+  for (size_t d = 0; d < spatial; ++d) {
+    const int64_t size = s.size + static_cast<int64_t>(d), span = (s.kernel - 1) * s.dilation + 1;
+    in.push_back(size);
+    weight.push_back(s.kernel);
+    out.push_back(transposed ? (size - 1) * s.stride - 2 * s.padding + span + s.output_padding
+                             : (size + 2 * s.padding - span) / s.stride + 1);
+    order.push_back(static_cast<int>(d) + 2);
+  }
+  order.push_back(1);
+  if (!channels_last) order.clear();
+  c.operand(dtype, in, order);
+  c.operand(dtype, weight, {}, constant);
+  c.operand(dtype, {s.o}, {}, constant);
+  c.call.has_bias = true;
+  c.call.groups = s.groups;
+  c.call.stride.assign(spatial, s.stride);
+  c.call.padding.assign(spatial, s.padding);
+  c.call.dilation.assign(spatial, s.dilation);
+  c.call.output_padding.assign(spatial, s.output_padding);
+  c.result(dtype, out, order);
+  return c;
+}
+
+const Shape kShapes[] = {
+    {2, 16, 32, 1, 9, 3, 1, 1, 1}, {1, 3, 8, 1, 12, 5, 2, 2, 1},  {2, 8, 8, 8, 7, 3, 1, 1, 1},
+    {2, 6, 9, 3, 8, 3, 2, 0, 1},   {1, 5, 7, 1, 11, 3, 1, 2, 2},  {3, 4, 6, 2, 6, 1, 1, 0, 1},
+    {1, 1, 1, 1, 5, 2, 3, 1, 1},   {2, 16, 16, 1, 6, 1, 2, 0, 1}, {1, 32, 64, 32, 5, 3, 1, 1, 1},
+};
+
+TEST(LibraryConvolution, AllDimensionsLayoutsAndWeights) {
+  unsigned seed = 0;
+  for (const Shape& s : kShapes) {
+    for (size_t spatial : {1, 2, 3}) {
+      for (int variant = 0; variant < (spatial == 2 ? 4 : 2); ++variant) {
+        Case c = make(s, spatial, DType::F32, false, variant & 1, variant & 2, ++seed);
+        c.check(kF32);
+      }
+    }
+  }
+}
+
+TEST(LibraryConvolution, TransposedWithOutputPadding) {
+  unsigned seed = 200;
+  for (Shape s : kShapes) {
+    for (size_t spatial : {1, 2, 3}) {
+      for (int64_t output_padding : {0, 1}) {
+        if (output_padding >= s.stride) continue;
+        s.output_padding = output_padding;
+        ++seed;
+        Case c = make(s, spatial, DType::F32, true, seed % 2, false, seed);
+        if (c.tensors.back().numel() <= 0) continue;
+        c.post(K::Relu);
+        c.check(kF32);
+      }
+    }
+  }
+}
+
+TEST(LibraryConvolution, PostOperations) {
+  for (K kind : {K::Relu, K::GeluErf, K::GeluTanh, K::Tanh, K::Sigmoid, K::Silu, K::HardSwish, K::HardSigmoid, K::Elu,
+                 K::Clamp, K::Linear}) {
+    Case c = make(kShapes[0], 2, DType::F32, false, true, false, 300 + static_cast<unsigned>(kind));
+    c.post(kind, kind == K::Clamp ? -0.5 : 1.5, 0.75);
+    c.check(2e-5);  // of a result that is smaller than what was summed up
+  }
+}
+
+TEST(LibraryConvolution, ResidualAddThenRelu) {
+  for (bool channels_last : {false, true}) {
+    for (const Shape& s : kShapes) {
+      Case c = make(s, 2, DType::F32, false, true, channels_last, 400);
+      Tensor result = c.tensors.back();  // operands come before the result
+      c.tensors.pop_back();
+      const int same =
+          c.operand(DType::F32, result.shape, channels_last ? std::vector<int>{0, 2, 3, 1} : std::vector<int>{});
+      const int turned = c.operand(DType::F32, result.shape, {1, 0, 3, 2});
+      const int channel = c.operand(DType::F32, {result.shape[1], 1, 1});
+      const int column = c.operand(DType::F32, {result.shape[0], 1, 1, result.shape[3]});
+      c.result(DType::F32, result.shape, channels_last ? std::vector<int>{0, 2, 3, 1} : std::vector<int>{});
+      c.post(K::Add, 0, 0, same);
+      c.post(K::Relu);
+      c.post(K::Mul, 0, 0, channel);
+      c.post(K::Sub, 0, 0, turned);
+      c.post(K::Silu);
+      c.post(K::Add, 0, 0, column);
+      c.check(kF32);
+    }
+  }
+}
+
+TEST(LibraryConvolution, OtherTypes) {
+  unsigned seed = 500;
+  for (const Shape& s : kShapes) {
+    for (bool transposed : {false, true}) {
+      for (bool constant : {false, true}) {
+        make(s, 2, DType::BF16, transposed, constant, false, ++seed).check(8e-3);
+        make(s, 2, DType::F16, transposed, constant, false, ++seed).check(1e-3);
+        make(s, 2, DType::F64, transposed, constant, false, ++seed).check(1e-14);
+      }
+    }
+  }
+}
+
+TEST(LibraryConvolution, EmptySizes) {
+  Case none = make({0, 3, 4, 1, 6, 3, 1, 1, 1}, 2, DType::F32, false, true, false, 1);
+  EXPECT_EQ(none.check(kF32), "nothing to do\n");
+  Case no_channels = make({2, 0, 4, 1, 6, 3, 1, 1, 1}, 2, DType::F32, false, false, false, 2);
+  no_channels.check(kF32);
+}
+
+TEST(LibraryConvolution, WrongDescriptionsAreRefused) {
+  Case c = make(kShapes[0], 2, DType::F32, false, true, false, 1);
+  c.call.stride = {1};
+  EXPECT_THROW(c.check(kF32), Error);
+  Case d = make(kShapes[0], 2, DType::F32, false, true, false, 1);
+  d.call.kind = "convolutions";
+  try {
+    d.check(kF32);
+    FAIL() << "accepted";
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("did you mean 'convolution'"), std::string::npos) << e.what();
+  }
+}
+
+}  // namespace
+}  // namespace strata

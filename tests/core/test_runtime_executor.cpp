@@ -1,0 +1,387 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// The executor with hand-made plans: kernels are little functions that work on the buffers they are given.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include "core/runtime/plan.h"
+#include "core/support/error.h"
+
+namespace strata {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+using Body = std::function<void(const LaunchArgs&)>;
+
+class FakeKernel : public CompiledKernel {
+ public:
+  explicit FakeKernel(Body body) : body_(std::move(body)) {}
+  void run(const LaunchArgs& args) override { body_(args); }
+
+ private:
+  Body body_;
+};
+
+float* floats(const LaunchArgs& args, int i) { return reinterpret_cast<float*>(args.buffers[i]); }
+
+struct Harness {
+  std::shared_ptr<Plan> plan = std::make_shared<Plan>();
+  std::vector<std::unique_ptr<CompiledKernel>> kernels;
+
+  Harness() { plan->env = std::make_shared<ShapeEnv>(); }
+  SymInt symbol(const std::string& name, int64_t min, int64_t max) {
+    return plan->env->symbol({name, {min, max}, {}, {}, ""});
+  }
+
+  int input(const std::string& name, std::vector<SymInt> shape, DType dtype = DType::F32) {
+    PlanBuffer b;
+    b.kind = PlanBuffer::Kind::Input;
+    b.name = name;
+    b.dtype = dtype;
+    b.shape = shape;
+    b.strides = contiguous_strides(shape);
+    b.numel = Type::of(dtype, shape).tensor.numel();
+    b.input = static_cast<int>(plan->inputs.size());
+    plan->inputs.push_back(Type::of(dtype, shape));
+    return add(std::move(b));
+  }
+  int buffer(PlanBuffer::Kind kind, const std::string& name, std::vector<SymInt> shape, int first, int last,
+             int reuse_of = -1) {
+    PlanBuffer b;
+    b.kind = kind;
+    b.name = name;
+    b.shape = shape;
+    b.strides = contiguous_strides(shape);
+    b.numel = Type::of(DType::F32, shape).tensor.numel();
+    b.first_launch = first;
+    b.last_launch = last;
+    b.reuse_of = reuse_of;
+    return add(std::move(b));
+  }
+  int constant(const std::string& name, Tensor value) {
+    PlanBuffer b;
+    b.kind = PlanBuffer::Kind::Constant;
+    b.name = name;
+    b.dtype = value.dtype;
+    b.shape.assign(value.shape.begin(), value.shape.end());
+    b.strides.assign(value.strides.begin(), value.strides.end());
+    b.numel = value.numel();
+    b.constant = std::move(value);
+    return add(std::move(b));
+  }
+  int add(PlanBuffer b) {
+    plan->buffers.push_back(std::move(b));
+    return static_cast<int>(plan->buffers.size()) - 1;
+  }
+  /// `written`: the last buffer.
+  void launch(std::vector<int> buffers, Body body) {
+    Launch l;
+    l.name = "launch_" + std::to_string(plan->launches.size());
+    l.buffers = buffers;
+    LibraryCall call;
+    call.result.buffer = static_cast<int>(buffers.size()) - 1;
+    l.work = call;
+    plan->launches.push_back(std::move(l));
+    kernels.push_back(std::make_unique<FakeKernel>(std::move(body)));
+  }
+  void output(int buffer) {
+    const PlanBuffer& b = plan->buffers[buffer];
+    plan->outputs.push_back({buffer, b.dtype, b.shape, b.strides, 0, 0});
+  }
+  Executor executor() { return Executor(plan, std::move(kernels), 1); }
+};
+
+Tensor random_tensor(std::vector<int64_t> shape) {
+  static std::mt19937 random(7);
+  Tensor t = Tensor::empty(DType::F32, std::move(shape));
+  std::normal_distribution<double> normal;
+  for (int64_t i = 0; i < t.numel(); ++i) t.set(i, normal(random));
+  return t;
+}
+
+Body map(const SymInt& numel, float (*f)(float)) {
+  return [numel, f](const LaunchArgs& args) {
+    const int64_t n = *evaluate(numel, args.symbols);
+    for (int64_t i = 0; i < n; ++i) floats(args, 1)[i] = f(floats(args, 0)[i]);
+  };
+}
+
+float twice(float x) { return 2 * x; }
+float plus_one(float x) { return x + 1; }
+
+/// x [s, 4] -> t0 = 2x -> t1 = t0 + 1 -> t2 = 2 t1 -> out = t2 + 1 = 4x + 3.
+struct Chain : Harness {
+  SymInt s = symbol("s70", 0, 512);
+  Chain() {
+    const SymInt n = s * SymInt(4);
+    const int x = input("x", {s, 4});
+    const int t0 = buffer(PlanBuffer::Kind::Temporary, "t0", {s, 4}, 0, 1);
+    const int t1 = buffer(PlanBuffer::Kind::Temporary, "t1", {s, 4}, 1, 2);
+    const int t2 = buffer(PlanBuffer::Kind::Temporary, "t2", {s, 4}, 2, 3);
+    const int out = buffer(PlanBuffer::Kind::Output, "out", {s, 4}, 3, 3);
+    launch({x, t0}, map(n, twice));
+    launch({t0, t1}, map(n, plus_one));
+    launch({t1, t2}, map(n, twice));
+    launch({t2, out}, map(n, plus_one));
+    output(out);
+  }
+};
+
+TEST(Executor, DynamicSizesShareOneArena) {
+  Chain c;
+  Executor e = c.executor();
+  for (int64_t s : {3, 1, 0, 40, 3, 512, 1, 3}) {
+    const Tensor x = random_tensor({s, 4});
+    const std::vector<Tensor> out = e.run({x});
+    ASSERT_EQ(out.size(), 1u);
+    EXPECT_EQ(out[0].shape, x.shape);
+    for (int64_t i = 0; i < x.numel(); ++i) EXPECT_FLOAT_EQ(out[0].at(i), 4 * x.at(i) + 3);
+    const size_t one = std::max<size_t>(64, (static_cast<size_t>(s) * 16 + 63) / 64 * 64);
+    EXPECT_EQ(e.arena_bytes(), 2 * one);
+    EXPECT_EQ(e.unshared_bytes(), 3 * one);
+    EXPECT_EQ(e.symbols()[0], s);
+  }
+  EXPECT_EQ(e.arena_offsets()[0], -1);
+  EXPECT_EQ(e.arena_offsets()[1], e.arena_offsets()[3]);
+}
+
+TEST(Executor, MoreSizesThanAreKept) {
+  Chain c;
+  Executor e = c.executor();
+  for (int round = 0; round < 2; ++round) {
+    for (int64_t s = 1; s < 50; ++s) {
+      const Tensor x = random_tensor({s, 4});
+      EXPECT_FLOAT_EQ(e.run({x})[0].at(4 * s - 1), 4 * x.at(4 * s - 1) + 3);
+    }
+  }
+}
+
+TEST(Executor, ResultsOutliveTheNextCallAndPoisonedArena) {
+  Chain c;
+  // A first launch that poisons everything temporary: results must not depend on what was there.
+  std::vector<std::pair<std::byte*, size_t>> seen;
+  Executor e = c.executor();
+  e.set_observer([&](size_t, int, const Tensor&) {});
+  const Tensor x = random_tensor({8, 4}), y = random_tensor({8, 4});
+  const Tensor first = e.run({x})[0];
+  const std::vector<double> before = first.values();
+  const Tensor second = e.run({y})[0];
+  EXPECT_NE(first.storage, second.storage);
+  EXPECT_EQ(first.values(), before);
+  EXPECT_NE(second.values(), before);
+}
+
+TEST(Executor, ReuseWritesInPlace) {
+  Harness h;
+  const int x = h.input("x", {6});
+  const int t0 = h.buffer(PlanBuffer::Kind::Temporary, "t0", {6}, 0, 1);
+  const int t1 = h.buffer(PlanBuffer::Kind::Temporary, "t1", {6}, 1, 2, t0);
+  const int out = h.buffer(PlanBuffer::Kind::Output, "out", {6}, 2, 2);
+  h.launch({x, t0}, map(6, twice));
+  bool same = false;
+  h.launch({t0, t1}, [&](const LaunchArgs& args) {
+    same = args.buffers[0] == args.buffers[1];
+    for (int i = 0; i < 6; ++i) floats(args, 1)[i] = floats(args, 0)[i] + 1;
+  });
+  h.launch({t1, out}, map(6, twice));
+  h.output(out);
+  Executor e = h.executor();
+  const Tensor in = random_tensor({6});
+  EXPECT_FLOAT_EQ(e.run({in})[0].at(5), 4 * in.at(5) + 2);
+  EXPECT_TRUE(same);
+}
+
+TEST(Executor, StridedInputsAreMadeContiguous) {
+  Harness h;
+  const int x = h.input("x", {2, 3});
+  const int out = h.buffer(PlanBuffer::Kind::Output, "out", {2, 3}, 0, 0);
+  h.launch({x, out}, map(6, twice));
+  h.output(out);
+  Executor e = h.executor();
+  Tensor t = random_tensor({3, 2});
+  std::swap(t.shape[0], t.shape[1]);
+  std::swap(t.strides[0], t.strides[1]);
+  const Tensor r = e.run({t})[0];
+  for (int64_t i = 0; i < 6; ++i) EXPECT_FLOAT_EQ(r.at(i), 2 * t.at(i));
+  Tensor expanded = random_tensor({1, 3});
+  expanded.shape = {2, 3};
+  expanded.strides = {0, 1};
+  const Tensor q = e.run({expanded})[0];
+  for (int64_t i = 0; i < 6; ++i) EXPECT_FLOAT_EQ(q.at(i), 2 * expanded.at(i));
+}
+
+TEST(Executor, OutputsAsViewsIntegersAndOtherBuffers) {
+  Harness h;
+  const SymInt s = h.symbol("s0", 1, 100);
+  const int x = h.input("x", {s});
+  const int k = h.constant("k", Tensor::of(DType::F32, {2}, std::vector<double>{5, 6}));
+  const int t = h.buffer(PlanBuffer::Kind::Temporary, "t", {s}, 0, -1);
+  const int out = h.buffer(PlanBuffer::Kind::Output, "out", {s, 2}, 1, 1);
+  h.launch({x, t}, map(s, twice));
+  h.launch({x, out}, [&](const LaunchArgs& args) {
+    for (int64_t i = 0; i < 2 * *args.symbols[0]; ++i) floats(args, 1)[i] = static_cast<float>(i);
+  });
+  h.plan->outputs.push_back({out, DType::F32, {2, s}, {1, 2}, 0, 0});
+  h.plan->outputs.push_back({out, DType::F32, {s - SymInt(1)}, {2}, 3, 0});
+  h.plan->outputs.push_back({-1, DType::I64, {}, {}, 0, s * SymInt(3)});
+  h.output(x);
+  h.output(k);
+  h.output(t);
+  Executor e = h.executor();
+  const Tensor in = random_tensor({3});
+  const std::vector<Tensor> r = e.run({in});
+  EXPECT_THAT(r[0].values(), ElementsAre(0, 2, 4, 1, 3, 5));
+  EXPECT_THAT(r[1].values(), ElementsAre(3, 5));
+  EXPECT_EQ(r[2].dtype, DType::I64);
+  EXPECT_EQ(r[2].int_at(0), 9);
+  EXPECT_EQ(r[3].values(), in.values());
+  EXPECT_NE(r[3].data(), in.data());
+  EXPECT_THAT(r[4].values(), ElementsAre(5, 6));
+  e.run({random_tensor({3})});
+  EXPECT_FLOAT_EQ(r[5].at(2), 2 * in.at(2));
+}
+
+TEST(Executor, MutationsAreWrittenBack) {
+  Harness h;
+  const int x = h.input("x", {3});
+  const int state = h.constant("b_counter_total", Tensor::of(DType::F32, {3}, std::vector<double>{1, 2, 3}));
+  const int next = h.buffer(PlanBuffer::Kind::Output, "next", {3}, 0, 0);
+  const int doubled = h.buffer(PlanBuffer::Kind::Output, "doubled", {3}, 1, 1);
+  h.launch({x, state, next}, [](const LaunchArgs& a) {
+    for (int i = 0; i < 3; ++i) floats(a, 2)[i] = floats(a, 0)[i] + floats(a, 1)[i];
+  });
+  h.launch({x, doubled}, map(3, twice));
+  h.output(next);
+  h.output(doubled);
+  h.output(next);
+  h.plan->mutations.push_back({0, {OutputSpec::Kind::BufferMutation, "counter.total"}, -1});
+  h.plan->mutations.push_back({1, {OutputSpec::Kind::UserInputMutation, "x"}, x});
+  Executor e = h.executor();
+  // A caller's strided view is written through.
+  Tensor base = Tensor::of(DType::F32, {3, 2}, std::vector<double>{1, -1, 2, -2, 3, -3});
+  Tensor view = base;
+  view.shape = {3};
+  view.strides = {2};
+  const std::vector<Tensor> r = e.run({view});
+  ASSERT_EQ(r.size(), 1u);
+  EXPECT_THAT(r[0].values(), ElementsAre(2, 4, 6));
+  EXPECT_THAT(base.values(), ElementsAre(2, -1, 4, -2, 6, -3));
+  EXPECT_THAT(e.run({view})[0].values(), ElementsAre(4, 8, 12));
+  EXPECT_THAT(h.plan->buffers[state].constant.values(), ElementsAre(4, 8, 12));
+}
+
+TEST(Executor, DerivedSizesAreSolved) {
+  Harness h;
+  const SymInt s = h.symbol("s1", 2, 10);
+  const int x = h.input("x", {s * SymInt(2) + SymInt(1)});
+  const int y = h.input("y", {s, s * SymInt(2)});
+  const int out = h.buffer(PlanBuffer::Kind::Output, "out", {s}, 0, 0);
+  h.launch({x, y, out},
+           [](const LaunchArgs& a) { std::memset(a.buffers[2], 0, static_cast<size_t>(*a.symbols[0]) * 4); });
+  h.output(out);
+  Executor e = h.executor();
+  EXPECT_EQ(e.run({random_tensor({7}), random_tensor({3, 6})})[0].shape, std::vector<int64_t>{3});
+  EXPECT_THROW(e.run({random_tensor({9}), random_tensor({3, 6})}), Error);
+}
+
+TEST(Executor, SolvesAnEquationWhenThatIsAllThereIs) {
+  Harness h;
+  const SymInt s = h.symbol("s1", 2, 10);
+  const int x = h.input("x", {s * SymInt(2) + SymInt(1)});
+  h.output(x);
+  Executor e = h.executor();
+  e.run({random_tensor({7})});
+  EXPECT_EQ(e.symbols()[0], 3);
+  const auto message = [&](int64_t size) {
+    try {
+      e.run({random_tensor({size})});
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::User);
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  EXPECT_THAT(message(8), HasSubstr("size 8 in dimension 0 of input 0 (x) is not of the form"));
+  EXPECT_THAT(message(41), HasSubstr("which makes s1 = 20, but s1 <= 10"));
+}
+
+TEST(Executor, WrongInputsAreNamed) {
+  Chain c;
+  const int mask = c.input("mask", {c.s, 7}, DType::I64);
+  (void)mask;
+  Executor e = c.executor();
+  const auto message = [&](std::vector<Tensor> inputs) {
+    try {
+      e.run(inputs);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::User);
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  const Tensor x = random_tensor({3, 4}), good = Tensor::full(DType::I64, {3, 7}, 1);
+  EXPECT_EQ(message({x, good}), "accepted");
+  EXPECT_EQ(message({x}), "the model takes 2 inputs, found 1");
+  EXPECT_EQ(message({x.to(DType::F64), good}), "input 0 (x) has dtype float64, expected float32; convert it first");
+  EXPECT_THAT(message({random_tensor({3}), good}), HasSubstr("input 0 (x) has 1 dimensions (float32[3]), expected 2"));
+  EXPECT_EQ(message({random_tensor({3, 5}), good}), "size 5 in dimension 1 of input 0 (x), expected 4");
+  EXPECT_EQ(message({x, Tensor::full(DType::I64, {2, 7}, 1)}),
+            "size 2 in dimension 0 of input 1 (mask), expected s70 = 3");
+  EXPECT_EQ(message({random_tensor({600, 4}), good}),
+            "size 600 in dimension 0 of input 0 (x) is out of range: s70 <= 512; the program was exported for these "
+            "sizes only");
+  EXPECT_THAT(message({x, Tensor{}}), HasSubstr("input 1 (mask) is missing"));
+  EXPECT_EQ(message({x, good}), "accepted");
+}
+
+TEST(Executor, TimingAndObserver) {
+  Chain c;
+  Executor e = c.executor();
+  const Tensor x = random_tensor({5, 4});
+  e.run({x});
+  EXPECT_TRUE(e.times().empty());
+  e.set_timing(true);
+  e.run({x});
+  ASSERT_EQ(e.times().size(), 4u);
+  for (size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(e.times()[i].launch, i);
+    EXPECT_GE(e.times()[i].end, e.times()[i].start);
+    if (i > 0) {
+      EXPECT_GE(e.times()[i].start, e.times()[i - 1].end);
+    }
+  }
+  std::vector<std::pair<size_t, int>> seen;
+  std::vector<double> t0;
+  e.set_observer([&](size_t launch, int buffer, const Tensor& value) {
+    seen.emplace_back(launch, buffer);
+    if (launch == 0) t0 = value.values();
+  });
+  e.run({x});
+  EXPECT_THAT(seen, ElementsAre(std::pair<size_t, int>{0, 1}, std::pair<size_t, int>{1, 2},
+                                std::pair<size_t, int>{2, 3}, std::pair<size_t, int>{3, 4}));
+  EXPECT_FLOAT_EQ(t0[7], 2 * x.at(7));
+}
+
+TEST(Executor, MalformedPlansAreOurBug) {
+  Chain c;
+  c.plan->launches[1].buffers[0] = 99;
+  EXPECT_THROW(c.executor(), Error);
+  Chain d;
+  d.kernels.pop_back();
+  EXPECT_THROW(d.executor(), Error);
+  Chain f;
+  f.plan->outputs[0].offset = 1;
+  Executor e = f.executor();
+  EXPECT_THROW(e.run({random_tensor({2, 4})}), Error);
+}
+
+}  // namespace
+}  // namespace strata
