@@ -67,8 +67,8 @@ class DotGraph {
     agattr(graph_, AGEDGE, c("arrowhead"), c("none"));
     add_nodes();
     add_groups();
-    for (const auto& edge : picture_.edges)
-      edges_.push_back(agedge(graph_, nodes_[edge.from], nodes_[edge.to], nullptr, 1));
+    weight_ = agattr(graph_, AGEDGE, c("weight"), c("1"));
+    for (const auto& edge : picture_.edges) add_edge(edge);
   }
   ~DotGraph() {
     if (laid_out_) gvFreeLayout(context(), graph_);
@@ -120,6 +120,13 @@ class DotGraph {
     }
   }
 
+  /// The main line of computation is kept straight; weights and inputs stand beside it.
+  void add_edge(const PictureEdge& edge) {
+    edges_.push_back(agedge(graph_, nodes_[edge.from], nodes_[edge.to], nullptr, 1));
+    OpClass from = picture_.nodes[edge.from].op_class;
+    if (from != OpClass::Parameter && from != OpClass::Input) agxset(edges_.back(), weight_, c("6"));
+  }
+
   void add_groups() {
     for (size_t g = 0; g < picture_.groups.size(); ++g) {
       Agraph_t* cluster = agsubg(graph_, c(fmt::format("cluster_{}", g)), 1);
@@ -136,6 +143,7 @@ class DotGraph {
   Agraph_t* graph_;
   Agsym_t* width_ = nullptr;
   Agsym_t* height_ = nullptr;
+  Agsym_t* weight_ = nullptr;
   std::vector<Agnode_t*> nodes_;
   std::vector<Agedge_t*> edges_;
   std::vector<Agraph_t*> clusters_;

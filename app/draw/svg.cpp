@@ -48,6 +48,8 @@ class SvgWriter {
     if (options_.groups)
       for (size_t g = 0; g < picture_.groups.size(); ++g) group(g);
     for (size_t e = 0; e < picture_.edges.size(); ++e) edge(layout_.edges[e]);
+    if (options_.groups)
+      for (size_t g = 0; g < picture_.groups.size(); ++g) group_title(g);
     for (size_t i = 0; i < picture_.nodes.size(); ++i) node(i);
     out_ += "</g>\n";
     draw_legend();
@@ -89,14 +91,23 @@ class SvgWriter {
 
   void group(size_t g) {
     const Rect& r = layout_.groups[g];
-    const PictureGroup& group = picture_.groups[g];
     put("<g class=\"group\"><title>{}</title><rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" "
         "rx=\"8\" "
-        "fill=\"{}\" stroke=\"{}\" stroke-dasharray=\"5 3\"/>",
-        escape_xml(group.tooltip), r.x, r.y, r.width, r.height, hex(palette_.group_fill), hex(palette_.group_border));
-    put("<text x=\"{:.1f}\" y=\"{:.1f}\" fill=\"{}\"><tspan font-weight=\"bold\">{}</tspan>{}</text></g>\n", r.x + 9,
-        r.y + 15, hex(palette_.group_text), escape_xml(group.title),
-        group.note.empty() ? "" : "<tspan dx=\"8\">" + escape_xml(group.note) + "</tspan>");
+        "fill=\"{}\" stroke=\"{}\" stroke-dasharray=\"5 3\"/></g>\n",
+        escape_xml(picture_.groups[g].tooltip), r.x, r.y, r.width, r.height, hex(palette_.group_fill),
+        hex(palette_.group_border));
+  }
+
+  /// After the edges, on a patch of the frame's colour, so that no edge crosses the text.
+  void group_title(size_t g) {
+    const Rect& r = layout_.groups[g];
+    const PictureGroup& group = picture_.groups[g];
+    put("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"16\" fill=\"{}\"/>", r.x + 6, r.y + 2,
+        std::max(0.0, std::min(group.label_width - 8, r.width - 10)), hex(palette_.group_fill));
+    put("<text class=\"group-title\" x=\"{:.1f}\" y=\"{:.1f}\" fill=\"{}\"><tspan "
+        "font-weight=\"bold\">{}</tspan>{}</text>\n",
+        r.x + 9, r.y + 14, hex(palette_.group_text), escape_xml(group.title),
+        group.note.empty() ? "" : fmt::format("<tspan dx=\"8\">{}</tspan>", escape_xml(group.note)));
   }
 
   void edge(const std::vector<Point>& points) {

@@ -128,6 +128,7 @@ int run(QApplication& app, const Options& options) {
   MainWindow window(context, !shot);
   if (shot || options.size != QSize(1280, 800)) window.resize(options.size);
   window.show();
+  window.arrange();
   if (!options.view.isEmpty() && !window.show_view(options.view) && shot) {
     say(window.message_text());
     return 2;
@@ -149,6 +150,14 @@ int run(QApplication& app, const Options& options) {
   return QApplication::exec();
 }
 
+/// What Qt says about the platform without a display is of no use to anyone.
+void quiet(QtMsgType type, const QMessageLogContext&, const QString& text) {
+  static const QStringList noise = {"XDG_RUNTIME_DIR not set", "propagateSizeHints"};
+  for (const QString& part : noise)
+    if (text.contains(part)) return;
+  if (type != QtDebugMsg && type != QtInfoMsg) say(text);
+}
+
 bool has_display() {
   return !qEnvironmentVariableIsEmpty("DISPLAY") || !qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY") ||
          !qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM");
@@ -168,6 +177,7 @@ int main(int argc, char** argv) {
     refuse(
         "there is no display (DISPLAY and WAYLAND_DISPLAY are not set); use --screenshot OUT.png to get a picture "
         "without one");
+  qInstallMessageHandler(quiet);
   QApplication app(argc, argv);
   try {
     return run(app, options);

@@ -55,6 +55,14 @@ void read_changes(Reader& reader, const CompileData& compile, StepData& step) {
     if (gone.contains(removal.node)) step.removals.push_back(std::move(removal));
 }
 
+/// Scheduling puts nearly every node into a group; the frames show that already.
+bool only_grouped(const SnapshotDiff::Change& change) {
+  NodeRecord before = change.before;
+  before.group = change.after.group;
+  before.maker = change.after.maker;
+  return before == change.after;
+}
+
 void draw_step(StepData& step, const CompileData& compile, const draw::DrawOptions& options) {
   std::vector<KernelRecord> kernels;
   for (const auto& kernel : compile.kernels)
@@ -66,7 +74,8 @@ void draw_step(StepData& step, const CompileData& compile, const draw::DrawOptio
   };
   if (!step.before.empty()) {
     for (const auto& node : step.diff.added) mark(node.id, draw::NodeState::Added);
-    for (const auto& change : step.diff.changed) mark(change.after.id, draw::NodeState::Changed);
+    for (const auto& change : step.diff.changed)
+      if (!only_grouped(change)) mark(change.after.id, draw::NodeState::Changed);
   }
   step.layout = draw::lay_out(step.picture);
 }

@@ -22,6 +22,14 @@ constexpr double kOverviewScale = 0.16;  // below this, boxes are filled in batc
 
 QRectF rect(const draw::Rect& r) { return {r.x, r.y, r.width, r.height}; }
 
+/// Arrow heads point downwards: edges arrive from above.
+void add_head(QPainterPath& path, const draw::Point& tip, double half) {
+  path.moveTo(tip.x, tip.y);
+  path.lineTo(tip.x - half, tip.y - 2 * half);
+  path.lineTo(tip.x + half, tip.y - 2 * half);
+  path.closeSubpath();
+}
+
 QFont scene_font(double size, bool bold) {
   QFont font("DejaVu Sans");
   font.setStyleHint(QFont::SansSerif);
@@ -51,7 +59,8 @@ GraphView::GraphView(Context& context, QWidget* parent) : QWidget(parent), conte
         if (step_->picture.groups[g].kernel == s.kernel) selected_group_ = static_cast<int>(g);
     setAccessibleDescription(selected_ >= 0 ? qt(step_->picture.nodes[static_cast<size_t>(selected_)].tooltip)
                                             : QString());
-    if (selected_ >= 0 && !QRectF(this->rect()).intersects(node_rect(s.node))) centre_on(s.node);
+    bool in_view = QRectF(this->rect()).adjusted(30, 30, -30, -30).contains(node_rect(s.node).center());
+    if (selected_ >= 0 && !in_view) centre_on(s.node);
     update();
   });
   connect(&context_, &Context::markedChanged, this, [this] {
@@ -109,13 +118,24 @@ void GraphView::first_view() {
   fit();
   if (scale_ < 0.6) {  // the whole would be too small to read: begin at the top, readable
     scale_ = 0.85;
-    const auto& first = step_->layout.nodes.front();
-    double x = step_->layout.nodes.empty() ? step_->layout.width / 2 : first.centre_x();
-    offset_ = {width() / 2.0 - x * scale_, 24 - first.y * scale_};
+    offset_ = {width() / 2.0 - top_centre() * scale_, 8};
     clamp();
   }
   view_set_ = true;
   if (selected_ >= 0) centre_on(context_.selection().node);
+}
+
+/// The middle of what stands in the first screenful.
+double GraphView::top_centre() const {
+  double left = 1e300, right = -1e300, bottom = height() / scale_;
+  for (const auto& r : step_->layout.nodes)
+    if (r.y < bottom) {
+      left = std::min(left, r.x);
+      right = std::max(right, r.right());
+    }
+  if (left > right) return step_->layout.width / 2;
+  double first = step_->layout.nodes.front().centre_x(), half = width() / scale_ / 2 - 80;
+  return right - left < 2 * half ? (left + right) / 2 : std::clamp(first, left + half, right - half);
 }
 
 trace::NodeId GraphView::anchor(const StepData& old) const {
@@ -321,6 +341,7 @@ void GraphView::paintEvent(QPaintEvent*) {
   QRectF visible(to_scene({0, 0}), to_scene({static_cast<double>(width()), static_cast<double>(height())}));
   if (context_.options().groups) paint_groups(p, visible);
   paint_edges(p, visible);
+  if (context_.options().groups && scale_ >= kTextScale) paint_group_titles(p, visible);
   if (scale_ < kOverviewScale)
     paint_overview(p, visible);
   else
@@ -340,7 +361,6 @@ void GraphView::paint_groups(QPainter& p, const QRectF& visible) {
   for (size_t g = 0; g < step_->layout.groups.size(); ++g) {
     QRectF r = studio::rect(step_->layout.groups[g]);
     if (!r.intersects(visible)) continue;
-    const auto& group = step_->picture.groups[g];
     bool selected = static_cast<int>(g) == selected_group_;
     QPen pen(to_qcolor(selected ? c.selected : c.group_border), selected ? 2.5 : 1.2,
              selected ? Qt::SolidLine : Qt::DashLine);
@@ -348,13 +368,24 @@ void GraphView::paint_groups(QPainter& p, const QRectF& visible) {
     p.setPen(pen);
     p.setBrush(to_qcolor(c.group_fill));
     p.drawRoundedRect(r, 8, 8);
-    if (scale_ < kTextScale) continue;
+  }
+}
+
+/// After the edges, on a patch of the frame's colour, so that no edge crosses the text.
+void GraphView::paint_group_titles(QPainter& p, const QRectF& visible) {
+  const auto& c = colours();
+  for (size_t g = 0; g < step_->layout.groups.size(); ++g) {
+    QRectF r = studio::rect(step_->layout.groups[g]);
+    if (!r.intersects(visible)) continue;
+    const auto& group = step_->picture.groups[g];
+    QRectF line(r.x() + 9, r.y() + 3, r.width() - 12, 15), used;
+    p.fillRect(QRectF(r.x() + 6, r.y() + 2, std::min(group.label_width - 8, r.width() - 10), 16),
+               to_qcolor(c.group_fill));
     p.setPen(to_qcolor(c.group_text));
     p.setFont(scene_font(draw::kTextSize, true));
-    QRectF line(r.x() + 9, r.y() + 4, r.width() - 12, 15), used;
     p.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, qt(group.title), &used);
     p.setFont(scene_font(draw::kTextSize, false));
-    line.setLeft(used.right() + 8);
+    if (!group.title.empty()) line.setLeft(used.right() + 8);
     p.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, qt(group.note));
   }
 }
@@ -385,19 +416,18 @@ void GraphView::paint_edges(QPainter& p, const QRectF& visible) {
       continue;
     }
     p.drawPath(paths_[e]);
-    const auto& tip = points.back();
-    if (scale_ >= kTextScale) {
-      heads.moveTo(tip.x, tip.y);
-      heads.lineTo(tip.x - 3.5, tip.y - 7);
-      heads.lineTo(tip.x + 3.5, tip.y - 7);
-      heads.closeSubpath();
-    }
+    if (scale_ >= kTextScale) add_head(heads, points.back(), 3.5);
   }
   if (simple) p.drawLines(lines.data(), static_cast<int>(lines.size()));
   p.fillPath(heads, to_qcolor(c.edge));
   p.setPen(strong);
+  QPainterPath strong_heads;
   for (size_t e = 0; e < paths_.size(); ++e)
-    if (is_selected_edge(step_->picture.edges[e])) p.drawPath(paths_[e]);
+    if (is_selected_edge(step_->picture.edges[e]) && !step_->layout.edges[e].empty()) {
+      p.drawPath(paths_[e]);
+      add_head(strong_heads, step_->layout.edges[e].back(), 5);
+    }
+  p.fillPath(strong_heads, to_qcolor(c.selected));
 }
 
 /// Thousands of small boxes: one call per colour.
@@ -428,8 +458,8 @@ void GraphView::paint_nodes(QPainter& p, const QRectF& visible) {
     QRectF r = studio::rect(step_->layout.nodes[i]);
     if (!r.adjusted(-80, -8, 80, draw::kTypeRow).intersects(visible)) continue;
     paint_node(p, i);
-    paint_outline(p, i);
     if (scale_ >= kTextScale) paint_labels(p, i);
+    paint_outline(p, i);
   }
 }
 

@@ -41,6 +41,7 @@ class GraphView : public QWidget {
  private:
   void take_step();
   void first_view();
+  double top_centre() const;
   void keep_place(const StepPtr& old);
   trace::NodeId anchor(const StepData& old) const;
   void build_paths();
@@ -54,6 +55,7 @@ class GraphView : public QWidget {
   void show_tip(const QPoint& local, const QPoint& global);
 
   void paint_groups(QPainter& p, const QRectF& visible);
+  void paint_group_titles(QPainter& p, const QRectF& visible);
   void paint_edges(QPainter& p, const QRectF& visible);
   void paint_nodes(QPainter& p, const QRectF& visible);
   void paint_overview(QPainter& p, const QRectF& visible);

@@ -222,7 +222,14 @@ void MainWindow::build_menus() {
 void MainWindow::restore_layout() {
   QSettings settings;
   restoreGeometry(settings.value("geometry").toByteArray());
-  restoreState(settings.value("layout").toByteArray());
+  restored_ = restoreState(settings.value("layout").toByteArray());
+}
+
+void MainWindow::arrange() {
+  if (restored_) return;
+  int left = std::clamp(width() * 24 / 100, 300, 400), right = std::clamp(width() * 26 / 100, 320, 480);
+  resizeDocks({docks_["stages"], docks_["inspector"]}, {left, right}, Qt::Horizontal);
+  resizeDocks({docks_["changes"]}, {std::clamp(height() * 28 / 100, 160, 340)}, Qt::Vertical);
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {

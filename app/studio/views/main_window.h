@@ -28,6 +28,8 @@ class MainWindow : public QMainWindow {
   /// Brings a page to the front; an unknown name gives a message that names the nearest and false.
   bool show_view(const QString& name);
   void show_message(const QString& text);
+  /// Gives the side pages their share of the width; for a window whose layout was not remembered.
+  void arrange();
   QString message_text() const { return message_->text(); }
   GraphView& graph() { return *graph_; }
   StagePanel& stages() { return *stages_; }
@@ -63,7 +65,7 @@ class MainWindow : public QMainWindow {
   void update_status();
 
   Context& context_;
-  bool remember_;
+  bool remember_, restored_ = false;
   QFrame* message_bar_ = nullptr;
   QLabel* message_ = nullptr;
   QLabel* status_ = nullptr;

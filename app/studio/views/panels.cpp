@@ -153,6 +153,7 @@ StagePanel::StagePanel(Context& context, QWidget* parent)
   view_->setModel(filter_);
   view_->setRootIsDecorated(false);
   view_->setUniformRowHeights(true);
+  view_->setTextElideMode(Qt::ElideMiddle);
   view_->setItemDelegate(new MarkDelegate(view_));
   view_->setAllColumnsShowFocus(true);
   view_->header()->setStretchLastSection(false);
@@ -441,7 +442,9 @@ void CodePanel::show_unit() {
   int at = kernels_->currentData().toInt();
   if (kernels_->count() == 0 || at < 0 || at >= static_cast<int>(units_.size())) return;
   const CodeUnit& unit = units_[static_cast<size_t>(at)];
-  view_->set_text(qt(unit.artifact.content));
+  QString text = qt(unit.artifact.content);
+  if (text.endsWith('\n')) text.chop(1);
+  view_->set_text(text);
   view_->highlight(unit.lines);
 }
 

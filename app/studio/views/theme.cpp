@@ -59,12 +59,18 @@ void apply_theme(bool dark) {
   font.setPixelSize(12);
   QApplication::setFont(font);
   QString border = dark ? "#14161a" : "#c8ced8", pane = dark ? "#36393f" : "#e4e8ee";
+  QString on = dark ? "#30446a" : "#d4e3fb", on_border = dark ? "#6a8ccc" : "#88aee8";
   qApp->setStyleSheet(
       QString("QDockWidget::title { background: %2; padding: 5px 8px; }"
               "QTreeView, QTableView, QPlainTextEdit { border: 1px solid %1; }"
               "QHeaderView::section { background: %2; border: none; border-right: 1px solid %1; padding: 4px 6px; }"
+              "QTreeView::item { padding: 2px 0; }"
+              "QToolBar { spacing: 3px; }"
+              "QToolBar QToolButton { padding: 3px 8px; border: 1px solid transparent; border-radius: 4px; }"
+              "QToolBar QToolButton:hover { background: %2; }"
+              "QToolBar QToolButton:checked { background: %3; border-color: %4; }"
               "QToolTip { padding: 3px; }")
-          .arg(border, pane));
+          .arg(border, pane, on, on_border));
 }
 
 bool dark_theme() { return g_dark; }
