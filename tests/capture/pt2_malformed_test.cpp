@@ -155,20 +155,21 @@ TEST(Pt2Malformed, Symbols) {
 }
 
 TEST(Pt2Malformed, GuardsThatAreNoIntegerRelationStayWords) {
-  std::string program = replaced(kTinyProgram, R"("sizes":[{"as_int":1},{"as_int":2}],"requires_grad")",
-                                 R"("sizes":[{"as_expr":{"expr_str":"Symbol('s0', integer=True)","hint":null
-}
-},{"as_int":2}],"requires_grad")");
-  program = replaced(program, R"("range_constraints":{})",
-                     R"("range_constraints":{"s0":{"min_val":1,"max_val":null}},"guards_code":["L['x'].size()[0] % 2 == 0",)"
-                     R"("not L['x']","1 < L['x'].size()[0] < 9","L['y'].size()[0] == 2","L['x'].size()[7] == 2","L['x","((("])");
-const Program p = load_pt2_bytes(as_bytes(tiny_archive(program)), "m.pt2");
-EXPECT_EQ(p.graph.env().assumptions().size(), 7u);
-ASSERT_EQ(p.guards.size(), 1u);
-const auto x = [](int64_t rows) { return std::vector{Tensor::full(DType::F32, {rows, 2}, 1)}; };
-EXPECT_EQ(error_text([&] { check_inputs(p, x(4)); }), "");
-EXPECT_THAT(error_text([&] { check_inputs(p, x(3)); }), HasSubstr("the program requires L['x'].size()[0] % 2 == 0"));
-EXPECT_THAT(error_text([&] { check_inputs(p, x(0)); }), HasSubstr("the program allows 1 <= s0"));
+  std::string program = replaced(
+      kTinyProgram, R"("sizes":[{"as_int":1},{"as_int":2}],"requires_grad")",
+      R"x("sizes":[{"as_expr":{"expr_str":"Symbol('s0', integer=True)","hint":null}},{"as_int":2}],"requires_grad")x");
+  program =
+      replaced(program, R"("range_constraints":{})",
+               R"x("range_constraints":{"s0":{"min_val":1,"max_val":null}},"guards_code":)x"
+               R"x(["L['x'].size()[0] % 2 == 0","not L['x']","1 < L['x'].size()[0] < 9","L['y'].size()[0] == 2",)x"
+               R"x("L['x'].size()[7] == 2","L['x","((("])x");
+  const Program p = load_pt2_bytes(as_bytes(tiny_archive(program)), "m.pt2");
+  EXPECT_EQ(p.graph.env().assumptions().size(), 7u);
+  ASSERT_EQ(p.guards.size(), 1u);
+  const auto x = [](int64_t rows) { return std::vector{Tensor::full(DType::F32, {rows, 2}, 1)}; };
+  EXPECT_EQ(error_text([&] { check_inputs(p, x(4)); }), "");
+  EXPECT_THAT(error_text([&] { check_inputs(p, x(3)); }), HasSubstr("the program requires L['x'].size()[0] % 2 == 0"));
+  EXPECT_THAT(error_text([&] { check_inputs(p, x(0)); }), HasSubstr("the program allows 1 <= s0"));
 }
 
 TEST(Pt2Malformed, Weights) {
