@@ -466,44 +466,7 @@ class GraphReader {
   std::unordered_set<Node*> used_, parts_;
 };
 
-int64_t bound(const Json* json, int64_t none) {
-  if (!json) return none;
-  if (const auto* value = json->as<int64_t>()) return *value;
-  if (const auto* big = json->as<BigInt>()) return big->digits.starts_with('-') ? kSymMin : kSymMax;
-  const double value = json->number();  // infinities of older writers
-  if (value >= 9.2e18) return kSymMax;
-  if (value <= -9.2e18) return kSymMin;
-  wrong(*json, "expected an integer bound, found " + describe(*json));
-}
-
-bool is_identifier(std::string_view text) {
-  if (text.empty() || (text[0] >= '0' && text[0] <= '9')) return false;
-  return text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") ==
-         std::string_view::npos;
-}
-
 }  // namespace
-
-void read_ranges(const Json& program, ShapeEnv& env) {
-  const Json* constraints = program.find("range_constraints");
-  if (!constraints) return;
-  for (const auto& [name, range] : constraints->object()) {
-    const SymRange bounds{bound(range.find("min_val"), kSymMin), bound(range.find("max_val"), kSymMax)};
-    if (bounds.min > bounds.max)
-      wrong(range, fmt::format("the range of '{}' is empty: {} to {}", name, bounds.min, bounds.max));
-    if (is_identifier(name)) {
-      Symbol symbol;
-      symbol.name = name;
-      symbol.range = bounds;
-      env.symbol(symbol);
-      continue;
-    }
-    const std::string low = bounds.min == kSymMin ? "" : fmt::format("{} <= ", bounds.min);
-    const std::string high = bounds.max == kSymMax ? "" : fmt::format(" <= {}", bounds.max);
-    if (!low.empty() || !high.empty())
-      env.assume({low + name + high, "range of an expression in the exported program", ""});
-  }
-}
 
 Graph read_pt2_graph(const Json& graph, const Json& signature, Pt2GraphContext& context) {
   return GraphReader(graph, context).run(&signature);

@@ -21,9 +21,6 @@ struct Pt2GraphContext {
   MetadataReader metadata;
 };
 
-/// Makes the symbols of `range_constraints` with their ranges; must come before any expression is read.
-void read_ranges(const Json& program, ShapeEnv& env);
-
 /// Reads `Graph` with its signature. Operators with several results get a tuple type and `getitem` nodes, as in
 /// torch.fx; results that nothing uses get none. Throws JsonTypeError or a user Error.
 Graph read_pt2_graph(const Json& graph, const Json& signature, Pt2GraphContext& context);
