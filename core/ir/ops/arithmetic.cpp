@@ -14,21 +14,25 @@ using Ctx = const GradientContext&;
 Node* where(Ctx c, Node* mask, Node* a, Node* b) { return c.b.call("aten.where.self", {mask, a, b}); }
 Node* zero_where(Ctx c, Node* mask, Node* x) { return c.b.call("aten.masked_fill.Scalar", {x, mask, 0.0}); }
 
-// ------------------------------------------------------------------------------------------------------------ add and sub
+// ------------------------------------------------------------------------------------------------------------ add and
+// sub
 
 /// `a op alpha * b`; alpha is parameter 2.
-template <ScalarOp Op> ScalarId scaled_body(Body& b, const Call& call, Operands x) {
+template <ScalarOp Op>
+ScalarId scaled_body(Body& b, const Call& call, Operands x) {
   ScalarId other = body_operand(b, call, x, 1);
   const Argument& alpha = call.arg(2);
   if (alpha.node() || alpha.as<SymInt>() || call.number(2) != 1)
     other = b.binary(ScalarOp::Mul, other, body_number(b, call, 2, body_dtype(b, x)));
   const ScalarId self = body_operand(b, call, x, 0);
-  if (body_dtype(b, x) == DType::Bool) return b.binary(ScalarOp::Or, self, other);  // only add: PyTorch refuses bool - bool
+  if (body_dtype(b, x) == DType::Bool)
+    return b.binary(ScalarOp::Or, self, other);  // only add: PyTorch refuses bool - bool
   return b.binary(Op, self, other);
 }
 
 /// `sign` +1 or -1: self + sign * alpha * other.
-template <int Sign> RefValue scaled_reference(const RefContext& c) {
+template <int Sign>
+RefValue scaled_reference(const RefContext& c) {
   const bool bools = pointwise_compute_dtype(c.call) == DType::Bool;
   return map_reference<2>(c, {0, 1}, [bools](const RefContext& r) {
     return [bools, alpha = scalar_value(r, 2)](auto a, auto b) {
@@ -54,8 +58,9 @@ Rows sums() {
     return gradient_of<[](Ctx c) { return c.b.neg(scaled(c, c.dy)); }, [](Ctx c) { return c.dy; }>(g);
   };
   Rows r;
-  r.push_back(row("aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", trait::Commutative, kDefault, pointwise_type,
-                  scaled_reference<1>, scaled_body<ScalarOp::Add>, add, "self + alpha * other"));
+  r.push_back(row("aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", trait::Commutative,
+                  kDefault, pointwise_type, scaled_reference<1>, scaled_body<ScalarOp::Add>, add,
+                  "self + alpha * other"));
   r.push_back(row("aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", 0, kDefault, pointwise_type,
                   scaled_reference<1>, scaled_body<ScalarOp::Add>, gradient_of<kSame>, "self + alpha * other"));
   r.push_back(row("aten::sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", 0, kDefault, number_type,
@@ -70,15 +75,17 @@ Rows sums() {
     const Argument& alpha = c.arg(2);
     return {b.add(b.neg(alpha.node() || c.number(2) != 1 ? b.mul(self, alpha) : self), c.arg(1))};
   };
-  r.push_back(OpDef("aten::rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", OpClass::Compound, 0, kDefault, number_type,
-                    nullptr, swapped, Gradient(rsub), NoLowering{}, "", "other - alpha * self"));
-  r.push_back(OpDef("aten::rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", OpClass::Compound, 0, kDefault, number_type,
-                    nullptr, negated, gradient_of<[](Ctx c) { return c.b.neg(scaled(c, c.dy)); }>, NoLowering{}, "",
+  r.push_back(OpDef("aten::rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", OpClass::Compound, 0,
+                    kDefault, number_type, nullptr, swapped, Gradient(rsub), NoLowering{}, "", "other - alpha * self"));
+  r.push_back(OpDef("aten::rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", OpClass::Compound, 0,
+                    kDefault, number_type, nullptr, negated,
+                    gradient_of<[](Ctx c) { return c.b.neg(scaled(c, c.dy)); }>, NoLowering{}, "",
                     "other - alpha * self"));
   return r;
 }
 
-// -------------------------------------------------------------------------------------------------------------- products
+// --------------------------------------------------------------------------------------------------------------
+// products
 
 ScalarId mul_body(Body& b, const Call& call, Operands x) {
   const ScalarOp op = body_dtype(b, x) == DType::Bool ? ScalarOp::And : ScalarOp::Mul;
@@ -93,33 +100,38 @@ Rows products() {
   constexpr auto product = binary_reference<[](auto a, auto b) { return wrap_mul(a, b); }>;
   constexpr auto quotient = float_binary_reference<[](auto a, auto b) { return a / b; }>;
   Rows r;
-  r.push_back(row("aten::mul.Tensor(Tensor self, Tensor other) -> Tensor", trait::Commutative, kDefault, pointwise_type, product, mul_body,
-                  gradient_of<kTimesOther, [](Ctx c) -> Node* { return c.b.mul(c.dy, c.arg(0)); }>, "self * other"));
-  r.push_back(row("aten::mul.Scalar(Tensor self, Scalar other) -> Tensor", 0, kDefault, pointwise_type, product, mul_body,
-                  gradient_of<kTimesOther>, "self * other"));
-  r.push_back(row("aten::div.Tensor(Tensor self, Tensor other) -> Tensor", 0, Promotion::IntToFloat, pointwise_type, quotient,
-                  binary_body<ScalarOp::Div>, gradient_of<kOverOther, kQuotientOther>, "self / other in floating point"));
-  r.push_back(row("aten::div.Scalar(Tensor self, Scalar other) -> Tensor", 0, Promotion::IntToFloat, pointwise_type, quotient,
-                  binary_body<ScalarOp::Div>, gradient_of<kOverOther>, "self / other in floating point"));
+  r.push_back(row("aten::mul.Tensor(Tensor self, Tensor other) -> Tensor", trait::Commutative, kDefault, pointwise_type,
+                  product, mul_body, gradient_of<kTimesOther, [](Ctx c) -> Node* { return c.b.mul(c.dy, c.arg(0)); }>,
+                  "self * other"));
+  r.push_back(row("aten::mul.Scalar(Tensor self, Scalar other) -> Tensor", 0, kDefault, pointwise_type, product,
+                  mul_body, gradient_of<kTimesOther>, "self * other"));
+  r.push_back(row("aten::div.Tensor(Tensor self, Tensor other) -> Tensor", 0, Promotion::IntToFloat, pointwise_type,
+                  quotient, binary_body<ScalarOp::Div>, gradient_of<kOverOther, kQuotientOther>,
+                  "self / other in floating point"));
+  r.push_back(row("aten::div.Scalar(Tensor self, Scalar other) -> Tensor", 0, Promotion::IntToFloat, pointwise_type,
+                  quotient, binary_body<ScalarOp::Div>, gradient_of<kOverOther>, "self / other in floating point"));
   return r;
 }
 
 // ---------------------------------------------------------------------------------------------------- rounded division
 
-template <class T> void check_divisor(T b) {
+template <class T>
+void check_divisor(T b) {
   if (std::is_integral_v<T> && b == T{0}) throw_user("integer division by zero");
 }
 /// Divisions of the smallest integer by -1 wrap instead of trapping.
 inline int64_t int_div(int64_t a, int64_t b) { return b == -1 ? wrap_neg(a) : a / b; }
 inline int64_t int_rem(int64_t a, int64_t b) { return b == -1 ? 0 : a % b; }
 
-template <class T> T floor_division(T a, T b) {
+template <class T>
+T floor_division(T a, T b) {
   check_divisor(b);
   if constexpr (std::is_integral_v<T>) {
     const T q = int_div(a, b);
     return int_rem(a, b) != 0 && (a < 0) != (b < 0) ? q - 1 : q;
   } else {
-    // Python's rule (CPython's float_divmod): exact remainder first, so that floor(a / b) is not off by one through rounding.
+    // Python's rule (CPython's float_divmod): exact remainder first, so that floor(a / b) is not off by one through
+    // rounding.
     if (b == 0) return a / b;
     T rest = std::fmod(a, b), q = (a - rest) / b;
     if (rest != 0 && (b < 0) != (rest < 0)) q -= T(1);
@@ -129,7 +141,8 @@ template <class T> T floor_division(T a, T b) {
   }
 }
 
-template <class T> T python_remainder(T a, T b) {
+template <class T>
+T python_remainder(T a, T b) {
   check_divisor(b);
   if constexpr (std::is_integral_v<T>) {
     const T rest = int_rem(a, b);
@@ -140,16 +153,22 @@ template <class T> T python_remainder(T a, T b) {
   }
 }
 
-template <class T> T truncated_division(T a, T b) {
+template <class T>
+T truncated_division(T a, T b) {
   check_divisor(b);
-  if constexpr (std::is_integral_v<T>) return int_div(a, b);
-  else return std::trunc(a / b);
+  if constexpr (std::is_integral_v<T>)
+    return int_div(a, b);
+  else
+    return std::trunc(a / b);
 }
 
-template <class T> T c_remainder(T a, T b) {
+template <class T>
+T c_remainder(T a, T b) {
   check_divisor(b);
-  if constexpr (std::is_integral_v<T>) return int_rem(a, b);
-  else return std::fmod(a, b);
+  if constexpr (std::is_integral_v<T>)
+    return int_rem(a, b);
+  else
+    return std::fmod(a, b);
 }
 
 /// Body of truncated division: integer Div truncates already.
@@ -167,7 +186,8 @@ Rounding rounding_mode(const Call& call) {
   reject(call, "rounding_mode must be None, 'floor' or 'trunc', found '" + mode + "'");
 }
 
-/// True division turns integers into floats, the rounded ones keep them: a row has one promotion, so the mode chooses among rows.
+/// True division turns integers into floats, the rounded ones keep them: a row has one promotion, so the mode chooses
+/// among rows.
 std::vector<Node*> div_mode(Builder& b, const Call& c) {
   constexpr const char* rows[] = {"aten.div.Tensor", "aten.floor_divide.default", "prims.div_trunc.default"};
   return {b.call(rows[static_cast<size_t>(rounding_mode(c))], {c.arg(0), c.arg(1)})};
@@ -198,28 +218,32 @@ Rows divisions() {
                   binary_body<ScalarOp::FloorDiv>, gradient_of<zeros, zeros>, "Python's self // other"));
   r.push_back(row("aten::floor_divide.Scalar(Tensor self, Scalar other) -> Tensor", 0, kDefault, number_type, floor_div,
                   binary_body<ScalarOp::FloorDiv>, gradient_of<zeros>, "Python's self // other"));
-  r.push_back(row("prims::div_trunc(Tensor self, Tensor other) -> Tensor", 0, kDefault, number_type, trunc_div, trunc_div_body,
-                  gradient_of<zeros, zeros>, "self / other rounded towards zero"));
+  r.push_back(row("prims::div_trunc(Tensor self, Tensor other) -> Tensor", 0, kDefault, number_type, trunc_div,
+                  trunc_div_body, gradient_of<zeros, zeros>, "self / other rounded towards zero"));
   r.push_back(row("aten::remainder.Tensor(Tensor self, Tensor other) -> Tensor", 0, kDefault, number_type, remainder,
-                  binary_body<ScalarOp::Mod>, gradient_of<kSame, kMinusFloor>, "Python's self % other: the divisor's sign"));
+                  binary_body<ScalarOp::Mod>, gradient_of<kSame, kMinusFloor>,
+                  "Python's self % other: the divisor's sign"));
   r.push_back(row("aten::remainder.Scalar(Tensor self, Scalar other) -> Tensor", 0, kDefault, number_type, remainder,
                   binary_body<ScalarOp::Mod>, gradient_of<kSame>, "Python's self % other: the divisor's sign"));
-  r.push_back(row("aten::remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", 0, kDefault, number_type, remainder,
-                  binary_body<ScalarOp::Mod>, NoGradient::Pending, "Python's self % other: the divisor's sign"));
-  r.push_back(row("aten::fmod.Tensor(Tensor self, Tensor other) -> Tensor", 0, kDefault, number_type, fmod, binary_body<ScalarOp::Fmod>,
-                  gradient_of<kSame, kMinusTrunc>, "C's remainder: the dividend's sign"));
-  r.push_back(row("aten::fmod.Scalar(Tensor self, Scalar other) -> Tensor", 0, kDefault, number_type, fmod, binary_body<ScalarOp::Fmod>,
-                  gradient_of<kSame>, "C's remainder: the dividend's sign"));
+  r.push_back(row("aten::remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", 0, kDefault, number_type,
+                  remainder, binary_body<ScalarOp::Mod>, NoGradient::Pending,
+                  "Python's self % other: the divisor's sign"));
+  r.push_back(row("aten::fmod.Tensor(Tensor self, Tensor other) -> Tensor", 0, kDefault, number_type, fmod,
+                  binary_body<ScalarOp::Fmod>, gradient_of<kSame, kMinusTrunc>, "C's remainder: the dividend's sign"));
+  r.push_back(row("aten::fmod.Scalar(Tensor self, Scalar other) -> Tensor", 0, kDefault, number_type, fmod,
+                  binary_body<ScalarOp::Fmod>, gradient_of<kSame>, "C's remainder: the dividend's sign"));
   for (const char* schema : {"aten::div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
                              "aten::div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor"})
-    r.push_back(OpDef(schema, OpClass::Compound, 0, kDefault, div_mode_type, nullptr, div_mode, NoGradient::Pending, NoLowering{}, "",
-                      "self / other, rounded as rounding_mode says"));
+    r.push_back(OpDef(schema, OpClass::Compound, 0, kDefault, div_mode_type, nullptr, div_mode, NoGradient::Pending,
+                      NoLowering{}, "", "self / other, rounded as rounding_mode says"));
   return r;
 }
 
-// ---------------------------------------------------------------------------------------------------------------- powers
+// ----------------------------------------------------------------------------------------------------------------
+// powers
 
-template <class T> T power(T a, T b) {
+template <class T>
+T power(T a, T b) {
   if constexpr (std::is_integral_v<T>) {
     if (b < 0) return a == 1 ? 1 : a == -1 ? (b % 2 == 0 ? 1 : -1) : 0;
     T result = 1;
@@ -232,9 +256,10 @@ template <class T> T power(T a, T b) {
 }
 
 Type pow_type(const Call& call) {
-  const bool negative = call.op().schema.params[1].type == "Scalar" && call.is_integer_scalar(1) && !call.arg(1).node() &&
-                        !call.arg(1).as<SymInt>() && call.number(1) < 0;
-  if (negative && !is_floating(tensor_type(call, 0).dtype)) reject(call, "integers to negative integer powers are not defined");
+  const bool negative = call.op().schema.params[1].type == "Scalar" && call.is_integer_scalar(1) &&
+                        !call.arg(1).node() && !call.arg(1).as<SymInt>() && call.number(1) < 0;
+  if (negative && !is_floating(tensor_type(call, 0).dtype))
+    reject(call, "integers to negative integer powers are not defined");
   return number_type(call);
 }
 
@@ -297,7 +322,8 @@ std::vector<Node*> pow_number_gradient(const GradientCall& g) {
   std::vector<Node*> out = no_cotangents(g);
   const double base = g.call.number(0);
   if (!cotangent(g) || !g.needed(1)) return out;
-  Node* full = g.builder.mul(g.builder.mul(cotangent(g), const_cast<Node*>(&g.call.node())), base == 0 ? 0.0 : std::log(base));
+  Node* full =
+      g.builder.mul(g.builder.mul(cotangent(g), const_cast<Node*>(&g.call.node())), base == 0 ? 0.0 : std::log(base));
   out[1] = fit(g.builder, full, g.call.tensor(1));
   return out;
 }
@@ -305,10 +331,12 @@ std::vector<Node*> pow_number_gradient(const GradientCall& g) {
 Rows powers() {
   constexpr auto general = binary_reference<[](auto a, auto b) { return power(a, b); }>;
   Rows r;
-  r.push_back(row("aten::pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor", 0, kDefault, pow_type, pow_scalar_reference,
-                  pow_scalar_body, gradient_of<pow_scalar_gradient>, "self to the power of a number"));
+  r.push_back(row("aten::pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor", 0, kDefault, pow_type,
+                  pow_scalar_reference, pow_scalar_body, gradient_of<pow_scalar_gradient>,
+                  "self to the power of a number"));
   r.push_back(row("aten::pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", 0, kDefault, number_type, general,
-                  binary_body<ScalarOp::Pow>, gradient_of<pow_base_gradient, pow_exponent_gradient>, "self to the power of exponent"));
+                  binary_body<ScalarOp::Pow>, gradient_of<pow_base_gradient, pow_exponent_gradient>,
+                  "self to the power of exponent"));
   r.push_back(row("aten::pow.Scalar(Scalar self, Tensor exponent) -> Tensor", 0, kDefault, number_type, general,
                   binary_body<ScalarOp::Pow>, Gradient(pow_number_gradient), "a number to the power of exponent"));
   return r;
@@ -317,7 +345,8 @@ Rows powers() {
 // -------------------------------------------------------------------------------------------------- extrema and atan2
 
 /// dy where a beats b, half of it where they are equal (as PyTorch), 0 elsewhere.
-template <bool Larger, size_t Me> Node* extremum_gradient(Ctx c) {
+template <bool Larger, size_t Me>
+Node* extremum_gradient(Ctx c) {
   Node* mine = c.x(Me);
   Node* other = c.x(1 - Me);
   Node* loses = c.b.call(Larger ? "aten.lt.Tensor" : "aten.gt.Tensor", {mine, other});
@@ -326,7 +355,8 @@ template <bool Larger, size_t Me> Node* extremum_gradient(Ctx c) {
 }
 
 /// Bool's order is that of 0 and 1.
-template <ScalarOp Op, ScalarOp BoolOp> ScalarId extremum_body(Body& b, const Call& call, Operands x) {
+template <ScalarOp Op, ScalarOp BoolOp>
+ScalarId extremum_body(Body& b, const Call& call, Operands x) {
   const ScalarOp op = body_dtype(b, x) == DType::Bool ? BoolOp : Op;
   return b.binary(op, body_operand(b, call, x, 0), body_operand(b, call, x, 1));
 }
@@ -342,37 +372,41 @@ Rows extrema() {
   r.push_back(row("aten::minimum(Tensor self, Tensor other) -> Tensor", traits, kDefault, pointwise_type,
                   binary_reference<[](auto a, auto b) { return is_nan(b) ? b : nan_min(a, b); }>,
                   extremum_body<ScalarOp::Min, ScalarOp::And>, smallest, "the smaller; NaN if either is"));
-  r.push_back(row("aten::fmax(Tensor self, Tensor other) -> Tensor", traits, kDefault, pointwise_type,
-                  binary_reference<[](auto a, auto b) { return is_nan(b) || b < a ? a : b; }>,
-                  [](Body& b, const Call& call, Operands x) {
-                    return is_floating(body_dtype(b, x)) ? binary_body<ScalarOp::Fmax>(b, call, x)
-                                                         : extremum_body<ScalarOp::Max, ScalarOp::Or>(b, call, x);
-                  },
-                  NoGradient::Pending, "the larger; NaN only if both are"));
-  r.push_back(row("aten::fmin(Tensor self, Tensor other) -> Tensor", traits, kDefault, pointwise_type,
-                  binary_reference<[](auto a, auto b) { return is_nan(b) || a < b ? a : b; }>,
-                  [](Body& b, const Call& call, Operands x) {
-                    return is_floating(body_dtype(b, x)) ? binary_body<ScalarOp::Fmin>(b, call, x)
-                                                         : extremum_body<ScalarOp::Min, ScalarOp::And>(b, call, x);
-                  },
-                  NoGradient::Pending, "the smaller; NaN only if both are"));
+  r.push_back(row(
+      "aten::fmax(Tensor self, Tensor other) -> Tensor", traits, kDefault, pointwise_type,
+      binary_reference<[](auto a, auto b) { return is_nan(b) || b < a ? a : b; }>,
+      [](Body& b, const Call& call, Operands x) {
+        return is_floating(body_dtype(b, x)) ? binary_body<ScalarOp::Fmax>(b, call, x)
+                                             : extremum_body<ScalarOp::Max, ScalarOp::Or>(b, call, x);
+      },
+      NoGradient::Pending, "the larger; NaN only if both are"));
+  r.push_back(row(
+      "aten::fmin(Tensor self, Tensor other) -> Tensor", traits, kDefault, pointwise_type,
+      binary_reference<[](auto a, auto b) { return is_nan(b) || a < b ? a : b; }>,
+      [](Body& b, const Call& call, Operands x) {
+        return is_floating(body_dtype(b, x)) ? binary_body<ScalarOp::Fmin>(b, call, x)
+                                             : extremum_body<ScalarOp::Min, ScalarOp::And>(b, call, x);
+      },
+      NoGradient::Pending, "the smaller; NaN only if both are"));
   for (const char* name : {"max", "min"})
-    r.push_back(OpDef("aten::" + std::string(name) + ".other(Tensor self, Tensor other) -> Tensor", OpClass::Compound, traits, kDefault,
-                      pointwise_type, nullptr,
-                      [](Builder& b, const Call& c) -> std::vector<Node*> {
-                        const bool larger = c.op().name == "aten.max.other";
-                        return {b.call(larger ? "aten.maximum.default" : "aten.minimum.default", {c.arg(0), c.arg(1)})};
-                      },
-                      NoGradient::Pending, NoLowering{}, "", "the larger or smaller of two tensors"));
+    r.push_back(OpDef(
+        "aten::" + std::string(name) + ".other(Tensor self, Tensor other) -> Tensor", OpClass::Compound, traits,
+        kDefault, pointwise_type, nullptr,
+        [](Builder& b, const Call& c) -> std::vector<Node*> {
+          const bool larger = c.op().name == "aten.max.other";
+          return {b.call(larger ? "aten.maximum.default" : "aten.minimum.default", {c.arg(0), c.arg(1)})};
+        },
+        NoGradient::Pending, NoLowering{}, "", "the larger or smaller of two tensors"));
   r.push_back(row("aten::atan2(Tensor self, Tensor other) -> Tensor", 0, Promotion::IntToFloat, pointwise_type,
                   float_binary_reference<[](auto a, auto b) { return std::atan2(a, b); }>, binary_body<ScalarOp::Atan2>,
                   gradient_of<[](Ctx c) -> Node* {
                     Node* norm = c.b.add(c.b.mul(c.x(0), c.x(0)), c.b.mul(c.x(1), c.x(1)));
                     return c.b.mul(c.dy, c.b.div(c.x(1), norm));
-                  }, [](Ctx c) -> Node* {
-                    Node* norm = c.b.add(c.b.mul(c.x(0), c.x(0)), c.b.mul(c.x(1), c.x(1)));
-                    return c.b.neg(c.b.mul(c.dy, c.b.div(c.x(0), norm)));
-                  }>,
+                  },
+                              [](Ctx c) -> Node* {
+                                Node* norm = c.b.add(c.b.mul(c.x(0), c.x(0)), c.b.mul(c.x(1), c.x(1)));
+                                return c.b.neg(c.b.mul(c.dy, c.b.div(c.x(0), norm)));
+                              }>,
                   "angle of the point (other, self)"));
   return r;
 }

@@ -10,7 +10,8 @@ void append(Rows& rows, Rows more) {
   rows.insert(rows.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
-// ---------------------------------------------------------------------------------------------------------------- calls
+// ----------------------------------------------------------------------------------------------------------------
+// calls
 
 namespace {
 
@@ -39,7 +40,8 @@ std::string describe(const Node& node) {
   std::string text = (node.op ? node.op->name : node.target) + "(";
   bool first = true;
   for (const Argument& a : node.args) text += (std::exchange(first, false) ? "" : ", ") + describe(a);
-  for (const auto& [name, a] : node.kwargs) text += (std::exchange(first, false) ? "" : ", ") + name + "=" + describe(a);
+  for (const auto& [name, a] : node.kwargs)
+    text += (std::exchange(first, false) ? "" : ", ") + name + "=" + describe(a);
   return text + ")";
 }
 
@@ -78,7 +80,8 @@ Argument int_list(const std::vector<int64_t>& items) {
 
 Argument integer(const SymInt& value) { return value.is_const() ? Argument(value.value()) : Argument(value); }
 
-// --------------------------------------------------------------------------------------------------------- result types
+// --------------------------------------------------------------------------------------------------------- result
+// types
 
 namespace {
 
@@ -152,7 +155,8 @@ Type no_type(const Call&) {
   return type;
 }
 
-// ------------------------------------------------------------------------------------------------------------ references
+// ------------------------------------------------------------------------------------------------------------
+// references
 
 double scalar_value(const RefContext& c, size_t i) {
   const Argument& a = c.call.arg(i);
@@ -200,8 +204,10 @@ Tensor operand(const RefContext& c, size_t i, DType compute) {
   const DType work = work_dtype(compute);
   if (!is_tensor(c.call, i)) {
     Tensor t = Tensor::empty(work, {});
-    if (work == DType::I64) t.set_int(0, scalar_as<int64_t>(c, i));
-    else t.set(0, scalar_value(c, i));
+    if (work == DType::I64)
+      t.set_int(0, scalar_as<int64_t>(c, i));
+    else
+      t.set(0, scalar_value(c, i));
     return work == DType::I64 ? converted(converted(t, compute), work) : t;
   }
   const Tensor t = c.tensor(i);
@@ -219,7 +225,8 @@ Tensor expanded(const Tensor& t, const std::vector<int64_t>& shape) {
   if (t.rank() > shape.size()) throw_internal("cannot expand " + t.str() + " to fewer dimensions");
   const size_t lead = shape.size() - t.rank();
   for (size_t d = 0; d < t.rank(); ++d) {
-    if (t.shape[d] != shape[lead + d] && t.shape[d] != 1) throw_user("cannot expand " + t.str() + ": sizes do not match");
+    if (t.shape[d] != shape[lead + d] && t.shape[d] != 1)
+      throw_user("cannot expand " + t.str() + ": sizes do not match");
     out.strides[lead + d] = t.shape[d] == 1 ? 0 : t.strides[d];
   }
   return out;
@@ -237,11 +244,15 @@ RowLoop::RowLoop(const std::vector<int64_t>& shape, const std::vector<std::vecto
     if (shape[d] == 1) continue;
     bool merge = !shape_.empty();
     for (size_t k = 0; merge && k < strides.size(); ++k) merge = strides_[k].back() == strides[k][d] * shape[d];
-    if (merge) shape_.back() *= shape[d];
-    else shape_.push_back(shape[d]);
+    if (merge)
+      shape_.back() *= shape[d];
+    else
+      shape_.push_back(shape[d]);
     for (size_t k = 0; k < strides.size(); ++k) {
-      if (merge) strides_[k].back() = strides[k][d];
-      else strides_[k].push_back(strides[k][d]);
+      if (merge)
+        strides_[k].back() = strides[k][d];
+      else
+        strides_[k].push_back(strides[k][d]);
     }
   }
   if (shape_.empty()) {
@@ -251,7 +262,8 @@ RowLoop::RowLoop(const std::vector<int64_t>& shape, const std::vector<std::vecto
   for (size_t d = 0; d + 1 < shape_.size(); ++d) rows_ *= shape_[d];
 }
 
-// ----------------------------------------------------------------------------------------------------------- loop bodies
+// ----------------------------------------------------------------------------------------------------------- loop
+// bodies
 
 DType body_dtype(const Body& body, Operands operands) {
   for (ScalarId x : operands)
@@ -274,7 +286,8 @@ ScalarId body_operand(Body& body, const Call& call, Operands operands, size_t i)
   return operands[k];
 }
 
-// ------------------------------------------------------------------------------------------------------------- gradients
+// -------------------------------------------------------------------------------------------------------------
+// gradients
 
 Node* fit(Builder& builder, Node* gradient, const Node* operand) {
   if (!gradient) return nullptr;
@@ -288,16 +301,19 @@ std::vector<Node*> zero_gradient(const GradientCall& g) {
   return gradient_of<[](const GradientContext& c) { return c.b.call("aten.zeros_like.default", {c.x()}); }>(g);
 }
 
-// ------------------------------------------------------------------------------------------------------------------ rows
+// ------------------------------------------------------------------------------------------------------------------
+// rows
 
-OpDef row(std::string_view schema, uint32_t traits, Promotion promotion, ShapeRule shape, Reference reference, PointwiseBody body,
-          std::variant<Gradient, NoGradient> gradient, std::string_view doc) {
-  return OpDef(schema, OpClass::Pointwise, traits, promotion, shape, reference, nullptr, gradient, Lowering(body), "", doc);
+OpDef row(std::string_view schema, uint32_t traits, Promotion promotion, ShapeRule shape, Reference reference,
+          PointwiseBody body, std::variant<Gradient, NoGradient> gradient, std::string_view doc) {
+  return OpDef(schema, OpClass::Pointwise, traits, promotion, shape, reference, nullptr, gradient, Lowering(body), "",
+               doc);
 }
 
 OpDef compound(std::string_view schema, uint32_t traits, ShapeRule shape, Decompose decompose, std::string_view doc) {
   // Compounds are decomposed before differentiation, so that they need no gradient of their own.
-  return OpDef(schema, OpClass::Compound, traits, Promotion::None, shape, nullptr, decompose, NoGradient::Pending, NoLowering{}, "", doc);
+  return OpDef(schema, OpClass::Compound, traits, Promotion::None, shape, nullptr, decompose, NoGradient::Pending,
+               NoLowering{}, "", doc);
 }
 
 }  // namespace strata::ops

@@ -5,8 +5,10 @@
 /// What the rows of the operator table share: result types, errors, references over strided operands, gradients.
 ///
 /// Conventions that rows and their readers keep:
-/// - A `PointwiseBody` gets one scalar per `Tensor` parameter of the schema, in schema order; numbers given for a Tensor parameter come as
-///   constants, parameters that are None as `loop::kNone`. Parameters of type `Scalar` are read from the call by the body.
+/// - A `PointwiseBody` gets one scalar per `Tensor` parameter of the schema, in schema order; numbers given for a
+/// Tensor parameter come as
+///   constants, parameters that are None as `loop::kNone`. Parameters of type `Scalar` are read from the call by the
+///   body.
 /// - A reduction names its dimensions with a parameter `dim` (absent, None or empty: all) and its parameter `keepdim`.
 /// - A gradient is made in the forward call's result shape and brought to the operand's shape and type by `fit`.
 
@@ -24,7 +26,8 @@ namespace strata::ops {
 using Rows = std::vector<OpDef>;
 void append(Rows& rows, Rows more);
 
-// ---------------------------------------------------------------------------------------------------------------- calls
+// ----------------------------------------------------------------------------------------------------------------
+// calls
 
 /// Throws a user Error: `aten.add.Tensor(f32[2], f32[3]): <what>`.
 [[noreturn]] void reject(const Call& call, const std::string& what, const std::string& hint = {});
@@ -43,7 +46,8 @@ Argument int_list(const std::vector<int64_t>& items);
 /// An integer, symbolic or not, as an argument.
 Argument integer(const SymInt& value);
 
-// --------------------------------------------------------------------------------------------------------- result types
+// --------------------------------------------------------------------------------------------------------- result
+// types
 
 /// Contiguous tensor on the device of the first tensor operand.
 Type result_like(const Call& call, DType dtype, std::vector<SymInt> shape);
@@ -62,14 +66,16 @@ Type same_type(const Call& call);
 /// For assertions and other calls without a value.
 Type no_type(const Call& call);
 
-// ------------------------------------------------------------------------------------------------------------ references
+// ------------------------------------------------------------------------------------------------------------
+// references
 
 /// A number argument at run time: Scalar, float, int, or a symbolic number.
 double scalar_value(const RefContext& context, size_t i);
 int64_t scalar_int(const RefContext& context, size_t i);
 bool scalar_is_int(const RefContext& context, size_t i);
 /// A number as a value of T without passing integers through double.
-template <class T> T scalar_as(const RefContext& context, size_t i) {
+template <class T>
+T scalar_as(const RefContext& context, size_t i) {
   if constexpr (std::is_integral_v<T>)
     if (scalar_is_int(context, i)) return static_cast<T>(scalar_int(context, i));
   return static_cast<T>(scalar_value(context, i));
@@ -88,19 +94,30 @@ Tensor expanded(const Tensor& t, const std::vector<int64_t>& shape);
 /// Contiguous tensor in the result's type.
 Tensor as_result(const RefContext& context, const Tensor& t, size_t part = 0);
 
-template <class T> constexpr DType dtype_of() {
-  if constexpr (std::is_same_v<T, bool>) return DType::Bool;
-  else if constexpr (std::is_same_v<T, float>) return DType::F32;
-  else if constexpr (std::is_same_v<T, double>) return DType::F64;
-  else { static_assert(std::is_same_v<T, int64_t>); return DType::I64; }
+template <class T>
+constexpr DType dtype_of() {
+  if constexpr (std::is_same_v<T, bool>)
+    return DType::Bool;
+  else if constexpr (std::is_same_v<T, float>)
+    return DType::F32;
+  else if constexpr (std::is_same_v<T, double>)
+    return DType::F64;
+  else {
+    static_assert(std::is_same_v<T, int64_t>);
+    return DType::I64;
+  }
 }
 
 /// Calls `f(T{})` with float, double or int64_t for the work type of `compute`.
-template <class F> auto with_work_type(DType compute, F&& f) {
+template <class F>
+auto with_work_type(DType compute, F&& f) {
   switch (work_dtype(compute)) {
-    case DType::F32: return f(float{});
-    case DType::F64: return f(double{});
-    default: return f(int64_t{});
+    case DType::F32:
+      return f(float{});
+    case DType::F64:
+      return f(double{});
+    default:
+      return f(int64_t{});
   }
 }
 
@@ -112,7 +129,8 @@ class RowLoop {
   int64_t inner() const { return shape_.back(); }
   int64_t stride(size_t operand) const { return strides_[operand].back(); }
   /// `row(offsets)`: where the row starts in each operand.
-  template <class F> void run(F&& row) const {
+  template <class F>
+  void run(F&& row) const {
     if (rows_ == 0 || inner() == 0) return;
     std::vector<int64_t> index(shape_.size(), 0), offsets(strides_.size(), 0);
     for (int64_t r = 0; r < rows_; ++r) {
@@ -135,7 +153,8 @@ class RowLoop {
 
 /// `f` of the elements of N operands (work type T, any strides, broadcast to `shape`), into a new tensor of f's type.
 template <class T, class F, size_t... K>
-Tensor map_elements(const std::vector<int64_t>& shape, const std::array<Tensor, sizeof...(K)>& in, F f, std::index_sequence<K...>) {
+Tensor map_elements(const std::vector<int64_t>& shape, const std::array<Tensor, sizeof...(K)>& in, F f,
+                    std::index_sequence<K...>) {
   using R = decltype(f((static_cast<void>(K), T{})...));
   Tensor out = Tensor::empty(dtype_of<R>(), shape);
   const std::array<Tensor, sizeof...(K)> wide{expanded(in[K], shape)...};
@@ -156,70 +175,122 @@ Tensor map_elements(const std::vector<int64_t>& shape, const std::array<Tensor, 
 
 /// Reference of a pointwise row over parameters `params`; `make(context)` gives the function of the elements.
 /// `FloatOnly`: the compute type is always a float, so that no integer version is made.
-template <size_t N, bool FloatOnly = false, class Make> RefValue map_reference(const RefContext& c, const std::array<size_t, N>& params, Make make) {
+template <size_t N, bool FloatOnly = false, class Make>
+RefValue map_reference(const RefContext& c, const std::array<size_t, N>& params, Make make) {
   const DType compute = reference_compute_dtype(c);
   std::array<Tensor, N> in;
   for (size_t k = 0; k < N; ++k) in[k] = operand(c, params[k], compute);
   const std::vector<int64_t> shape = c.eval(c.call.node().type.tensor.shape);
   return with_work_type(compute, [&]<class T>(T) -> RefValue {
-    if constexpr (FloatOnly && std::is_integral_v<T>) throw_internal(c.call.op().name + ": integers in a floating-point operator");
+    if constexpr (FloatOnly && std::is_integral_v<T>)
+      throw_internal(c.call.op().name + ": integers in a floating-point operator");
     auto f = make(c);
     return as_result(c, map_elements<T>(shape, in, f, std::make_index_sequence<N>()));
   });
 }
 /// `F(x)` and `F(a, b)` of parameters 0 (and 1); `Make(context)` gives a function of parameter 0.
-template <auto F> RefValue unary_reference(const RefContext& c) {
+template <auto F>
+RefValue unary_reference(const RefContext& c) {
   return map_reference<1>(c, {0}, [](const RefContext&) { return F; });
 }
-template <auto F> RefValue binary_reference(const RefContext& c) {
+template <auto F>
+RefValue binary_reference(const RefContext& c) {
   return map_reference<2>(c, {0, 1}, [](const RefContext&) { return F; });
 }
-template <auto F> RefValue float_reference(const RefContext& c) {
+template <auto F>
+RefValue float_reference(const RefContext& c) {
   return map_reference<1, true>(c, {0}, [](const RefContext&) { return F; });
 }
-template <auto F> RefValue float_binary_reference(const RefContext& c) {
+template <auto F>
+RefValue float_binary_reference(const RefContext& c) {
   return map_reference<2, true>(c, {0, 1}, [](const RefContext&) { return F; });
 }
-template <auto Make> RefValue float_reference_with(const RefContext& c) { return map_reference<1, true>(c, {0}, Make); }
-template <auto Make> RefValue unary_reference_with(const RefContext& c) { return map_reference<1>(c, {0}, Make); }
-template <auto Make> RefValue binary_reference_with(const RefContext& c) { return map_reference<2>(c, {0, 1}, Make); }
+template <auto Make>
+RefValue float_reference_with(const RefContext& c) {
+  return map_reference<1, true>(c, {0}, Make);
+}
+template <auto Make>
+RefValue unary_reference_with(const RefContext& c) {
+  return map_reference<1>(c, {0}, Make);
+}
+template <auto Make>
+RefValue binary_reference_with(const RefContext& c) {
+  return map_reference<2>(c, {0, 1}, Make);
+}
 
 // Integer arithmetic that wraps.
-inline int64_t wrap_add(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b)); }
-inline int64_t wrap_sub(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b)); }
-inline int64_t wrap_mul(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b)); }
-template <std::floating_point T> T wrap_add(T a, T b) { return a + b; }
-template <std::floating_point T> T wrap_sub(T a, T b) { return a - b; }
-template <std::floating_point T> T wrap_mul(T a, T b) { return a * b; }
-template <class T> T wrap_neg(T a) { return wrap_sub(T{0}, a); }
-template <std::floating_point T> T wrap_neg(T a) { return -a; }
-template <class T> bool is_nan(T a) {
-  if constexpr (std::is_floating_point_v<T>) return std::isnan(a);
-  else return false;
+inline int64_t wrap_add(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
+inline int64_t wrap_sub(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
+}
+inline int64_t wrap_mul(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
+template <std::floating_point T>
+T wrap_add(T a, T b) {
+  return a + b;
+}
+template <std::floating_point T>
+T wrap_sub(T a, T b) {
+  return a - b;
+}
+template <std::floating_point T>
+T wrap_mul(T a, T b) {
+  return a * b;
+}
+template <class T>
+T wrap_neg(T a) {
+  return wrap_sub(T{0}, a);
+}
+template <std::floating_point T>
+T wrap_neg(T a) {
+  return -a;
+}
+template <class T>
+bool is_nan(T a) {
+  if constexpr (std::is_floating_point_v<T>)
+    return std::isnan(a);
+  else
+    return false;
 }
 /// Minimum and maximum that propagate NaN.
-template <class T> T nan_max(T a, T b) { return is_nan(a) || a > b ? a : b; }
-template <class T> T nan_min(T a, T b) { return is_nan(a) || a < b ? a : b; }
+template <class T>
+T nan_max(T a, T b) {
+  return is_nan(a) || a > b ? a : b;
+}
+template <class T>
+T nan_min(T a, T b) {
+  return is_nan(a) || a < b ? a : b;
+}
 
-// ----------------------------------------------------------------------------------------------------------- loop bodies
+// ----------------------------------------------------------------------------------------------------------- loop
+// bodies
 
 using loop::Body;
 using loop::ScalarId;
 using loop::ScalarOp;
 using Operands = std::span<const ScalarId>;
 
-/// Parameter `i` in a pointwise body: its operand, or a number as a constant of the compute type (that of the first operand).
+/// Parameter `i` in a pointwise body: its operand, or a number as a constant of the compute type (that of the first
+/// operand).
 ScalarId body_operand(Body& body, const Call& call, Operands operands, size_t i);
 /// A number argument as a constant (or symbolic value) of `dtype`.
 ScalarId body_number(Body& body, const Call& call, size_t i, DType dtype);
 /// Type that a body computes in: that of its first operand.
 DType body_dtype(const Body& body, Operands operands);
-template <ScalarOp Op> ScalarId unary_body(Body& body, const Call&, Operands x) { return body.unary(Op, x[0]); }
-template <ScalarOp Op> ScalarId binary_body(Body& body, const Call& call, Operands x) {
+template <ScalarOp Op>
+ScalarId unary_body(Body& body, const Call&, Operands x) {
+  return body.unary(Op, x[0]);
+}
+template <ScalarOp Op>
+ScalarId binary_body(Body& body, const Call& call, Operands x) {
   return body.binary(Op, body_operand(body, call, x, 0), body_operand(body, call, x, 1));
 }
 
-// ------------------------------------------------------------------------------------------------------------- gradients
+// -------------------------------------------------------------------------------------------------------------
+// gradients
 
 /// Sums `gradient` down to the operand's shape and casts it to the operand's type; null stays null.
 Node* fit(Builder& builder, Node* gradient, const Node* operand);
@@ -233,13 +304,14 @@ struct GradientContext {
   Builder& b;
   const Call& call;
   Node* dy;
-  Node* y;                                         ///< the forward result
+  Node* y;  ///< the forward result
   Node* x(size_t i = 0) const { return call.tensor(i); }
   /// Parameter `i` for a Builder call: a node or a number.
   const Argument& arg(size_t i) const { return call.arg(i); }
 };
 /// Gradient from one function per differentiable parameter (in order from parameter 0), each in the result's shape.
-template <auto... F> std::vector<Node*> gradient_of(const GradientCall& g) {
+template <auto... F>
+std::vector<Node*> gradient_of(const GradientCall& g) {
   std::vector<Node*> out = no_cotangents(g);
   Node* dy = cotangent(g);
   if (!dy) return out;
@@ -255,11 +327,12 @@ template <auto... F> std::vector<Node*> gradient_of(const GradientCall& g) {
 /// The gradient that is zero everywhere (floor, sign, ...).
 std::vector<Node*> zero_gradient(const GradientCall& g);
 
-// ------------------------------------------------------------------------------------------------------------------ rows
+// ------------------------------------------------------------------------------------------------------------------
+// rows
 
 /// Primitive pointwise row.
-OpDef row(std::string_view schema, uint32_t traits, Promotion promotion, ShapeRule shape, Reference reference, PointwiseBody body,
-          std::variant<Gradient, NoGradient> gradient, std::string_view doc);
+OpDef row(std::string_view schema, uint32_t traits, Promotion promotion, ShapeRule shape, Reference reference,
+          PointwiseBody body, std::variant<Gradient, NoGradient> gradient, std::string_view doc);
 /// Row that exists as captured only.
 OpDef compound(std::string_view schema, uint32_t traits, ShapeRule shape, Decompose decompose, std::string_view doc);
 

@@ -15,11 +15,12 @@ std::string schema_text(const std::string& name, const char* overload, const cha
 }
 
 /// Tensor and Scalar overloads of one comparison.
-template <auto F, ScalarOp Op> void comparison(Rows& r, const std::string& name, const std::string& doc, uint32_t traits = 0) {
-  r.push_back(row(schema_text(name, "Tensor", "Tensor"), traits, Promotion::Compare, pointwise_type, binary_reference<F>, binary_body<Op>,
-                  kNone, doc));
-  r.push_back(row(schema_text(name, "Scalar", "Scalar"), 0, Promotion::Compare, pointwise_type, binary_reference<F>, binary_body<Op>,
-                  kNone, doc));
+template <auto F, ScalarOp Op>
+void comparison(Rows& r, const std::string& name, const std::string& doc, uint32_t traits = 0) {
+  r.push_back(row(schema_text(name, "Tensor", "Tensor"), traits, Promotion::Compare, pointwise_type,
+                  binary_reference<F>, binary_body<Op>, kNone, doc));
+  r.push_back(row(schema_text(name, "Scalar", "Scalar"), 0, Promotion::Compare, pointwise_type, binary_reference<F>,
+                  binary_body<Op>, kNone, doc));
 }
 
 Rows compare() {
@@ -39,24 +40,28 @@ Rows logical() {
   };
   Rows r;
   r.push_back(binary("aten::logical_and(Tensor self, Tensor other) -> Tensor",
-                     binary_reference<[](auto a, auto b) { return a != 0 && b != 0; }>, binary_body<ScalarOp::And>, "both are not zero"));
+                     binary_reference<[](auto a, auto b) { return a != 0 && b != 0; }>, binary_body<ScalarOp::And>,
+                     "both are not zero"));
   r.push_back(binary("aten::logical_or(Tensor self, Tensor other) -> Tensor",
-                     binary_reference<[](auto a, auto b) { return a != 0 || b != 0; }>, binary_body<ScalarOp::Or>, "one is not zero"));
+                     binary_reference<[](auto a, auto b) { return a != 0 || b != 0; }>, binary_body<ScalarOp::Or>,
+                     "one is not zero"));
   r.push_back(binary("aten::logical_xor(Tensor self, Tensor other) -> Tensor",
                      binary_reference<[](auto a, auto b) { return (a != 0) != (b != 0); }>, binary_body<ScalarOp::Xor>,
                      "exactly one is not zero"));
   r.push_back(row("aten::logical_not(Tensor self) -> Tensor", 0, Promotion::Logical, pointwise_type,
-                  unary_reference<[](auto x) { return x == 0; }>, unary_body<ScalarOp::Not>, kNone, "the element is zero"));
+                  unary_reference<[](auto x) { return x == 0; }>, unary_body<ScalarOp::Not>, kNone,
+                  "the element is zero"));
   return r;
 }
 
 /// The overloads of a bitwise operator; `__and__` and the like are Python's spelling of the same.
-template <auto F, ScalarOp Op> void bitwise(Rows& r, const std::string& name, const std::string& python, const std::string& doc) {
+template <auto F, ScalarOp Op>
+void bitwise(Rows& r, const std::string& name, const std::string& python, const std::string& doc) {
   for (const std::string& n : {"bitwise_" + name, python}) {
-    r.push_back(row(schema_text(n, "Tensor", "Tensor"), trait::Commutative, Promotion::Default, integral_type, binary_reference<F>,
+    r.push_back(row(schema_text(n, "Tensor", "Tensor"), trait::Commutative, Promotion::Default, integral_type,
+                    binary_reference<F>, binary_body<Op>, kNone, doc));
+    r.push_back(row(schema_text(n, "Scalar", "Scalar"), 0, Promotion::Default, integral_type, binary_reference<F>,
                     binary_body<Op>, kNone, doc));
-    r.push_back(row(schema_text(n, "Scalar", "Scalar"), 0, Promotion::Default, integral_type, binary_reference<F>, binary_body<Op>,
-                    kNone, doc));
   }
 }
 
@@ -72,7 +77,8 @@ RefValue bitwise_not_reference(const RefContext& c) {
 }
 
 /// Shifts by the width or more give 0 (right shifts of negative numbers: -1), as in PyTorch.
-template <bool Left> RefValue shift_reference(const RefContext& c) {
+template <bool Left>
+RefValue shift_reference(const RefContext& c) {
   const auto bits = static_cast<int64_t>(8 * dtype_size(pointwise_compute_dtype(c.call)));
   return map_reference<2>(c, {0, 1}, [bits](const RefContext&) {
     return [bits](auto x, auto by) {
@@ -84,7 +90,8 @@ template <bool Left> RefValue shift_reference(const RefContext& c) {
 }
 
 /// Clamps the count below the width: a shift by the width or more is not defined in loop IR.
-template <ScalarOp Op> ScalarId shift_body(Body& b, const Call& call, Operands x) {
+template <ScalarOp Op>
+ScalarId shift_body(Body& b, const Call& call, Operands x) {
   const DType d = body_dtype(b, x);
   const auto bits = static_cast<int64_t>(8 * dtype_size(d));
   const ScalarId value = body_operand(b, call, x, 0), by = body_operand(b, call, x, 1);
@@ -98,15 +105,19 @@ template <ScalarOp Op> ScalarId shift_body(Body& b, const Call& call, Operands x
 
 Rows bits() {
   Rows r;
-  bitwise<[](auto a, auto b) { return static_cast<int64_t>(a) & static_cast<int64_t>(b); }, ScalarOp::And>(r, "and", "__and__", "self & other");
-  bitwise<[](auto a, auto b) { return static_cast<int64_t>(a) | static_cast<int64_t>(b); }, ScalarOp::Or>(r, "or", "__or__", "self | other");
-  bitwise<[](auto a, auto b) { return static_cast<int64_t>(a) ^ static_cast<int64_t>(b); }, ScalarOp::Xor>(r, "xor", "__xor__", "self ^ other");
-  r.push_back(row("aten::bitwise_not(Tensor self) -> Tensor", trait::Involution, Promotion::Default, integral_type, bitwise_not_reference,
-                  unary_body<ScalarOp::Not>, kNone, "~self; of bool: not self"));
-  r.push_back(row("aten::bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor", 0, Promotion::Default, integral_type,
-                  shift_reference<true>, shift_body<ScalarOp::Shl>, kNone, "self << other"));
-  r.push_back(row("aten::bitwise_right_shift.Tensor(Tensor self, Tensor other) -> Tensor", 0, Promotion::Default, integral_type,
-                  shift_reference<false>, shift_body<ScalarOp::Shr>, kNone, "self >> other, keeping the sign"));
+  bitwise<[](auto a, auto b) { return static_cast<int64_t>(a) & static_cast<int64_t>(b); }, ScalarOp::And>(
+      r, "and", "__and__", "self & other");
+  bitwise<[](auto a, auto b) { return static_cast<int64_t>(a) | static_cast<int64_t>(b); }, ScalarOp::Or>(
+      r, "or", "__or__", "self | other");
+  bitwise<[](auto a, auto b) { return static_cast<int64_t>(a) ^ static_cast<int64_t>(b); }, ScalarOp::Xor>(
+      r, "xor", "__xor__", "self ^ other");
+  r.push_back(row("aten::bitwise_not(Tensor self) -> Tensor", trait::Involution, Promotion::Default, integral_type,
+                  bitwise_not_reference, unary_body<ScalarOp::Not>, kNone, "~self; of bool: not self"));
+  r.push_back(row("aten::bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor", 0, Promotion::Default,
+                  integral_type, shift_reference<true>, shift_body<ScalarOp::Shl>, kNone, "self << other"));
+  r.push_back(row("aten::bitwise_right_shift.Tensor(Tensor self, Tensor other) -> Tensor", 0, Promotion::Default,
+                  integral_type, shift_reference<false>, shift_body<ScalarOp::Shr>, kNone,
+                  "self >> other, keeping the sign"));
   return r;
 }
 

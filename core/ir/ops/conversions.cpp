@@ -56,31 +56,41 @@ std::vector<Node*> to_copy(Builder& b, const Call& c) {
   const Type type = c.op().shape(c);
   Node* self = c.tensor(0);
   if (type.tensor.device != self->type.tensor.device && !self->type.tensor.device.empty())
-    return {b.call("aten._to_copy.default", {self}, {{"dtype", type.tensor.dtype}, {"device", DeviceArg{type.tensor.device}}})};
+    return {b.call("aten._to_copy.default", {self},
+                   {{"dtype", type.tensor.dtype}, {"device", DeviceArg{type.tensor.device}}})};
   return {b.cast(self, type.tensor.dtype)};
 }
 
-ScalarId cast_body(Body& b, const Call& call, Operands x) { return b.cast(x[0], compute_dtype(call.node().type.tensor.dtype)); }
+ScalarId cast_body(Body& b, const Call& call, Operands x) {
+  return b.cast(x[0], compute_dtype(call.node().type.tensor.dtype));
+}
 
 Rows casts() {
   Rows r;
-  r.push_back(OpDef("aten::_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, "
-                    "bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor",
-                    OpClass::Pointwise, 0, Promotion::Fixed, cast_type, cast_reference, nullptr, gradient_of<kSame>,
-                    Lowering(PointwiseBody(cast_body)), "", "copy in another element type or on another device"));
+  r.push_back(
+      OpDef("aten::_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
+            "pin_memory=None, "
+            "bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor",
+            OpClass::Pointwise, 0, Promotion::Fixed, cast_type, cast_reference, nullptr, gradient_of<kSame>,
+            Lowering(PointwiseBody(cast_body)), "", "copy in another element type or on another device"));
   const auto to = [&](const char* schema) {
-    r.push_back(OpDef(schema, OpClass::Compound, 0, Promotion::Fixed, to_type, nullptr, to_copy, gradient_of<kSame>, NoLowering{}, "",
+    r.push_back(OpDef(schema, OpClass::Compound, 0, Promotion::Fixed, to_type, nullptr, to_copy, gradient_of<kSame>,
+                      NoLowering{}, "",
                       "the tensor in another element type or on another device; itself if it is so already"));
   };
-  to("aten::to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)");
+  to("aten::to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? "
+     "memory_format=None) -> Tensor(a)");
   to("aten::to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool copy=False, "
      "MemoryFormat? memory_format=None) -> Tensor(a)");
-  to("aten::to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, "
+  to("aten::to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
+     "pin_memory=None, "
      "bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)");
-  to("aten::to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)");
+  to("aten::to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, MemoryFormat? "
+     "memory_format=None) -> Tensor(a)");
   to("aten::type_as(Tensor self, Tensor other) -> Tensor");
-  r.push_back(OpDef("prims::convert_element_type(Tensor a, ScalarType dtype) -> Tensor", OpClass::Compound, 0, Promotion::Fixed, cast_type,
-                    nullptr, to_copy, gradient_of<kSame>, NoLowering{}, "", "copy in another element type"));
+  r.push_back(OpDef("prims::convert_element_type(Tensor a, ScalarType dtype) -> Tensor", OpClass::Compound, 0,
+                    Promotion::Fixed, cast_type, nullptr, to_copy, gradient_of<kSame>, NoLowering{}, "",
+                    "copy in another element type"));
   return r;
 }
 
@@ -95,24 +105,30 @@ std::vector<Node*> contiguous(Builder& b, const Call& c) {
 Rows copies() {
   constexpr Reference share = [](const RefContext& c) -> RefValue { return c.tensor(0); };
   Rows r;
-  r.push_back(OpDef("aten::clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", OpClass::Pointwise, 0, Promotion::Fixed,
-                    same_type, [](const RefContext& c) -> RefValue { return c.tensor(0).clone(); }, nullptr, gradient_of<kSame>,
-                    Lowering(PointwiseBody([](Body&, const Call&, Operands x) { return x[0]; })), "", "contiguous copy"));
-  r.push_back(OpDef("aten::contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format) -> Tensor(a)", OpClass::Compound, 0, Promotion::Fixed, same_type, nullptr, contiguous, gradient_of<kSame>, NoLowering{}, "",
-                      "the tensor itself if its memory has no gaps, else a copy"));
-  r.push_back(OpDef("aten::lift_fresh_copy(Tensor self) -> Tensor", OpClass::Compound, 0, Promotion::Fixed, same_type, nullptr, cloned,
-                    gradient_of<kSame>, NoLowering{}, "", "copy of a constant of the program"));
+  r.push_back(OpDef(
+      "aten::clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", OpClass::Pointwise, 0,
+      Promotion::Fixed, same_type, [](const RefContext& c) -> RefValue { return c.tensor(0).clone(); }, nullptr,
+      gradient_of<kSame>, Lowering(PointwiseBody([](Body&, const Call&, Operands x) { return x[0]; })), "",
+      "contiguous copy"));
+  r.push_back(OpDef("aten::contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format) -> Tensor(a)",
+                    OpClass::Compound, 0, Promotion::Fixed, same_type, nullptr, contiguous, gradient_of<kSame>,
+                    NoLowering{}, "", "the tensor itself if its memory has no gaps, else a copy"));
+  r.push_back(OpDef("aten::lift_fresh_copy(Tensor self) -> Tensor", OpClass::Compound, 0, Promotion::Fixed, same_type,
+                    nullptr, cloned, gradient_of<kSame>, NoLowering{}, "", "copy of a constant of the program"));
   const auto alias = [&](const char* schema, std::variant<Gradient, NoGradient> gradient, const char* doc) {
-    r.push_back(OpDef(schema, OpClass::View, 0, Promotion::None, alias_type, share, itself, gradient, Lowering(IndexMap(same_index)), "", doc));
+    r.push_back(OpDef(schema, OpClass::View, 0, Promotion::None, alias_type, share, itself, gradient,
+                      Lowering(IndexMap(same_index)), "", doc));
   };
   const Gradient same = gradient_of<kSame>;
   alias("aten::alias(Tensor(a) self) -> Tensor(a)", same, "the same elements");
   alias("aten::lift_fresh(Tensor(a) self) -> Tensor(a)", same, "the same elements");
-  alias("aten::detach(Tensor(a) self) -> Tensor(a)", NoGradient::Nondifferentiable, "the same elements, cut off from differentiation");
+  alias("aten::detach(Tensor(a) self) -> Tensor(a)", NoGradient::Nondifferentiable,
+        "the same elements, cut off from differentiation");
   return r;
 }
 
-// --------------------------------------------------------------------------------------------------------------- dropout
+// ---------------------------------------------------------------------------------------------------------------
+// dropout
 
 bool trains(const Call& call) { return call.is_none(2) || call.boolean(2); }
 
@@ -148,8 +164,10 @@ std::vector<Node*> native_dropout_gradient(const GradientCall& g) {
   std::vector<Node*> out = no_cotangents(g);
   if (!cotangent(g) || !g.needed(0)) return out;
   const double p = g.call.number(1);
-  if (!trains(g.call)) out[0] = cotangent(g);
-  else if (p == 1) out[0] = g.builder.mul(cotangent(g), 0.0);
+  if (!trains(g.call))
+    out[0] = cotangent(g);
+  else if (p == 1)
+    out[0] = g.builder.mul(cotangent(g), 0.0);
   else {
     Node* keep = g.builder.getitem(const_cast<Node*>(&g.call.node()), 1);
     out[0] = g.builder.mul(g.builder.mul(cotangent(g), keep), 1 / (1 - p));
@@ -159,12 +177,12 @@ std::vector<Node*> native_dropout_gradient(const GradientCall& g) {
 
 Rows dropouts() {
   Rows r;
-  r.push_back(OpDef("aten::dropout(Tensor input, float p, bool train) -> Tensor", OpClass::Compound, trait::Random, Promotion::None,
-                    dropout_type, nullptr, dropout, NoGradient::Pending, NoLowering{}, "",
+  r.push_back(OpDef("aten::dropout(Tensor input, float p, bool train) -> Tensor", OpClass::Compound, trait::Random,
+                    Promotion::None, dropout_type, nullptr, dropout, NoGradient::Pending, NoLowering{}, "",
                     "zeroes elements with probability p in training; the operand itself otherwise"));
-  r.push_back(OpDef("aten::native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)", OpClass::Compound, trait::Random,
-                    Promotion::None, native_dropout_type, nullptr, native_dropout, Gradient(native_dropout_gradient), NoLowering{}, "",
-                    "dropout and the mask of what was kept"));
+  r.push_back(OpDef("aten::native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)", OpClass::Compound,
+                    trait::Random, Promotion::None, native_dropout_type, nullptr, native_dropout,
+                    Gradient(native_dropout_gradient), NoLowering{}, "", "dropout and the mask of what was kept"));
   return r;
 }
 

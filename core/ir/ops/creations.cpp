@@ -46,13 +46,16 @@ std::vector<SymInt> checked_sizes(const Call& call, std::vector<SymInt> shape) {
   return shape;
 }
 
-// ------------------------------------------------------------------------------------------------------------------ full
+// ------------------------------------------------------------------------------------------------------------------
+// full
 
 Type full_type(const Call& call) {
-  return Type::of(given_dtype(call).value_or(number_dtype(call.arg(1))), checked_sizes(call, call.integers(0)), device_of(call));
+  return Type::of(given_dtype(call).value_or(number_dtype(call.arg(1))), checked_sizes(call, call.integers(0)),
+                  device_of(call));
 }
 
-template <class T> void fill(const Tensor& t, T value) {
+template <class T>
+void fill(const Tensor& t, T value) {
   const int64_t n = t.numel();
   for (int64_t i = 0; i < n; ++i) t.ptr<T>()[i] = value;
 }
@@ -60,75 +63,103 @@ template <class T> void fill(const Tensor& t, T value) {
 RefValue full_reference(const RefContext& c) {
   Tensor out = c.result();
   if (out.numel() == 0) return out;
-  if (is_floating(out.dtype)) out.set(0, scalar_value(c, 1));
-  else out.set_int(0, scalar_as<int64_t>(c, 1));
+  if (is_floating(out.dtype))
+    out.set(0, scalar_value(c, 1));
+  else
+    out.set_int(0, scalar_as<int64_t>(c, 1));
   switch (dtype_size(out.dtype)) {
-    case 1: fill(out, out.ptr<uint8_t>()[0]); break;
-    case 2: fill(out, out.ptr<uint16_t>()[0]); break;
-    case 4: fill(out, out.ptr<uint32_t>()[0]); break;
-    default: fill(out, out.ptr<uint64_t>()[0]); break;
+    case 1:
+      fill(out, out.ptr<uint8_t>()[0]);
+      break;
+    case 2:
+      fill(out, out.ptr<uint16_t>()[0]);
+      break;
+    case 4:
+      fill(out, out.ptr<uint32_t>()[0]);
+      break;
+    default:
+      fill(out, out.ptr<uint64_t>()[0]);
+      break;
   }
   return out;
 }
 
-ScalarId full_body(const IndexedCall& c) { return body_number(c.body, c.call, 1, compute_dtype(c.call.node().type.tensor.dtype)); }
+ScalarId full_body(const IndexedCall& c) {
+  return body_number(c.body, c.call, 1, compute_dtype(c.call.node().type.tensor.dtype));
+}
 
 /// What a `full`-like row fills with.
 enum class Value : uint8_t { Zero, One, Given };
 
-template <Value V> Argument fill_value(const Call& call) {
+template <Value V>
+Argument fill_value(const Call& call) {
   if (V == Value::Zero) return 0;
   if (V == Value::One) return 1;
   return call.arg(*param(call, "fill_value"));
 }
 
 /// zeros(size), zeros_like(self), new_zeros(self, size): the sizes given, else those of self.
-template <Value V> Type filled_type(const Call& call) {
+template <Value V>
+Type filled_type(const Call& call) {
   const auto size = param(call, "size");
   const bool like = is_tensor(call, 0);
-  const DType dtype = given_dtype(call).value_or(like ? tensor_type(call, 0).dtype
-                                                 : V == Value::Given ? number_dtype(fill_value<V>(call)) : DType::F32);
-  return Type::of(dtype, size ? checked_sizes(call, call.integers(*size)) : tensor_type(call, 0).shape, device_of(call));
+  const DType dtype = given_dtype(call).value_or(like                ? tensor_type(call, 0).dtype
+                                                 : V == Value::Given ? number_dtype(fill_value<V>(call))
+                                                                     : DType::F32);
+  return Type::of(dtype, size ? checked_sizes(call, call.integers(*size)) : tensor_type(call, 0).shape,
+                  device_of(call));
 }
 
-template <Value V> std::vector<Node*> filled(Builder& b, const Call& c) {
+template <Value V>
+std::vector<Node*> filled(Builder& b, const Call& c) {
   const TensorType t = filled_type<V>(c).tensor;
-  return {b.call("aten.full.default", {sizes(t.shape), fill_value<V>(c)}, {{"dtype", t.dtype}, {"device", DeviceArg{t.device}}})};
+  return {b.call("aten.full.default", {sizes(t.shape), fill_value<V>(c)},
+                 {{"dtype", t.dtype}, {"device", DeviceArg{t.device}}})};
 }
 
-template <Value V> OpDef filled_row(const std::string& schema, const char* doc) {
-  return OpDef(schema, OpClass::Compound, 0, Promotion::None, filled_type<V>, nullptr, filled<V>, kNone, NoLowering{}, "", doc);
+template <Value V>
+OpDef filled_row(const std::string& schema, const char* doc) {
+  return OpDef(schema, OpClass::Compound, 0, Promotion::None, filled_type<V>, nullptr, filled<V>, kNone, NoLowering{},
+               "", doc);
 }
 
 Rows fills() {
   Rows r;
-  r.push_back(OpDef("aten::full(SymInt[] size, Scalar fill_value, *, " + kOptions + ") -> Tensor", OpClass::Creation, 0, Promotion::None,
-                    full_type, full_reference, nullptr, kNone, Lowering(IndexedBody(full_body)), "", "a tensor of one value"));
+  r.push_back(OpDef("aten::full(SymInt[] size, Scalar fill_value, *, " + kOptions + ") -> Tensor", OpClass::Creation, 0,
+                    Promotion::None, full_type, full_reference, nullptr, kNone, Lowering(IndexedBody(full_body)), "",
+                    "a tensor of one value"));
   const std::string like = "MemoryFormat? memory_format=None) -> Tensor", plain = kOptions + ") -> Tensor";
   const char* fresh = "fresh memory; zeros here, so that results never depend on it";
   r.push_back(filled_row<Value::Zero>("aten::zeros(SymInt[] size, *, " + plain, "a tensor of zeros"));
   r.push_back(filled_row<Value::One>("aten::ones(SymInt[] size, *, " + plain, "a tensor of ones"));
   r.push_back(filled_row<Value::Zero>("aten::empty.memory_format(SymInt[] size, *, " + kOptions + ", " + like, fresh));
   r.push_back(filled_row<Value::Zero>("aten::empty_strided(SymInt[] size, SymInt[] stride, *, " + plain, fresh));
-  r.push_back(filled_row<Value::Zero>("aten::zeros_like(Tensor self, *, " + kOptions + ", " + like, "zeros of the operand's shape and type"));
-  r.push_back(filled_row<Value::One>("aten::ones_like(Tensor self, *, " + kOptions + ", " + like, "ones of the operand's shape and type"));
+  r.push_back(filled_row<Value::Zero>("aten::zeros_like(Tensor self, *, " + kOptions + ", " + like,
+                                      "zeros of the operand's shape and type"));
+  r.push_back(filled_row<Value::One>("aten::ones_like(Tensor self, *, " + kOptions + ", " + like,
+                                     "ones of the operand's shape and type"));
   r.push_back(filled_row<Value::Zero>("aten::empty_like(Tensor self, *, " + kOptions + ", " + like, fresh));
   r.push_back(filled_row<Value::Given>("aten::full_like(Tensor self, Scalar fill_value, *, " + kOptions + ", " + like,
                                        "one value in the operand's shape and type"));
-  r.push_back(filled_row<Value::Zero>("aten::new_zeros(Tensor self, SymInt[] size, *, " + plain, "zeros of the operand's type"));
-  r.push_back(filled_row<Value::One>("aten::new_ones(Tensor self, SymInt[] size, *, " + plain, "ones of the operand's type"));
+  r.push_back(filled_row<Value::Zero>("aten::new_zeros(Tensor self, SymInt[] size, *, " + plain,
+                                      "zeros of the operand's type"));
+  r.push_back(
+      filled_row<Value::One>("aten::new_ones(Tensor self, SymInt[] size, *, " + plain, "ones of the operand's type"));
   r.push_back(filled_row<Value::Zero>("aten::new_empty(Tensor self, SymInt[] size, *, " + plain, fresh));
-  r.push_back(filled_row<Value::Zero>("aten::new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, " + plain, fresh));
+  r.push_back(filled_row<Value::Zero>(
+      "aten::new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, " + plain, fresh));
   r.push_back(filled_row<Value::Given>("aten::new_full(Tensor self, SymInt[] size, Scalar fill_value, *, " + plain,
                                        "one value in the operand's type"));
   return r;
 }
 
-// --------------------------------------------------------------------------------------------------- fills of an operand
+// --------------------------------------------------------------------------------------------------- fills of an
+// operand
 
 Type scalar_tensor_type(const Call& call) {
-  return Type::of(given_dtype(call).value_or(number_dtype(call.arg(0)) == DType::Bool ? DType::Bool : number_dtype(call.arg(0))), {},
-                  device_of(call));
+  return Type::of(
+      given_dtype(call).value_or(number_dtype(call.arg(0)) == DType::Bool ? DType::Bool : number_dtype(call.arg(0))),
+      {}, device_of(call));
 }
 std::vector<Node*> scalar_tensor(Builder& b, const Call& c) {
   const TensorType t = scalar_tensor_type(c).tensor;
@@ -137,7 +168,8 @@ std::vector<Node*> scalar_tensor(Builder& b, const Call& c) {
 
 std::vector<Node*> fill_number(Builder& b, const Call& c) {
   const TensorType& t = c.type(0);
-  return {b.call("aten.full.default", {sizes(t.shape), c.arg(1)}, {{"dtype", t.dtype}, {"device", DeviceArg{t.device}}})};
+  return {
+      b.call("aten.full.default", {sizes(t.shape), c.arg(1)}, {{"dtype", t.dtype}, {"device", DeviceArg{t.device}}})};
 }
 /// self's shape and type with the elements of operand 1.
 std::vector<Node*> fill_tensor(Builder& b, const Call& c) {
@@ -152,20 +184,26 @@ Type fill_tensor_type(const Call& call) {
 
 Rows operand_fills() {
   Rows r;
-  r.push_back(OpDef("aten::scalar_tensor(Scalar s, *, " + kOptions + ") -> Tensor", OpClass::Compound, 0, Promotion::None, scalar_tensor_type,
-                    nullptr, scalar_tensor, kNone, NoLowering{}, "", "a number as a 0-dimensional tensor"));
-  r.push_back(compound("aten::fill.Scalar(Tensor self, Scalar value) -> Tensor", 0, same_type, fill_number, "self's shape filled with a number"));
+  r.push_back(OpDef("aten::scalar_tensor(Scalar s, *, " + kOptions + ") -> Tensor", OpClass::Compound, 0,
+                    Promotion::None, scalar_tensor_type, nullptr, scalar_tensor, kNone, NoLowering{}, "",
+                    "a number as a 0-dimensional tensor"));
+  r.push_back(compound("aten::fill.Scalar(Tensor self, Scalar value) -> Tensor", 0, same_type, fill_number,
+                       "self's shape filled with a number"));
   r.push_back(compound("aten::fill.Tensor(Tensor self, Tensor value) -> Tensor", 0, fill_tensor_type, fill_tensor,
                        "self's shape filled with a 0-dimensional tensor"));
-  r.push_back(compound("aten::copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor", 0, fill_tensor_type, fill_tensor,
-                       "src in self's shape and type"));
-  r.push_back(compound("aten::zero(Tensor self) -> Tensor", 0, same_type,
-                       [](Builder& b, const Call& c) -> std::vector<Node*> { return {b.call("aten.zeros_like.default", {c.tensor(0)})}; },
-                       "zeros in self's shape"));
+  r.push_back(compound("aten::copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor", 0, fill_tensor_type,
+                       fill_tensor, "src in self's shape and type"));
+  r.push_back(compound(
+      "aten::zero(Tensor self) -> Tensor", 0, same_type,
+      [](Builder& b, const Call& c) -> std::vector<Node*> {
+        return {b.call("aten.zeros_like.default", {c.tensor(0)})};
+      },
+      "zeros in self's shape"));
   return r;
 }
 
-// ---------------------------------------------------------------------------------------------------------------- arange
+// ----------------------------------------------------------------------------------------------------------------
+// arange
 
 /// Positions of start, end and step among the parameters; -1: not there (0 and 1).
 struct Progression {
@@ -184,24 +222,33 @@ bool all_integral(const Call& call) {
   const Progression p = progression(call);
   return integral(call, p.start) && integral(call, p.end) && integral(call, p.step);
 }
-SymInt int_or(const Call& call, int i, int64_t otherwise) { return i < 0 ? SymInt(otherwise) : call.integer(static_cast<size_t>(i)); }
-double number_or(const Call& call, int i, double otherwise) { return i < 0 ? otherwise : call.number(static_cast<size_t>(i)); }
+SymInt int_or(const Call& call, int i, int64_t otherwise) {
+  return i < 0 ? SymInt(otherwise) : call.integer(static_cast<size_t>(i));
+}
+double number_or(const Call& call, int i, double otherwise) {
+  return i < 0 ? otherwise : call.number(static_cast<size_t>(i));
+}
 
 SymInt arange_length(const Call& call) {
   const Progression p = progression(call);
   if (!all_integral(call)) {
-    const double step = number_or(call, p.step, 1), n = std::ceil((number_or(call, p.end, 0) - number_or(call, p.start, 0)) / step);
+    const double step = number_or(call, p.step, 1),
+                 n = std::ceil((number_or(call, p.end, 0) - number_or(call, p.start, 0)) / step);
     if (!(n >= 0 && n < 1e15)) reject(call, "start, end and step do not make a progression");
     return static_cast<int64_t>(n);
   }
   const SymInt step = int_or(call, p.step, 1), distance = int_or(call, p.end, 0) - int_or(call, p.start, 0);
   if (!step.is_const() || step.value() == 0) reject(call, "step must be a constant other than 0");
-  if (known_lt(step.value() > 0 ? distance : SymInt(0) - distance, 0)) reject(call, "end lies before start in the direction of step");
-  return step == SymInt(1) ? distance : step.value() > 0 ? ceildiv(distance, step) : ceildiv(SymInt(0) - distance, SymInt(0) - step);
+  if (known_lt(step.value() > 0 ? distance : SymInt(0) - distance, 0))
+    reject(call, "end lies before start in the direction of step");
+  return step == SymInt(1)  ? distance
+         : step.value() > 0 ? ceildiv(distance, step)
+                            : ceildiv(SymInt(0) - distance, SymInt(0) - step);
 }
 
 Type arange_type(const Call& call) {
-  return Type::of(given_dtype(call).value_or(all_integral(call) ? DType::I64 : DType::F32), {arange_length(call)}, device_of(call));
+  return Type::of(given_dtype(call).value_or(all_integral(call) ? DType::I64 : DType::F32), {arange_length(call)},
+                  device_of(call));
 }
 
 RefValue arange_reference(const RefContext& c) {
@@ -224,59 +271,76 @@ ScalarId arange_body(const IndexedCall& c) {
   Body& b = c.body;
   const Progression p = progression(c.call);
   const DType dtype = compute_dtype(c.call.node().type.tensor.dtype);
-  if (all_integral(c.call)) return b.cast(b.index(int_or(c.call, p.start, 0) + c.index[0] * int_or(c.call, p.step, 1)), dtype);
-  const ScalarId scaled = b.binary(ScalarOp::Mul, b.cast(b.index(c.index[0]), DType::F64), b.constant(number_or(c.call, p.step, 1), DType::F64));
+  if (all_integral(c.call))
+    return b.cast(b.index(int_or(c.call, p.start, 0) + c.index[0] * int_or(c.call, p.step, 1)), dtype);
+  const ScalarId scaled = b.binary(ScalarOp::Mul, b.cast(b.index(c.index[0]), DType::F64),
+                                   b.constant(number_or(c.call, p.step, 1), DType::F64));
   return b.cast(b.binary(ScalarOp::Add, b.constant(number_or(c.call, p.start, 0), DType::F64), scaled), dtype);
 }
 
 Rows aranges() {
   Rows r;
-  for (const char* head : {"aten::arange(Scalar end", "aten::arange.start(Scalar start, Scalar end", "aten::arange.start_step(Scalar start, Scalar end, Scalar step=1"})
-    r.push_back(OpDef(head + std::string(", *, ") + kOptions + ") -> Tensor", OpClass::Creation, 0, Promotion::None, arange_type,
-                      arange_reference, nullptr, kNone, Lowering(IndexedBody(arange_body)), "", "start, start + step, ... below end"));
-  r.push_back(OpDef("prims::iota(SymInt length, *, SymInt start, SymInt step, ScalarType dtype, Device device, bool requires_grad) -> Tensor",
-                    OpClass::Compound, 0, Promotion::None,
-                    [](const Call& c) { return Type::of(*c.dtype(3), {c.integer(0)}, device_of(c)); }, nullptr,
-                    [](Builder& b, const Call& c) -> std::vector<Node*> {
-                      const SymInt end = c.integer(1) + c.integer(0) * c.integer(2);
-                      return {b.call("aten.arange.start_step", {integer(c.integer(1)), integer(end), integer(c.integer(2))}, {{"dtype", *c.dtype(3)}})};
-                    },
-                    kNone, NoLowering{}, "", "an arithmetic progression of given length"));
+  for (const char* head : {"aten::arange(Scalar end", "aten::arange.start(Scalar start, Scalar end",
+                           "aten::arange.start_step(Scalar start, Scalar end, Scalar step=1"})
+    r.push_back(OpDef(head + std::string(", *, ") + kOptions + ") -> Tensor", OpClass::Creation, 0, Promotion::None,
+                      arange_type, arange_reference, nullptr, kNone, Lowering(IndexedBody(arange_body)), "",
+                      "start, start + step, ... below end"));
+  r.push_back(OpDef(
+      "prims::iota(SymInt length, *, SymInt start, SymInt step, ScalarType dtype, Device device, bool requires_grad) "
+      "-> Tensor",
+      OpClass::Compound, 0, Promotion::None,
+      [](const Call& c) { return Type::of(*c.dtype(3), {c.integer(0)}, device_of(c)); }, nullptr,
+      [](Builder& b, const Call& c) -> std::vector<Node*> {
+        const SymInt end = c.integer(1) + c.integer(0) * c.integer(2);
+        return {b.call("aten.arange.start_step", {integer(c.integer(1)), integer(end), integer(c.integer(2))},
+                       {{"dtype", *c.dtype(3)}})};
+      },
+      kNone, NoLowering{}, "", "an arithmetic progression of given length"));
   return r;
 }
 
-// ---------------------------------------------------------------------------------------------------------------- random
+// ----------------------------------------------------------------------------------------------------------------
+// random
 
-/// Uniform bits from the node and the element: the same program draws the same numbers, whatever the order of execution.
+/// Uniform bits from the node and the element: the same program draws the same numbers, whatever the order of
+/// execution.
 uint64_t mix(uint64_t x) {
   x += 0x9e3779b97f4a7c15ULL;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
   return x ^ (x >> 31);
 }
-double uniform(uint64_t seed, int64_t i) { return static_cast<double>(mix(seed ^ mix(static_cast<uint64_t>(i))) >> 40) * 0x1p-24; }
+double uniform(uint64_t seed, int64_t i) {
+  return static_cast<double>(mix(seed ^ mix(static_cast<uint64_t>(i))) >> 40) * 0x1p-24;
+}
 
-template <bool Normal> RefValue random_reference(const RefContext& c) {
+template <bool Normal>
+RefValue random_reference(const RefContext& c) {
   Tensor out = c.result();
   const uint64_t seed = mix(c.call.node().id);
   const int64_t n = out.numel();
   for (int64_t i = 0; i < n; ++i) {
-    if (!Normal) out.set(i, uniform(seed, i));
-    else out.set(i, std::sqrt(-2 * std::log(1 - uniform(seed, 2 * i))) * std::cos(2 * std::numbers::pi * uniform(seed, 2 * i + 1)));
+    if (!Normal)
+      out.set(i, uniform(seed, i));
+    else
+      out.set(i, std::sqrt(-2 * std::log(1 - uniform(seed, 2 * i))) *
+                     std::cos(2 * std::numbers::pi * uniform(seed, 2 * i + 1)));
   }
   return out;
 }
 
 Type random_type(const Call& call) {
   const Type type = filled_type<Value::Zero>(call);
-  if (!is_floating(type.tensor.dtype)) reject(call, "expected a floating-point type, found " + std::string(dtype_name(type.tensor.dtype)));
+  if (!is_floating(type.tensor.dtype))
+    reject(call, "expected a floating-point type, found " + std::string(dtype_name(type.tensor.dtype)));
   return type;
 }
 
 Rows randoms() {
   Rows r;
   const auto add = [&](const std::string& schema, Reference reference, const char* doc) {
-    r.push_back(OpDef(schema, OpClass::Creation, trait::Random, Promotion::None, random_type, reference, nullptr, kNone, NoLowering{}, "", doc));
+    r.push_back(OpDef(schema, OpClass::Creation, trait::Random, Promotion::None, random_type, reference, nullptr, kNone,
+                      NoLowering{}, "", doc));
   };
   const std::string like = "_like(Tensor self, *, " + kOptions + ", MemoryFormat? memory_format=None) -> Tensor",
                     plain = "(SymInt[] size, *, " + kOptions + ") -> Tensor";

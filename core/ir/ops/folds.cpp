@@ -21,12 +21,13 @@ std::optional<size_t> dtype_param(const Call& call) {
   return {};
 }
 
-OpDef fold(const char* schema, ShapeRule type, Reference reference, Decompose decompose, std::variant<Gradient, NoGradient> gradient,
-           Lowering lowering, const char* doc) {
+OpDef fold(const char* schema, ShapeRule type, Reference reference, Decompose decompose,
+           std::variant<Gradient, NoGradient> gradient, Lowering lowering, const char* doc) {
   return OpDef(schema, OpClass::Reduction, 0, Promotion::None, type, reference, decompose, gradient, lowering, "", doc);
 }
 
-// --------------------------------------------------------------------------------------------------- sum, product, mean
+// --------------------------------------------------------------------------------------------------- sum, product,
+// mean
 
 /// Integers and bool are summed as int64 unless `dtype` says otherwise.
 Type sum_type(const Call& call) {
@@ -74,8 +75,8 @@ RefValue mean_reference(const RefContext& c) {
 std::vector<Node*> mean(Builder& b, const Call& c) {
   const DType result = c.op().shape(c).tensor.dtype;
   Node* x = b.cast(c.tensor(0), compute_dtype(result));
-  Node* sum = b.sum(x, reduced_dim_list(c), keeps_dims(c));
   if (c.type(0).shape.empty()) return {b.cast(x, result)};
+  Node* sum = b.sum(x, reduced_dim_list(c), keeps_dims(c));
   return {b.cast(b.div(sum, integer(reduced_count(c))), result)};
 }
 
@@ -84,26 +85,33 @@ Node* mean_gradient(Ctx c) { return c.b.div(spread(c.b, c.dy, c.call), integer(r
 
 Rows sums() {
   Rows r;
-  for (const char* schema : {"aten::sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-                             "aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor"})
-    r.push_back(fold(schema, sum_type, sum_reference, nullptr, gradient_of<spread_gradient>, ReductionRule{Combine::Sum}, "sum of elements"));
-  for (const char* schema : {"aten::prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-                             "aten::prod(Tensor self, *, ScalarType? dtype=None) -> Tensor"})
-    r.push_back(fold(schema, sum_type, prod_reference, nullptr, NoGradient::Pending, ReductionRule{Combine::Prod}, "product of elements"));
-  for (const char* schema : {"aten::mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-                             "aten::mean(Tensor self, *, ScalarType? dtype=None) -> Tensor"})
-    r.push_back(OpDef(schema, OpClass::Compound, 0, Promotion::None, mean_type, mean_reference, mean, gradient_of<mean_gradient>,
-                      NoLowering{}, "", "mean of elements"));
+  for (const char* schema :
+       {"aten::sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+        "aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor"})
+    r.push_back(fold(schema, sum_type, sum_reference, nullptr, gradient_of<spread_gradient>,
+                     ReductionRule{Combine::Sum}, "sum of elements"));
+  for (const char* schema :
+       {"aten::prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+        "aten::prod(Tensor self, *, ScalarType? dtype=None) -> Tensor"})
+    r.push_back(fold(schema, sum_type, prod_reference, nullptr, NoGradient::Pending, ReductionRule{Combine::Prod},
+                     "product of elements"));
+  for (const char* schema :
+       {"aten::mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+        "aten::mean(Tensor self, *, ScalarType? dtype=None) -> Tensor"})
+    r.push_back(OpDef(schema, OpClass::Compound, 0, Promotion::None, mean_type, mean_reference, mean,
+                      gradient_of<mean_gradient>, NoLowering{}, "", "mean of elements"));
   return r;
 }
 
-// --------------------------------------------------------------------------------------------------------------- extrema
+// ---------------------------------------------------------------------------------------------------------------
+// extrema
 
 void reject_empty(const Call& call) {
   const auto& shape = tensor_type(call, 0).shape;
   const std::vector<bool> reduced = reduced_dims(call);
   for (size_t d = 0; d < shape.size(); ++d)
-    if (reduced[d] && shape[d] == SymInt(0)) reject(call, "dimension " + std::to_string(d) + " is empty: there is no element to take");
+    if (reduced[d] && shape[d] == SymInt(0))
+      reject(call, "dimension " + std::to_string(d) + " is empty: there is no element to take");
 }
 
 Type extremum_type(const Call& call) {
@@ -117,12 +125,14 @@ Type position_type(const Call& call) {
 Type pair_type(const Call& call) { return Type::tuple({extremum_type(call), position_type(call)}); }
 
 /// Does `v` win against `best`? NaN wins; the first of equals stays.
-template <bool Larger, class T> bool beats(T v, T best) {
+template <bool Larger, class T>
+bool beats(T v, T best) {
   if (is_nan(best)) return false;
   return is_nan(v) || (Larger ? best < v : v < best);
 }
 
-template <bool Larger> RefValue extremum_reference(const RefContext& c) {
+template <bool Larger>
+RefValue extremum_reference(const RefContext& c) {
   return fold_reference(c, result_storage(c), [&c]<class T>(T, auto each) {
     bool first = true;
     T best{};
@@ -136,7 +146,8 @@ template <bool Larger> RefValue extremum_reference(const RefContext& c) {
 }
 
 /// Position in row-major order of the folded dimensions.
-template <bool Larger> RefValue position_reference(const RefContext& c) {
+template <bool Larger>
+RefValue position_reference(const RefContext& c) {
   const DType compute = c.storage_dtype(c.call.type(0).dtype);
   return fold_reference(c, compute, [&c]<class T>(T, auto each) {
     int64_t at = 0, found = -1;
@@ -164,11 +175,14 @@ Node* extremum_gradient(Ctx c) {
 }
 
 /// max.dim: values and positions are reductions of their own.
-template <bool Larger> std::vector<Node*> value_and_position(Builder& b, const Call& c) {
-  return {b.call(Larger ? "aten.amax.default" : "aten.amin.default", {c.tensor(0), Argument::list({c.arg(1)}), keeps_dims(c)}),
+template <bool Larger>
+std::vector<Node*> value_and_position(Builder& b, const Call& c) {
+  return {b.call(Larger ? "aten.amax.default" : "aten.amin.default",
+                 {c.tensor(0), Argument::list({c.arg(1)}), keeps_dims(c)}),
           b.call(Larger ? "aten.argmax.default" : "aten.argmin.default", {c.tensor(0), c.arg(1), keeps_dims(c)})};
 }
-template <bool Larger> std::vector<Node*> whole(Builder& b, const Call& c) {
+template <bool Larger>
+std::vector<Node*> whole(Builder& b, const Call& c) {
   return {b.call(Larger ? "aten.amax.default" : "aten.amin.default", {c.tensor(0), Argument::list({})})};
 }
 
@@ -185,34 +199,40 @@ std::vector<Node*> chosen_gradient(const GradientCall& g) {
   const size_t dim = g.call.dim(1, x.shape.size());
   std::vector<SymInt> line(x.shape.size(), SymInt(1));
   line[dim] = x.shape[dim];
-  Node* positions = b.reshape(b.call("aten.arange.default", {integer(x.shape[dim])}, {{"device", DeviceArg{x.device}}}), line);
+  Node* positions =
+      b.reshape(b.call("aten.arange.default", {integer(x.shape[dim])}, {{"device", DeviceArg{x.device}}}), line);
   Node* chosen = with_kept_dims(b, b.getitem(const_cast<Node*>(&g.call.node()), 1), g.call);
   Node* hit = b.call("aten.eq.Tensor", {positions, chosen});
   out[0] = b.call("aten.where.self", {hit, with_kept_dims(b, cotangent(g), g.call), 0.0});
   return out;
 }
 
-template <bool Larger> Rows extrema() {
+template <bool Larger>
+Rows extrema() {
   const std::string word = Larger ? "max" : "min", size = Larger ? "largest" : "smallest";
   const Combine combine = Larger ? Combine::Max : Combine::Min, position = Larger ? Combine::ArgMax : Combine::ArgMin;
   Rows r;
-  const auto add = [&](const std::string& schema, OpClass kind, ShapeRule type, Reference reference, Decompose decompose,
-                       std::variant<Gradient, NoGradient> gradient, Lowering lowering, const std::string& doc) {
+  const auto add = [&](const std::string& schema, OpClass kind, ShapeRule type, Reference reference,
+                       Decompose decompose, std::variant<Gradient, NoGradient> gradient, Lowering lowering,
+                       const std::string& doc) {
     r.push_back(OpDef(schema, kind, 0, Promotion::None, type, reference, decompose, gradient, lowering, "", doc));
   };
-  add("aten::a" + word + "(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", OpClass::Reduction, extremum_type,
-      extremum_reference<Larger>, nullptr, gradient_of<extremum_gradient>, ReductionRule{combine}, size + " element; NaN wins");
-  add("aten::" + word + "(Tensor self) -> Tensor", OpClass::Compound, extremum_type, extremum_reference<Larger>, whole<Larger>,
-      gradient_of<extremum_gradient>, NoLowering{}, size + " of all elements; NaN wins");
-  add("aten::" + word + ".dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", OpClass::Compound, pair_type,
-      nullptr, value_and_position<Larger>, Gradient(chosen_gradient), NoLowering{}, size + " element along a dimension, and where it is");
-  add("aten::arg" + word + "(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", OpClass::Reduction, position_type,
-      position_reference<Larger>, nullptr, kNone, ReductionRule{position, nullptr, position_result},
+  add("aten::a" + word + "(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", OpClass::Reduction,
+      extremum_type, extremum_reference<Larger>, nullptr, gradient_of<extremum_gradient>, ReductionRule{combine},
+      size + " element; NaN wins");
+  add("aten::" + word + "(Tensor self) -> Tensor", OpClass::Compound, extremum_type, extremum_reference<Larger>,
+      whole<Larger>, gradient_of<extremum_gradient>, NoLowering{}, size + " of all elements; NaN wins");
+  add("aten::" + word + ".dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+      OpClass::Compound, pair_type, nullptr, value_and_position<Larger>, Gradient(chosen_gradient), NoLowering{},
+      size + " element along a dimension, and where it is");
+  add("aten::arg" + word + "(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", OpClass::Reduction,
+      position_type, position_reference<Larger>, nullptr, kNone, ReductionRule{position, nullptr, position_result},
       "position of the " + size + " element; the first of equals");
   return r;
 }
 
-// ----------------------------------------------------------------------------------------------------------- any and all
+// ----------------------------------------------------------------------------------------------------------- any and
+// all
 
 Type truth_type(const Call& call) {
   const auto& params = call.op().schema.params;
@@ -222,7 +242,8 @@ Type truth_type(const Call& call) {
   return reduced_type(call, d == DType::U8 ? DType::U8 : DType::Bool);
 }
 
-template <bool All> RefValue truth_reference(const RefContext& c) {
+template <bool All>
+RefValue truth_reference(const RefContext& c) {
   return fold_reference(c, DType::Bool, []<class T>(T, auto each) {
     bool result = All;
     each([&](T v) { result = All ? result && v != T{0} : result || v != T{0}; });
@@ -232,7 +253,8 @@ template <bool All> RefValue truth_reference(const RefContext& c) {
 
 ScalarId to_bool(Body& b, const Call&, ScalarId element) { return b.cast(element, DType::Bool); }
 
-template <bool All> Rows truths() {
+template <bool All>
+Rows truths() {
   const std::string name = All ? "aten::all" : "aten::any";
   const ReductionRule rule{All ? Combine::All : Combine::Any, to_bool};
   Rows r;

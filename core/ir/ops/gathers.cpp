@@ -11,18 +11,23 @@
 namespace strata::ops {
 namespace {
 
-OpDef indexed(const char* schema, ShapeRule type, Reference reference, std::variant<Gradient, NoGradient> gradient, IndexedBody body,
-              const char* doc) {
-  return OpDef(schema, OpClass::Indexing, 0, Promotion::None, type, reference, nullptr, gradient, Lowering(body), "", doc);
+OpDef indexed(const char* schema, ShapeRule type, Reference reference, std::variant<Gradient, NoGradient> gradient,
+              IndexedBody body, const char* doc) {
+  return OpDef(schema, OpClass::Indexing, 0, Promotion::None, type, reference, nullptr, gradient, Lowering(body), "",
+               doc);
 }
 
-Node* zeros_of(Builder& b, Node* like, DType dtype) { return b.call("aten.zeros_like.default", {like}, {{"dtype", dtype}}); }
+Node* zeros_of(Builder& b, Node* like, DType dtype) {
+  return b.call("aten.zeros_like.default", {like}, {{"dtype", dtype}});
+}
 
-// ------------------------------------------------------------------------------------------------------------- embedding
+// -------------------------------------------------------------------------------------------------------------
+// embedding
 
 Type embedding_type(const Call& call) {
   const TensorType& weight = tensor_type(call, 0);
-  if (weight.shape.size() != 2) reject(call, "the weight must have 2 dimensions, found " + std::to_string(weight.shape.size()));
+  if (weight.shape.size() != 2)
+    reject(call, "the weight must have 2 dimensions, found " + std::to_string(weight.shape.size()));
   check_index_type(call, 1);
   Index shape = tensor_type(call, 1).shape;
   shape.push_back(weight.shape[1]);
@@ -36,8 +41,11 @@ RefValue embedding_reference(const RefContext& c) {
   const size_t bytes = static_cast<size_t>(weight.shape[1]) * dtype_size(weight.dtype);
   for (int64_t i = 0; i < n; ++i) {
     const int64_t row = indices.int_at(i);
-    if (row < 0 || row >= rows) reject(c.call, "index " + std::to_string(row) + " is out of range, expected [0, " + std::to_string(rows - 1) + "]");
-    if (bytes) std::memcpy(out.data() + static_cast<size_t>(i) * bytes, weight.data() + static_cast<size_t>(row) * bytes, bytes);
+    if (row < 0 || row >= rows)
+      reject(c.call,
+             "index " + std::to_string(row) + " is out of range, expected [0, " + std::to_string(rows - 1) + "]");
+    if (bytes)
+      std::memcpy(out.data() + static_cast<size_t>(i) * bytes, weight.data() + static_cast<size_t>(row) * bytes, bytes);
   }
   return out;
 }
@@ -61,11 +69,13 @@ std::vector<Node*> embedding_gradient(const GradientCall& g) {
     Node* padded = b.unsqueeze(b.call("aten.eq.Scalar", {indices, padding}), -1);
     dy = b.call("aten.masked_fill.Scalar", {dy, padded, 0.0});
   }
-  out[0] = b.call("aten.index_put.default", {zeros_of(b, weight, weight->type.tensor.dtype), Argument::list({indices}), dy, true});
+  out[0] = b.call("aten.index_put.default",
+                  {zeros_of(b, weight, weight->type.tensor.dtype), Argument::list({indices}), dy, true});
   return out;
 }
 
-// ---------------------------------------------------------------------------------------------------------------- gather
+// ----------------------------------------------------------------------------------------------------------------
+// gather
 
 Type gather_type(const Call& call) {
   const TensorType& self = tensor_type(call, 0);
@@ -76,7 +86,8 @@ Type gather_type(const Call& call) {
   if (std::max<size_t>(1, index.size()) != rank) reject(call, "index must have as many dimensions as self");
   for (size_t d = 0; d < std::min(index.size(), self.shape.size()); ++d)
     if (d != dim && known_lt(self.shape[d], index[d]))
-      reject(call, "index size " + index[d].str() + " exceeds self's " + self.shape[d].str() + " in dimension " + std::to_string(d));
+      reject(call, "index size " + index[d].str() + " exceeds self's " + self.shape[d].str() + " in dimension " +
+                       std::to_string(d));
   return result_like(call, self.dtype, index);
 }
 
@@ -86,10 +97,14 @@ RefValue gather_reference(const RefContext& c) {
   const size_t item = dtype_size(self.dtype), dim = c.call.dim(1, self.rank());
   for_each_index(index.shape, [&](int64_t flat, std::vector<int64_t> at) {
     const int64_t k = checked_index(c.call, index.int_at(flat), self.rank() ? self.shape[dim] : 1);
-    if (self.rank() == 0) at.clear();
-    else if (at.empty()) at.push_back(k);
-    else at[dim] = k;
-    std::memcpy(out.data() + static_cast<size_t>(flat) * item, self.data() + position(self, at) * static_cast<int64_t>(item), item);
+    if (self.rank() == 0)
+      at.clear();
+    else if (at.empty())
+      at.push_back(k);
+    else
+      at[dim] = k;
+    std::memcpy(out.data() + static_cast<size_t>(flat) * item,
+                self.data() + position(self, at) * static_cast<int64_t>(item), item);
   });
   return out;
 }
@@ -100,8 +115,10 @@ ScalarId gather_body(const IndexedCall& c) {
   const size_t dim = c.call.dim(1, shape.size());
   const SymInt chosen = data_index(c.body, c.load(c.call.tensor(2), c.index, {}), shape[dim]);
   Index at = c.index;
-  if (at.empty()) at.push_back(chosen);
-  else at[dim] = chosen;
+  if (at.empty())
+    at.push_back(chosen);
+  else
+    at[dim] = chosen;
   return c.load(c.call.tensor(0), at, {});
 }
 
@@ -113,7 +130,8 @@ std::vector<Node*> gather_gradient(const GradientCall& g) {
   return out;
 }
 
-// ---------------------------------------------------------------------------------------------------------- index_select
+// ----------------------------------------------------------------------------------------------------------
+// index_select
 
 Type index_select_type(const Call& call) {
   const TensorType& self = tensor_type(call, 0);
@@ -132,7 +150,8 @@ RefValue index_select_reference(const RefContext& c) {
   const size_t item = dtype_size(self.dtype), dim = c.call.dim(1, self.rank());
   for_each_index(out.shape, [&](int64_t flat, std::vector<int64_t> at) {
     if (self.rank()) at[dim] = checked_index(c.call, index.int_at(at[dim]), self.shape[dim]);
-    std::memcpy(out.data() + static_cast<size_t>(flat) * item, self.data() + position(self, at) * static_cast<int64_t>(item), item);
+    std::memcpy(out.data() + static_cast<size_t>(flat) * item,
+                self.data() + position(self, at) * static_cast<int64_t>(item), item);
   });
   return out;
 }
@@ -156,12 +175,16 @@ std::vector<Node*> index_select_gradient(const GradientCall& g) {
   const size_t rank = self->type.tensor.shape.size();
   std::vector<Argument> indices(g.call.dim(1, rank), Argument());
   indices.push_back(rank ? b.reshape(index, {index->type.tensor.numel()}) : index);
-  if (rank == 0) out[0] = dy;
-  else out[0] = b.call("aten.index_put.default", {zeros_of(b, self, dy->type.tensor.dtype), Argument::list(indices), dy, true});
+  if (rank == 0)
+    out[0] = dy;
+  else
+    out[0] =
+        b.call("aten.index_put.default", {zeros_of(b, self, dy->type.tensor.dtype), Argument::list(indices), dy, true});
   return out;
 }
 
-// ----------------------------------------------------------------------------------------------------------------- index
+// -----------------------------------------------------------------------------------------------------------------
+// index
 
 Type index_type(const Call& call) { return result_like(call, tensor_type(call, 0).dtype, index_plan(call).shape); }
 
@@ -170,7 +193,8 @@ RefValue index_reference(const RefContext& c) {
   Tensor out = c.result();
   const size_t item = dtype_size(self.dtype);
   for_each_indexed(c, [&](int64_t flat, const std::vector<int64_t>&, const std::vector<int64_t>& source) {
-    std::memcpy(out.data() + static_cast<size_t>(flat) * item, self.data() + position(self, source) * static_cast<int64_t>(item), item);
+    std::memcpy(out.data() + static_cast<size_t>(flat) * item,
+                self.data() + position(self, source) * static_cast<int64_t>(item), item);
   });
   return out;
 }
@@ -206,15 +230,19 @@ std::vector<Node*> index_gradient(const GradientCall& g) {
 
 Rows gathers() {
   Rows r;
-  r.push_back(indexed("aten::embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, "
-                      "bool sparse=False) -> Tensor",
-                      embedding_type, embedding_reference, Gradient(embedding_gradient), embedding_body, "rows of a table"));
-  r.push_back(indexed("aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor", gather_type, gather_reference,
-                      Gradient(gather_gradient), gather_body, "elements at given positions along a dimension"));
-  r.push_back(indexed("aten::index_select(Tensor self, int dim, Tensor index) -> Tensor", index_select_type, index_select_reference,
-                      Gradient(index_select_gradient), index_select_body, "given indices of a dimension"));
-  r.push_back(indexed("aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", index_type, index_reference, Gradient(index_gradient),
-                      index_body, "self[indices] with integer tensors; None takes a whole dimension"));
+  r.push_back(
+      indexed("aten::embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, "
+              "bool sparse=False) -> Tensor",
+              embedding_type, embedding_reference, Gradient(embedding_gradient), embedding_body, "rows of a table"));
+  r.push_back(indexed("aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
+                      gather_type, gather_reference, Gradient(gather_gradient), gather_body,
+                      "elements at given positions along a dimension"));
+  r.push_back(indexed("aten::index_select(Tensor self, int dim, Tensor index) -> Tensor", index_select_type,
+                      index_select_reference, Gradient(index_select_gradient), index_select_body,
+                      "given indices of a dimension"));
+  r.push_back(indexed("aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", index_type, index_reference,
+                      Gradient(index_gradient), index_body,
+                      "self[indices] with integer tensors; None takes a whole dimension"));
   return r;
 }
 

@@ -23,20 +23,24 @@ int64_t checked_index(const Call& call, int64_t index, int64_t size) {
 void check_index_type(const Call& call, size_t i) {
   const DType d = tensor_type(call, i).dtype;
   if (d != DType::I64 && d != DType::I32)
-    reject(call, "'" + call.op().schema.params[i].name + "' must hold int64 or int32 indices, found " + std::string(dtype_name(d)));
+    reject(call, "'" + call.op().schema.params[i].name + "' must hold int64 or int32 indices, found " +
+                     std::string(dtype_name(d)));
 }
 
 IndexPlan index_plan(const Call& call) {
   IndexPlan p{call.tensors(1), {}, 0, {}};
   const Index& self = tensor_type(call, 0).shape;
-  if (p.indices.size() > self.size()) reject(call, "too many indices for a tensor of " + std::to_string(self.size()) + " dimensions");
+  if (p.indices.size() > self.size())
+    reject(call, "too many indices for a tensor of " + std::to_string(self.size()) + " dimensions");
   std::vector<size_t> used;
   for (size_t d = 0; d < p.indices.size(); ++d) {
     if (!p.indices[d]) continue;
     const TensorType& t = p.indices[d]->type.tensor;
     if (t.dtype == DType::Bool || t.dtype == DType::U8)
-      reject(call, "indexing by a mask gives a size that depends on data, which is not supported", "use torch.where, or multiply by the mask");
-    if (t.dtype != DType::I64 && t.dtype != DType::I32) reject(call, "indices must be int64 or int32, found " + std::string(dtype_name(t.dtype)));
+      reject(call, "indexing by a mask gives a size that depends on data, which is not supported",
+             "use torch.where, or multiply by the mask");
+    if (t.dtype != DType::I64 && t.dtype != DType::I32)
+      reject(call, "indices must be int64 or int32, found " + std::string(dtype_name(t.dtype)));
     p.broadcast = used.empty() ? t.shape : broadcast(p.broadcast, t.shape, call.node());
     used.push_back(d);
   }

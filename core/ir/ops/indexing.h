@@ -4,8 +4,8 @@
 
 /// Parts of the indexing family; `ops::indexing()` joins them.
 ///
-/// Indices that come from data: the references throw a user Error when one is out of range. Loop bodies cannot throw: they wrap negative
-/// indices and clamp the result into range, so that no access is ever out of bounds.
+/// Indices that come from data: the references throw a user Error when one is out of range. Loop bodies cannot throw:
+/// they wrap negative indices and clamp the result into range, so that no access is ever out of bounds.
 
 #include "core/ir/ops/common.h"
 
@@ -13,11 +13,11 @@ namespace strata::ops {
 
 using Index = std::vector<SymInt>;
 
-Rows gathers();     ///< embedding, gather, index, index_select
-Rows scatters();    ///< scatter, scatter_add, index_put, slice_scatter, select_scatter
-Rows joins();       ///< cat, stack, pad, tril, triu, diff
-Rows creations();   ///< arange, full, zeros, empty, rand, scalar_tensor
-Rows orders();      ///< cumsum, cumprod, sort, topk
+Rows gathers();    ///< embedding, gather, index, index_select
+Rows scatters();   ///< scatter, scatter_add, index_put, slice_scatter, select_scatter
+Rows joins();      ///< cat, stack, pad, tril, triu, diff
+Rows creations();  ///< arange, full, zeros, empty, rand, scalar_tensor
+Rows orders();     ///< cumsum, cumprod, sort, topk
 
 /// A loop index from an integer scalar of the body: negative counts from the end, then clamped to [0, size).
 SymInt data_index(loop::Body& body, ScalarId value, const SymInt& size);
@@ -36,7 +36,8 @@ struct IndexPlan {
 
 IndexPlan index_plan(const Call& call);
 /// Trailing coordinates of `at` (inside the broadcast shape) that address an operand of shape `shape`.
-template <class T, class S> std::vector<T> broadcast_position(const std::vector<T>& at, const std::vector<S>& shape) {
+template <class T, class S>
+std::vector<T> broadcast_position(const std::vector<T>& at, const std::vector<S>& shape) {
   std::vector<T> out;
   const size_t lead = at.size() - shape.size();
   for (size_t d = 0; d < shape.size(); ++d) out.push_back(shape[d] == S(1) ? T(0) : at[lead + d]);
@@ -44,7 +45,8 @@ template <class T, class S> std::vector<T> broadcast_position(const std::vector<
 }
 
 /// Calls `visit(flat, index)` for every multi-index of `shape` in row-major order.
-template <class F> void for_each_index(const std::vector<int64_t>& shape, F&& visit) {
+template <class F>
+void for_each_index(const std::vector<int64_t>& shape, F&& visit) {
   int64_t total = 1;
   for (int64_t s : shape) total *= s;
   std::vector<int64_t> index(shape.size(), 0);
@@ -63,20 +65,24 @@ inline int64_t position(const Tensor& t, const std::vector<int64_t>& index) {
   return at;
 }
 
-/// Calls `visit(flat, at, source)` for every element that `self[indices]` addresses: `at` in the plan's shape, `source` in self.
-template <class F> void for_each_indexed(const RefContext& c, F&& visit) {
+/// Calls `visit(flat, at, source)` for every element that `self[indices]` addresses: `at` in the plan's shape, `source`
+/// in self.
+template <class F>
+void for_each_indexed(const RefContext& c, F&& visit) {
   const IndexPlan p = index_plan(c.call);
   const Tensor self = c.tensor(0);
   const std::vector<Tensor> indices = c.tensors(1);
   const size_t n = p.broadcast.size();
   std::vector<int64_t> source(self.rank());
   for_each_index(c.eval(p.shape), [&](int64_t flat, const std::vector<int64_t>& at) {
-    const std::vector<int64_t> inner(at.begin() + static_cast<ptrdiff_t>(p.at), at.begin() + static_cast<ptrdiff_t>(p.at + n));
+    const std::vector<int64_t> inner(at.begin() + static_cast<ptrdiff_t>(p.at),
+                                     at.begin() + static_cast<ptrdiff_t>(p.at + n));
     size_t next = 0;
     for (size_t d = 0; d < source.size(); ++d) {
       if (d < indices.size() && indices[d].defined()) {
         const Tensor& t = indices[d];
-        const int64_t where = position(t, broadcast_position(inner, t.shape)) * static_cast<int64_t>(dtype_size(t.dtype));
+        const int64_t where =
+            position(t, broadcast_position(inner, t.shape)) * static_cast<int64_t>(dtype_size(t.dtype));
         source[d] = checked_index(c.call, load_as_int(t.dtype, t.data() + where), self.shape[d]);
       } else {
         if (next == p.at) next += n;

@@ -15,7 +15,8 @@ using Ctx = const GradientContext&;
 
 DType result_compute(const Call& call) { return compute_dtype(call.node().type.tensor.dtype); }
 
-// ------------------------------------------------------------------------------------------------------------------- cat
+// -------------------------------------------------------------------------------------------------------------------
+// cat
 
 /// Operands that count: PyTorch skips 1-dimensional empty ones.
 std::vector<Node*> cat_operands(const Call& call) {
@@ -42,7 +43,8 @@ Type cat_type(const Call& call) {
     if (other.size() != shape.size()) reject(call, "all tensors must have the same number of dimensions");
     for (size_t d = 0; d < shape.size(); ++d)
       if (d != dim && known_ne(shape[d], other[d]))
-        reject(call, "sizes " + shape[d].str() + " and " + other[d].str() + " of dimension " + std::to_string(d) + " differ");
+        reject(call,
+               "sizes " + shape[d].str() + " and " + other[d].str() + " of dimension " + std::to_string(d) + " differ");
     shape[dim] = shape[dim] + other[dim];
   }
   return result_like(call, dtype, shape);
@@ -60,7 +62,8 @@ RefValue cat_reference(const RefContext& c) {
   for (Node* n : cat_operands(c.call)) {
     const Tensor part = converted(c.value_of(n).tensor(), out.dtype).contiguous();
     const int64_t bytes = slab * part.shape[dim];
-    for (int64_t i = 0; i < outer && bytes > 0; ++i) std::memcpy(start + i * stride, part.data() + i * bytes, static_cast<size_t>(bytes));
+    for (int64_t i = 0; i < outer && bytes > 0; ++i)
+      std::memcpy(start + i * stride, part.data() + i * bytes, static_cast<size_t>(bytes));
     start += bytes;
   }
   return out;
@@ -81,7 +84,8 @@ ScalarId cat_body(const IndexedCall& c) {
     const ScalarId below = b.binary(ScalarOp::Lt, at, b.index(starts[k + 1]));
     const ScalarId above = b.binary(ScalarOp::Ge, at, b.index(starts[k]));
     std::optional<ScalarId> mask;
-    if (operands.size() > 1) mask = k == 0 ? below : k + 1 == operands.size() ? above : b.binary(ScalarOp::And, above, below);
+    if (operands.size() > 1)
+      mask = k == 0 ? below : k + 1 == operands.size() ? above : b.binary(ScalarOp::And, above, below);
     const ScalarId x = b.cast(c.load(operands[k], index, mask), dtype);
     value = value == loop::kNone ? x : b.select(below, x, value);
   }
@@ -112,7 +116,8 @@ std::vector<Node*> cat_gradient(const GradientCall& g) {
   return out;
 }
 
-// ----------------------------------------------------------------------------------------------------------------- stack
+// -----------------------------------------------------------------------------------------------------------------
+// stack
 
 Type stack_type(const Call& call) {
   const std::vector<Node*> operands = call.tensors(0);
@@ -139,7 +144,8 @@ std::vector<Node*> stack(Builder& b, const Call& c) {
   return {b.call("aten.cat.default", {Argument::list(parts), dim})};
 }
 
-// ------------------------------------------------------------------------------------------------------------------- pad
+// -------------------------------------------------------------------------------------------------------------------
+// pad
 
 /// (before, after) for every dimension; `pad` lists them from the last dimension.
 std::vector<std::pair<SymInt, SymInt>> paddings(const Call& call) {
@@ -157,7 +163,8 @@ Type pad_type(const Call& call) {
   const auto pads = paddings(call);
   for (size_t d = 0; d < shape.size(); ++d) {
     const SymInt size = shape[d] + pads[d].first + pads[d].second;
-    if (known_lt(size, 0)) reject(call, "dimension " + std::to_string(d) + " would get the negative size " + size.str());
+    if (known_lt(size, 0))
+      reject(call, "dimension " + std::to_string(d) + " would get the negative size " + size.str());
     shape[d] = size;
   }
   return result_like(call, tensor_type(call, 0).dtype, shape);
@@ -171,8 +178,10 @@ RefValue pad_reference(const RefContext& c) {
   std::vector<int64_t> before;
   for (const auto& p : pads) before.push_back(c.eval(p.first));
   Tensor fill = Tensor::empty(out.dtype, {});
-  if (is_floating(out.dtype)) fill.set(0, scalar_value(c, 2));
-  else fill.set_int(0, scalar_as<int64_t>(c, 2));
+  if (is_floating(out.dtype))
+    fill.set(0, scalar_value(c, 2));
+  else
+    fill.set_int(0, scalar_as<int64_t>(c, 2));
   const size_t item = dtype_size(out.dtype);
   std::vector<int64_t> source(self.rank());
   for_each_index(out.shape, [&](int64_t flat, const std::vector<int64_t>& at) {
@@ -193,7 +202,9 @@ ScalarId pad_body(const IndexedCall& c) {
   const Index& from = c.call.type(0).shape;
   Index source = c.index;
   std::optional<ScalarId> inside;
-  const auto require = [&](ScalarId condition) { inside = inside ? b.binary(ScalarOp::And, *inside, condition) : condition; };
+  const auto require = [&](ScalarId condition) {
+    inside = inside ? b.binary(ScalarOp::And, *inside, condition) : condition;
+  };
   for (size_t d = 0; d < source.size(); ++d) {
     source[d] = source[d] - pads[d].first;
     if (!known_le(pads[d].first, 0)) require(b.binary(ScalarOp::Ge, b.index(source[d]), b.integer(0)));
@@ -214,36 +225,43 @@ Node* pad_gradient(Ctx c) {
 /// Padding from the operand itself: a view with other indices.
 enum class Border : uint8_t { Reflect, Replicate, Circular };
 
-template <Border B> Type border_type(const Call& call) {
+template <Border B>
+Type border_type(const Call& call) {
   const auto pads = paddings(call);
   const Index& shape = tensor_type(call, 0).shape;
   for (size_t d = 0; d < shape.size(); ++d)
     for (const SymInt& p : {pads[d].first, pads[d].second}) {
       if (p == SymInt(0)) continue;
-      const bool too_much = B == Border::Reflect ? known_le(shape[d], p) : B == Border::Circular && known_lt(shape[d], p);
+      const bool too_much =
+          B == Border::Reflect ? known_le(shape[d], p) : B == Border::Circular && known_lt(shape[d], p);
       if (too_much || shape[d] == SymInt(0))
-        reject(call, "padding " + p.str() + " is too large for dimension " + std::to_string(d) + " of size " + shape[d].str());
+        reject(call, "padding " + p.str() + " is too large for dimension " + std::to_string(d) + " of size " +
+                         shape[d].str());
     }
   return pad_type(call);
 }
 
-template <Border B> SymInt border_index(const SymInt& at, const SymInt& size) {
+template <Border B>
+SymInt border_index(const SymInt& at, const SymInt& size) {
   if (B == Border::Replicate) return min(max(at, SymInt(0)), size - 1);
   if (B == Border::Circular) return mod(at, size);
   const SymInt folded = max(at, SymInt(0) - at), from_end = size - 1 - folded;  // |at|, then mirrored at the end
   return size - 1 - max(from_end, SymInt(0) - from_end);
 }
 
-template <Border B> std::vector<SymInt> border_map(const Call& call, const std::vector<SymInt>& index) {
+template <Border B>
+std::vector<SymInt> border_map(const Call& call, const std::vector<SymInt>& index) {
   const auto pads = paddings(call);
   const Index& shape = tensor_type(call, 0).shape;
   std::vector<SymInt> out = index;
   for (size_t d = 0; d < out.size(); ++d)
-    if (!(pads[d].first == SymInt(0) && pads[d].second == SymInt(0))) out[d] = border_index<B>(index[d] - pads[d].first, shape[d]);
+    if (!(pads[d].first == SymInt(0) && pads[d].second == SymInt(0)))
+      out[d] = border_index<B>(index[d] - pads[d].first, shape[d]);
   return out;
 }
 
-template <Border B> RefValue border_reference(const RefContext& c) {
+template <Border B>
+RefValue border_reference(const RefContext& c) {
   const Tensor self = c.tensor(0);
   Tensor out = c.result();
   const auto pads = paddings(c.call);
@@ -254,27 +272,33 @@ template <Border B> RefValue border_reference(const RefContext& c) {
     for (size_t d = 0; d < at.size(); ++d) {
       int64_t i = at[d] - before[d];
       const int64_t n = self.shape[d];
-      if (B == Border::Replicate) i = std::clamp<int64_t>(i, 0, n - 1);
-      else if (B == Border::Circular) i = (i % n + n) % n;
-      else i = i < 0 ? -i : i >= n ? 2 * (n - 1) - i : i;
+      if (B == Border::Replicate)
+        i = std::clamp<int64_t>(i, 0, n - 1);
+      else if (B == Border::Circular)
+        i = (i % n + n) % n;
+      else
+        i = i < 0 ? -i : i >= n ? 2 * (n - 1) - i : i;
       if (i < 0 || i >= n) reject(c.call, "padding is too large for dimension " + std::to_string(d));
       source[d] = i;
     }
-    std::memcpy(out.data() + static_cast<size_t>(flat) * item, self.data() + position(self, source) * static_cast<int64_t>(item), item);
+    std::memcpy(out.data() + static_cast<size_t>(flat) * item,
+                self.data() + position(self, source) * static_cast<int64_t>(item), item);
   });
   return out;
 }
 
-template <Border B> OpDef border_row(const std::string& name, size_t dims, const char* doc) {
+template <Border B>
+OpDef border_row(const std::string& name, size_t dims, const char* doc) {
   const std::string schema = name + "(Tensor self, SymInt[" + std::to_string(2 * dims) + "] padding) -> Tensor";
-  return OpDef(schema, OpClass::View, 0, Promotion::None, border_type<B>, border_reference<B>, nullptr, NoGradient::Pending,
-               Lowering(IndexMap(border_map<B>)), "", doc);
+  return OpDef(schema, OpClass::View, 0, Promotion::None, border_type<B>, border_reference<B>, nullptr,
+               NoGradient::Pending, Lowering(IndexMap(border_map<B>)), "", doc);
 }
 
 std::vector<Node*> pad(Builder& b, const Call& c) {
   const std::string mode = c.string(2), dims = std::to_string(c.integers(1).size() / 2) + "d";
-  if (mode == "constant") return {b.call("aten.constant_pad_nd.default", {c.tensor(0), c.arg(1), c.is_none(3) ? Argument(0) : c.arg(3)})};
-  const std::string row = mode == "reflect" ? "aten.reflection_pad" + dims + ".default"
+  if (mode == "constant")
+    return {b.call("aten.constant_pad_nd.default", {c.tensor(0), c.arg(1), c.is_none(3) ? Argument(0) : c.arg(3)})};
+  const std::string row = mode == "reflect"     ? "aten.reflection_pad" + dims + ".default"
                           : mode == "replicate" ? "aten.replication_pad" + dims + ".default"
                                                 : "prims.circular_pad.default";
   return {b.call(row, {c.tensor(0), c.arg(1)})};
@@ -285,33 +309,39 @@ Type any_pad_type(const Call& call) {
   const size_t n = call.integers(1).size() / 2;
   if (mode != "constant" && mode != "reflect" && mode != "replicate" && mode != "circular")
     reject(call, "mode must be constant, reflect, replicate or circular, found '" + mode + "'");
-  if (mode != "constant" && (n < 1 || n > 3)) reject(call, "mode '" + mode + "' pads 1 to 3 dimensions, found " + std::to_string(n));
+  if (mode != "constant" && (n < 1 || n > 3))
+    reject(call, "mode '" + mode + "' pads 1 to 3 dimensions, found " + std::to_string(n));
   return pad_type(call);
 }
 
 Rows pads() {
   Rows r;
-  r.push_back(OpDef("aten::constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor", OpClass::Indexing, 0, Promotion::None,
-                    pad_type, pad_reference, nullptr, gradient_of<pad_gradient>, Lowering(IndexedBody(pad_body)), "",
+  r.push_back(OpDef("aten::constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor", OpClass::Indexing, 0,
+                    Promotion::None, pad_type, pad_reference, nullptr, gradient_of<pad_gradient>,
+                    Lowering(IndexedBody(pad_body)), "",
                     "the tensor with a border of one value; negative padding cuts off"));
   for (size_t n = 1; n <= 3; ++n) {
-    r.push_back(border_row<Border::Reflect>("aten::reflection_pad" + std::to_string(n) + "d", n, "border mirrored without repeating the edge"));
-    r.push_back(border_row<Border::Replicate>("aten::replication_pad" + std::to_string(n) + "d", n, "border that repeats the edge"));
+    r.push_back(border_row<Border::Reflect>("aten::reflection_pad" + std::to_string(n) + "d", n,
+                                            "border mirrored without repeating the edge"));
+    r.push_back(border_row<Border::Replicate>("aten::replication_pad" + std::to_string(n) + "d", n,
+                                              "border that repeats the edge"));
   }
   r.push_back(border_row<Border::Circular>("prims::circular_pad", 3, "border that wraps around"));
-  r.push_back(compound("aten::pad(Tensor self, SymInt[] pad, str mode=\"constant\", float? value=None) -> Tensor", 0, any_pad_type, pad,
-                       "the tensor with a border of the given mode"));
+  r.push_back(compound("aten::pad(Tensor self, SymInt[] pad, str mode=\"constant\", float? value=None) -> Tensor", 0,
+                       any_pad_type, pad, "the tensor with a border of the given mode"));
   return r;
 }
 
-// --------------------------------------------------------------------------------------------------------- tril and triu
+// --------------------------------------------------------------------------------------------------------- tril and
+// triu
 
 Type triangle_type(const Call& call) {
   if (tensor_type(call, 0).shape.size() < 2) reject(call, "expected at least 2 dimensions");
   return same_type(call);
 }
 
-template <bool Lower> RefValue triangle_reference(const RefContext& c) {
+template <bool Lower>
+RefValue triangle_reference(const RefContext& c) {
   Tensor out = c.tensor(0).clone();
   const int64_t diagonal = c.integer(1), rows = out.shape[out.rank() - 2], columns = out.shape[out.rank() - 1];
   const size_t item = dtype_size(out.dtype);
@@ -325,7 +355,8 @@ template <bool Lower> RefValue triangle_reference(const RefContext& c) {
   return out;
 }
 
-template <bool Lower> ScalarId triangle_body(const IndexedCall& c) {
+template <bool Lower>
+ScalarId triangle_body(const IndexedCall& c) {
   Body& b = c.body;
   const size_t rank = c.index.size();
   const ScalarId above = b.index(c.index[rank - 1] - c.index[rank - 2]);
@@ -335,18 +366,22 @@ template <bool Lower> ScalarId triangle_body(const IndexedCall& c) {
   return b.select(keep, value, is_floating(d) ? b.constant(0, d) : b.integer(0, d));
 }
 
-template <bool Lower> OpDef triangle_row(const char* schema, const char* doc) {
-  return OpDef(schema, OpClass::Indexing, trait::ZeroPreserving | trait::Idempotent, Promotion::None, triangle_type, triangle_reference<Lower>,
-               nullptr, gradient_of<[](Ctx c) { return c.b.call(c.call.op().name, {c.dy, c.arg(1)}); }>,
+template <bool Lower>
+OpDef triangle_row(const char* schema, const char* doc) {
+  return OpDef(schema, OpClass::Indexing, trait::ZeroPreserving | trait::Idempotent, Promotion::None, triangle_type,
+               triangle_reference<Lower>, nullptr,
+               gradient_of<[](Ctx c) { return c.b.call(c.call.op().name, {c.dy, c.arg(1)}); }>,
                Lowering(IndexedBody(triangle_body<Lower>)), "", doc);
 }
 
-// ------------------------------------------------------------------------------------------------------------------ diff
+// ------------------------------------------------------------------------------------------------------------------
+// diff
 
 SymInt joined_size(const Call& call, size_t dim) {
   SymInt size = tensor_type(call, 0).shape[dim];
   for (size_t i : {3, 4})
-    if (is_tensor(call, i)) size = size + (tensor_type(call, i).shape.empty() ? SymInt(1) : tensor_type(call, i).shape[dim]);
+    if (is_tensor(call, i))
+      size = size + (tensor_type(call, i).shape.empty() ? SymInt(1) : tensor_type(call, i).shape[dim]);
   return size;
 }
 
@@ -367,7 +402,8 @@ std::vector<Node*> diff(Builder& b, const Call& c) {
   std::vector<Argument> parts;
   for (size_t i : {3, 0, 4})
     if (is_tensor(c, i)) parts.push_back(c.tensor(i));
-  Node* x = parts.size() == 1 ? c.tensor(0) : b.call("aten.cat.default", {Argument::list(parts), static_cast<int64_t>(dim)});
+  Node* x =
+      parts.size() == 1 ? c.tensor(0) : b.call("aten.cat.default", {Argument::list(parts), static_cast<int64_t>(dim)});
   for (int64_t n = c.constant(1); n > 0; --n) {
     const SymInt size = x->type.tensor.shape[dim];
     const SymInt length = known_le(1, size) ? size - 1 : max(SymInt(0), size - 1);
@@ -382,14 +418,19 @@ std::vector<Node*> diff(Builder& b, const Call& c) {
 
 Rows joins() {
   Rows r;
-  r.push_back(OpDef("aten::cat(Tensor[] tensors, int dim=0) -> Tensor", OpClass::Indexing, 0, Promotion::None, cat_type, cat_reference,
-                    nullptr, Gradient(cat_gradient), Lowering(IndexedBody(cat_body)), "", "tensors one after the other along a dimension"));
-  r.push_back(compound("aten::stack(Tensor[] tensors, int dim=0) -> Tensor", 0, stack_type, stack, "tensors side by side along a new dimension"));
+  r.push_back(OpDef("aten::cat(Tensor[] tensors, int dim=0) -> Tensor", OpClass::Indexing, 0, Promotion::None, cat_type,
+                    cat_reference, nullptr, Gradient(cat_gradient), Lowering(IndexedBody(cat_body)), "",
+                    "tensors one after the other along a dimension"));
+  r.push_back(compound("aten::stack(Tensor[] tensors, int dim=0) -> Tensor", 0, stack_type, stack,
+                       "tensors side by side along a new dimension"));
   append(r, pads());
-  r.push_back(triangle_row<true>("aten::tril(Tensor self, SymInt diagonal=0) -> Tensor", "elements on and below a diagonal, else 0"));
-  r.push_back(triangle_row<false>("aten::triu(Tensor self, SymInt diagonal=0) -> Tensor", "elements on and above a diagonal, else 0"));
-  r.push_back(compound("aten::diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor", 0, diff_type, diff,
-                       "differences of neighbours along a dimension"));
+  r.push_back(triangle_row<true>("aten::tril(Tensor self, SymInt diagonal=0) -> Tensor",
+                                 "elements on and below a diagonal, else 0"));
+  r.push_back(triangle_row<false>("aten::triu(Tensor self, SymInt diagonal=0) -> Tensor",
+                                  "elements on and above a diagonal, else 0"));
+  r.push_back(
+      compound("aten::diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor", 0,
+               diff_type, diff, "differences of neighbours along a dimension"));
   return r;
 }
 

@@ -1,8 +1,8 @@
 // Copyright 2026 The Strata Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// In-place operators. Each is the functional row whose name it carries, written back into its first operand: schema, checks and
-// documentation are derived from that row, so that a line here is its name.
+// In-place operators. Each is the functional row whose name it carries, written back into its first operand: schema,
+// checks and documentation are derived from that row, so that a line here is its name.
 
 #include <map>
 
@@ -15,36 +15,64 @@ namespace {
 
 /// Functional names with an in-place twin: `aten.add.Tensor` makes `aten.add_.Tensor`.
 constexpr const char* kInPlace[] = {
-    "aten.abs.default",          "aten.acos.default",       "aten.acosh.default",       "aten.add.Scalar",
-    "aten.add.Tensor",           "aten.addcdiv.default",    "aten.addcmul.default",     "aten.asin.default",
-    "aten.asinh.default",        "aten.atan.default",       "aten.atan2.default",       "aten.atanh.default",
-    "aten.bitwise_and.Scalar",   "aten.bitwise_and.Tensor", "aten.bitwise_not.default", "aten.bitwise_or.Scalar",
-    "aten.bitwise_or.Tensor",    "aten.bitwise_xor.Scalar", "aten.bitwise_xor.Tensor",  "aten.ceil.default",
-    "aten.clamp.Tensor",         "aten.clamp.default",      "aten.clamp_max.default",   "aten.clamp_min.default",
-    "aten.copy.default",         "aten.cos.default",        "aten.cosh.default",        "aten.cumsum.default",
-    "aten.div.Scalar",           "aten.div.Scalar_mode",    "aten.div.Tensor",          "aten.div.Tensor_mode",
-    "aten.dropout.default",      "aten.elu.default",        "aten.eq.Scalar",           "aten.eq.Tensor",
-    "aten.erf.default",          "aten.erfc.default",       "aten.exp.default",         "aten.exp2.default",
-    "aten.expm1.default",        "aten.fill.Scalar",        "aten.fill.Tensor",         "aten.floor.default",
-    "aten.floor_divide.Scalar",  "aten.floor_divide.default", "aten.fmod.Scalar",       "aten.fmod.Tensor",
-    "aten.frac.default",         "aten.ge.Scalar",          "aten.ge.Tensor",           "aten.gelu.default",
-    "aten.gt.Scalar",            "aten.gt.Tensor",          "aten.hardsigmoid.default", "aten.hardswish.default",
-    "aten.hardtanh.default",     "aten.index_put.default",  "aten.le.Scalar",           "aten.le.Tensor",
-    "aten.leaky_relu.default",   "aten.lerp.Scalar",        "aten.lerp.Tensor",         "aten.log.default",
-    "aten.log10.default",        "aten.log1p.default",      "aten.log2.default",        "aten.logical_and.default",
-    "aten.logical_not.default",  "aten.logical_or.default", "aten.logical_xor.default", "aten.lt.Scalar",
-    "aten.lt.Tensor",            "aten.masked_fill.Scalar", "aten.masked_fill.Tensor",  "aten.mish.default",
-    "aten.mul.Scalar",           "aten.mul.Tensor",         "aten.ne.Scalar",           "aten.ne.Tensor",
-    "aten.neg.default",          "aten.reciprocal.default", "aten.relu.default",        "aten.relu6.default",
-    "aten.remainder.Scalar",     "aten.remainder.Tensor",   "aten.round.default",       "aten.rsqrt.default",
-    "aten.scatter.src",          "aten.scatter.value",      "aten.scatter_add.default", "aten.scatter_reduce.two",
-    "aten.sigmoid.default",      "aten.sign.default",       "aten.silu.default",        "aten.sin.default",
-    "aten.sinh.default",         "aten.sqrt.default",       "aten.square.default",      "aten.sub.Scalar",
-    "aten.sub.Tensor",           "aten.tan.default",        "aten.tanh.default",        "aten.tril.default",
-    "aten.triu.default",         "aten.trunc.default",      "aten.zero.default",
+    "aten.abs.default",         "aten.acos.default",
+    "aten.acosh.default",       "aten.add.Scalar",
+    "aten.add.Tensor",          "aten.addcdiv.default",
+    "aten.addcmul.default",     "aten.asin.default",
+    "aten.asinh.default",       "aten.atan.default",
+    "aten.atan2.default",       "aten.atanh.default",
+    "aten.bitwise_and.Scalar",  "aten.bitwise_and.Tensor",
+    "aten.bitwise_not.default", "aten.bitwise_or.Scalar",
+    "aten.bitwise_or.Tensor",   "aten.bitwise_xor.Scalar",
+    "aten.bitwise_xor.Tensor",  "aten.ceil.default",
+    "aten.clamp.Tensor",        "aten.clamp.default",
+    "aten.clamp_max.default",   "aten.clamp_min.default",
+    "aten.copy.default",        "aten.cos.default",
+    "aten.cosh.default",        "aten.cumsum.default",
+    "aten.div.Scalar",          "aten.div.Scalar_mode",
+    "aten.div.Tensor",          "aten.div.Tensor_mode",
+    "aten.dropout.default",     "aten.elu.default",
+    "aten.eq.Scalar",           "aten.eq.Tensor",
+    "aten.erf.default",         "aten.erfc.default",
+    "aten.exp.default",         "aten.exp2.default",
+    "aten.expm1.default",       "aten.fill.Scalar",
+    "aten.fill.Tensor",         "aten.floor.default",
+    "aten.floor_divide.Scalar", "aten.floor_divide.default",
+    "aten.fmod.Scalar",         "aten.fmod.Tensor",
+    "aten.frac.default",        "aten.ge.Scalar",
+    "aten.ge.Tensor",           "aten.gelu.default",
+    "aten.gt.Scalar",           "aten.gt.Tensor",
+    "aten.hardsigmoid.default", "aten.hardswish.default",
+    "aten.hardtanh.default",    "aten.index_put.default",
+    "aten.le.Scalar",           "aten.le.Tensor",
+    "aten.leaky_relu.default",  "aten.lerp.Scalar",
+    "aten.lerp.Tensor",         "aten.log.default",
+    "aten.log10.default",       "aten.log1p.default",
+    "aten.log2.default",        "aten.logical_and.default",
+    "aten.logical_not.default", "aten.logical_or.default",
+    "aten.logical_xor.default", "aten.lt.Scalar",
+    "aten.lt.Tensor",           "aten.masked_fill.Scalar",
+    "aten.masked_fill.Tensor",  "aten.mish.default",
+    "aten.mul.Scalar",          "aten.mul.Tensor",
+    "aten.ne.Scalar",           "aten.ne.Tensor",
+    "aten.neg.default",         "aten.reciprocal.default",
+    "aten.relu.default",        "aten.relu6.default",
+    "aten.remainder.Scalar",    "aten.remainder.Tensor",
+    "aten.round.default",       "aten.rsqrt.default",
+    "aten.scatter.src",         "aten.scatter.value",
+    "aten.scatter_add.default", "aten.scatter_reduce.two",
+    "aten.sigmoid.default",     "aten.sign.default",
+    "aten.silu.default",        "aten.sin.default",
+    "aten.sinh.default",        "aten.sqrt.default",
+    "aten.square.default",      "aten.sub.Scalar",
+    "aten.sub.Tensor",          "aten.tan.default",
+    "aten.tanh.default",        "aten.tril.default",
+    "aten.triu.default",        "aten.trunc.default",
+    "aten.zero.default",
 };
 
-/// Two of ATen's overload names do not follow the rule: `pow_.Scalar` is pow.Tensor_Scalar, `pow_.Tensor` pow.Tensor_Tensor.
+/// Two of ATen's overload names do not follow the rule: `pow_.Scalar` is pow.Tensor_Scalar, `pow_.Tensor`
+/// pow.Tensor_Tensor.
 constexpr std::pair<const char*, const char*> kRenamed[] = {
     {"aten.pow.Tensor_Scalar", "aten.pow_.Scalar"},
     {"aten.pow.Tensor_Tensor", "aten.pow_.Tensor"},
@@ -66,7 +94,8 @@ Type in_place_type(const Call& call) {
   const auto& shape = result.tensor.shape;
   bool differs = shape.size() != self.shape.size();
   for (size_t d = 0; !differs && d < shape.size(); ++d) differs = known_ne(shape[d], self.shape[d]);
-  if (differs) reject(call, "the result " + to_string(result) + " does not have the shape of the tensor it is written to");
+  if (differs)
+    reject(call, "the result " + to_string(result) + " does not have the shape of the tensor it is written to");
   const auto category = [](DType d) { return d == DType::Bool ? 0 : is_integral(d) ? 1 : is_floating(d) ? 2 : 3; };
   if (category(result.tensor.dtype) > category(self.dtype))
     reject(call, "the result of type " + std::string(dtype_name(result.tensor.dtype)) + " cannot be written to " +
@@ -76,16 +105,17 @@ Type in_place_type(const Call& call) {
   return type;
 }
 
-
 /// The row of `name` (in-place) from that of its functional twin.
 OpDef in_place(const OpDef& functional, const std::string& name) {
   const size_t dot = name.find('.'), overload = name.find('.', dot + 1);
   std::string schema = "aten::" + name.substr(dot + 1, overload - dot - 1);
   if (name.substr(overload + 1) != "default") schema += name.substr(overload);
   schema += "(Tensor(a!) self) -> Tensor(a!)";
-  OpDef row(schema, OpClass::Mutation, functional.traits & trait::Random, Promotion::None, in_place_type, nullptr, nullptr,
-            NoGradient::Pending, NoLowering{}, functional.name, functional.doc + ", written into the first operand");
+  OpDef row(schema, OpClass::Mutation, functional.traits & trait::Random, Promotion::None, in_place_type, nullptr,
+            nullptr, NoGradient::Pending, NoLowering{}, functional.name,
+            functional.doc + ", written into the first operand");
   row.schema.params = functional.schema.params;
+  row.schema.params[0].name = "self";  // dropout calls it `input`, dropout_ does not
   row.schema.params[0].written = row.schema.params[0].aliased = true;
   return row;
 }

@@ -12,7 +12,8 @@
 namespace strata::ops {
 namespace {
 
-// ----------------------------------------------------------------------------------------------------------------- scans
+// -----------------------------------------------------------------------------------------------------------------
+// scans
 
 Type scan_type(const Call& call) {
   const TensorType& t = tensor_type(call, 0);
@@ -21,13 +22,15 @@ Type scan_type(const Call& call) {
 }
 
 /// Lines along a dimension of a contiguous tensor: `visit(start, count, step)` in elements.
-template <class F> void for_each_line(const Tensor& t, size_t dim, F&& visit) {
+template <class F>
+void for_each_line(const Tensor& t, size_t dim, F&& visit) {
   const int64_t n = t.rank() ? t.shape[dim] : 1, step = t.rank() ? t.strides[dim] : 1;
   const int64_t lines = n > 0 ? t.numel() / n : 0;
   for (int64_t i = 0; i < lines; ++i) visit(i / step * step * n + i % step, n, step);
 }
 
-template <bool Product> RefValue scan_reference(const RefContext& c) {
+template <bool Product>
+RefValue scan_reference(const RefContext& c) {
   const DType dtype = c.storage_dtype(c.call.node().type.tensor.dtype);
   const Tensor x = operand(c, 0, dtype).contiguous();
   return with_work_type(dtype, [&]<class T>(T) -> RefValue {
@@ -57,16 +60,17 @@ std::vector<Node*> cumsum_gradient(const GradientCall& g) {
 
 Rows scans() {
   Rows r;
-  r.push_back(OpDef("aten::cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", OpClass::Indexing, 0, Promotion::None,
-                    scan_type, scan_reference<false>, nullptr, Gradient(cumsum_gradient), Lowering(ScanRule{loop::Combine::Sum}), "",
-                    "sums up to each element along a dimension"));
-  r.push_back(OpDef("aten::cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", OpClass::Indexing, 0, Promotion::None,
-                    scan_type, scan_reference<true>, nullptr, NoGradient::Pending, Lowering(ScanRule{loop::Combine::Prod}), "",
-                    "products up to each element along a dimension"));
+  r.push_back(OpDef("aten::cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", OpClass::Indexing, 0,
+                    Promotion::None, scan_type, scan_reference<false>, nullptr, Gradient(cumsum_gradient),
+                    Lowering(ScanRule{loop::Combine::Sum}), "", "sums up to each element along a dimension"));
+  r.push_back(OpDef("aten::cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", OpClass::Indexing, 0,
+                    Promotion::None, scan_type, scan_reference<true>, nullptr, NoGradient::Pending,
+                    Lowering(ScanRule{loop::Combine::Prod}), "", "products up to each element along a dimension"));
   return r;
 }
 
-// --------------------------------------------------------------------------------------------------------------- sorting
+// ---------------------------------------------------------------------------------------------------------------
+// sorting
 
 /// What the sorting rows have in common.
 struct SortSpec {
@@ -93,7 +97,8 @@ Type sort_type(const Call& call) {
   Index shape = t.shape;
   if (s.count) {
     const SymInt size = shape.empty() ? SymInt(1) : shape[s.dim];
-    if (known_lt(*s.count, 0) || known_lt(size, *s.count)) reject(call, "k must lie in [0, " + size.str() + "], found " + s.count->str());
+    if (known_lt(*s.count, 0) || known_lt(size, *s.count))
+      reject(call, "k must lie in [0, " + size.str() + "], found " + s.count->str());
     if (!shape.empty()) shape[s.dim] = *s.count;
   }
   return Type::tuple({result_like(call, t.dtype, shape), result_like(call, DType::I64, shape)});
@@ -119,13 +124,15 @@ RefValue sort_reference(const RefContext& c) {
       const double va = load_as_double(x.dtype, pa), vb = load_as_double(x.dtype, pb);
       return std::isnan(vb) ? !std::isnan(va) : va < vb;
     };
-    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return s.descending ? less(b, a) : less(a, b); });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int64_t a, int64_t b) { return s.descending ? less(b, a) : less(a, b); });
     const int64_t to = line / out_step * out_step * keep + line % out_step;
     ++line;
     const size_t item = dtype_size(x.dtype);
     for (int64_t i = 0; i < keep; ++i) {
       const int64_t from = order[static_cast<size_t>(i)];
-      std::memcpy(values.data() + static_cast<size_t>(to + i * out_step) * item, x.data() + static_cast<size_t>(at + from * step) * item, item);
+      std::memcpy(values.data() + static_cast<size_t>(to + i * out_step) * item,
+                  x.data() + static_cast<size_t>(at + from * step) * item, item);
       indices.ptr<int64_t>()[to + i * out_step] = from;
     }
   });
@@ -146,13 +153,16 @@ std::vector<Node*> sort_gradient(const GradientCall& g) {
 Rows sorts() {
   Rows r;
   const auto add = [&](const char* schema, const char* doc) {
-    r.push_back(OpDef(schema, OpClass::Indexing, 0, Promotion::None, sort_type, sort_reference, nullptr, Gradient(sort_gradient), NoLowering{},
-                      "", doc));
+    r.push_back(OpDef(schema, OpClass::Indexing, 0, Promotion::None, sort_type, sort_reference, nullptr,
+                      Gradient(sort_gradient), NoLowering{}, "", doc));
   };
-  add("aten::sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)", "elements in order, and where they were");
-  add("aten::sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
+  add("aten::sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
       "elements in order, and where they were");
-  add("aten::topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)",
+  add("aten::sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor "
+      "indices)",
+      "elements in order, and where they were");
+  add("aten::topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor "
+      "indices)",
       "the k largest or smallest elements in order, and where they were");
   return r;
 }

@@ -14,7 +14,8 @@ namespace {
 using Ctx = const GradientContext&;
 using Order = std::vector<size_t>;
 
-// --------------------------------------------------------------------------------------------------------------- permute
+// ---------------------------------------------------------------------------------------------------------------
+// permute
 
 Order identity_order(size_t rank) {
   Order order(rank);
@@ -27,9 +28,11 @@ Order permute_order(const Call& call) {
   Order order;
   for (int64_t d : call.constants(1)) {
     order.push_back(normalize_dim(d, rank, call.node()));
-    if (std::count(order.begin(), order.end(), order.back()) > 1) reject(call, "dimension " + std::to_string(d) + " is named twice");
+    if (std::count(order.begin(), order.end(), order.back()) > 1)
+      reject(call, "dimension " + std::to_string(d) + " is named twice");
   }
-  if (order.size() != rank) reject(call, "expected " + std::to_string(rank) + " dimensions, found " + std::to_string(order.size()));
+  if (order.size() != rank)
+    reject(call, "expected " + std::to_string(rank) + " dimensions, found " + std::to_string(order.size()));
   return order;
 }
 
@@ -71,7 +74,8 @@ Order movedim_order(const Call& call) {
   return order;
 }
 
-template <Order (*F)(const Call&)> Type order_type(const Call& call) {
+template <Order (*F)(const Call&)>
+Type order_type(const Call& call) {
   const TensorType& t = tensor_type(call, 0);
   std::vector<SymInt> shape, strides;
   for (size_t d : F(call)) {
@@ -81,7 +85,8 @@ template <Order (*F)(const Call&)> Type order_type(const Call& call) {
   return view_type(call, shape, t.strides ? std::optional(strides) : std::nullopt);
 }
 
-template <Order (*F)(const Call&)> RefValue order_reference(const RefContext& c) {
+template <Order (*F)(const Call&)>
+RefValue order_reference(const RefContext& c) {
   Tensor t = c.tensor(0), out = t;
   const Order order = F(c.call);
   for (size_t d = 0; d < order.size(); ++d) {
@@ -91,32 +96,38 @@ template <Order (*F)(const Call&)> RefValue order_reference(const RefContext& c)
   return out;
 }
 
-template <Order (*F)(const Call&)> std::vector<SymInt> order_index(const Call& call, const std::vector<SymInt>& index) {
+template <Order (*F)(const Call&)>
+std::vector<SymInt> order_index(const Call& call, const std::vector<SymInt>& index) {
   const Order order = F(call);
   std::vector<SymInt> out(order.size());
   for (size_t d = 0; d < order.size(); ++d) out[order[d]] = index[d];
   return out;
 }
 
-template <Order (*F)(const Call&)> std::vector<Node*> as_permute(Builder& b, const Call& c) {
+template <Order (*F)(const Call&)>
+std::vector<Node*> as_permute(Builder& b, const Call& c) {
   const Order order = F(c);
   if (std::is_sorted(order.begin(), order.end())) return {c.tensor(0)};
   return {b.permute(c.tensor(0), std::vector<int64_t>(order.begin(), order.end()))};
 }
 
-template <Order (*F)(const Call&)> Node* permute_back(Ctx c) {
+template <Order (*F)(const Call&)>
+Node* permute_back(Ctx c) {
   const Order order = F(c.call);
   std::vector<int64_t> back(order.size());
   for (size_t d = 0; d < order.size(); ++d) back[order[d]] = static_cast<int64_t>(d);
   return c.b.permute(c.dy, back);
 }
 
-template <Order (*F)(const Call&)> OpDef order_row(const char* schema, bool primitive, const char* doc) {
-  return OpDef(schema, OpClass::View, 0, Promotion::None, order_type<F>, order_reference<F>, primitive ? nullptr : as_permute<F>,
-               gradient_of<permute_back<F>>, Lowering(IndexMap(order_index<F>)), "", doc);
+template <Order (*F)(const Call&)>
+OpDef order_row(const char* schema, bool primitive, const char* doc) {
+  return OpDef(schema, OpClass::View, 0, Promotion::None, order_type<F>, order_reference<F>,
+               primitive ? nullptr : as_permute<F>, gradient_of<permute_back<F>>, Lowering(IndexMap(order_index<F>)),
+               "", doc);
 }
 
-// ---------------------------------------------------------------------------------------------------------------- expand
+// ----------------------------------------------------------------------------------------------------------------
+// expand
 
 std::vector<SymInt> expanded_shape(const Call& call, std::vector<SymInt> wanted) {
   const auto& from = tensor_type(call, 0).shape;
@@ -127,25 +138,31 @@ std::vector<SymInt> expanded_shape(const Call& call, std::vector<SymInt> wanted)
     if (keep && d < lead) reject(call, "size -1 is not allowed for the new dimension " + std::to_string(d));
     if (d < lead) continue;
     const SymInt& size = from[d - lead];
-    if (keep) wanted[d] = size;
+    if (keep)
+      wanted[d] = size;
     else if (!(size == SymInt(1)) && known_ne(size, wanted[d]))
-      reject(call, "dimension " + std::to_string(d - lead) + " of size " + size.str() + " cannot be expanded to " + wanted[d].str());
+      reject(call, "dimension " + std::to_string(d - lead) + " of size " + size.str() + " cannot be expanded to " +
+                       wanted[d].str());
   }
   for (const SymInt& s : wanted)
     if (s.is_const() && s.value() < 0) reject(call, "size " + s.str() + " is negative");
   return wanted;
 }
 
-/// PyTorch's strides: 0 where a size of 1 grows; a new dimension gets 0 unless its size is 1, when it continues the next one.
+/// PyTorch's strides: 0 where a size of 1 grows; a new dimension gets 0 unless its size is 1, when it continues the
+/// next one.
 Type expand_to(const Call& call, const std::vector<SymInt>& shape) {
   const TensorType& t = tensor_type(call, 0);
   if (!t.strides) return view_type(call, shape, {});
+  if (t.shape.empty()) return view_type(call, shape, std::vector<SymInt>(shape.size(), SymInt(0)));
   const size_t lead = shape.size() - t.shape.size();
   std::vector<SymInt> strides(shape.size());
   for (size_t d = shape.size(); d-- > 0;) {
     const bool inner = d >= lead;
     const SymInt size = inner ? t.shape[d - lead] : SymInt(1);
-    const SymInt stride = inner ? (*t.strides)[d - lead] : d + 1 < shape.size() ? strides[d + 1] * shape[d + 1] : SymInt(1);
+    const SymInt stride = inner                  ? (*t.strides)[d - lead]
+                          : d + 1 < shape.size() ? strides[d + 1] * shape[d + 1]
+                                                 : SymInt(1);
     strides[d] = size == SymInt(1) && !(shape[d] == SymInt(1)) ? SymInt(0) : stride;
   }
   return view_type(call, shape, strides);
@@ -162,25 +179,30 @@ std::vector<SymInt> expand_index(const Call& call, const std::vector<SymInt>& in
   return out;
 }
 
-RefValue expand_reference(const RefContext& c) { return expanded(c.tensor(0), c.eval(c.call.node().type.tensor.shape)); }
+RefValue expand_reference(const RefContext& c) {
+  return expanded(c.tensor(0), c.eval(c.call.node().type.tensor.shape));
+}
 
 Rows expands() {
   constexpr auto same = gradient_of<[](Ctx c) { return c.dy; }>;  // `fit` sums
   Rows r;
-  r.push_back(OpDef("aten::expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)", OpClass::View, 0, Promotion::None,
-                    expand_type, expand_reference, nullptr, same, Lowering(IndexMap(expand_index)), "",
-                    "dimensions of size 1 repeated without copying"));
+  r.push_back(OpDef("aten::expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)", OpClass::View,
+                    0, Promotion::None, expand_type, expand_reference, nullptr, same, Lowering(IndexMap(expand_index)),
+                    "", "dimensions of size 1 repeated without copying"));
   const Decompose as_expand = [](Builder& b, const Call& c) -> std::vector<Node*> {
     return {b.expand(c.tensor(0), c.op().shape(c).tensor.shape)};
   };
-  r.push_back(OpDef("aten::expand_as(Tensor(a) self, Tensor other) -> Tensor(a)", OpClass::View, 0, Promotion::None, expand_as_type,
-                    expand_reference, as_expand, same, Lowering(IndexMap(expand_index)), "", "expanded to the other tensor's shape"));
-  r.push_back(OpDef("aten::broadcast_to(Tensor(a) self, SymInt[] size) -> Tensor(a)", OpClass::View, 0, Promotion::None, expand_type,
-                    expand_reference, as_expand, same, Lowering(IndexMap(expand_index)), "", "expanded to a shape"));
+  r.push_back(OpDef("aten::expand_as(Tensor(a) self, Tensor other) -> Tensor(a)", OpClass::View, 0, Promotion::None,
+                    expand_as_type, expand_reference, as_expand, same, Lowering(IndexMap(expand_index)), "",
+                    "expanded to the other tensor's shape"));
+  r.push_back(OpDef("aten::broadcast_to(Tensor(a) self, SymInt[] size) -> Tensor(a)", OpClass::View, 0, Promotion::None,
+                    expand_type, expand_reference, as_expand, same, Lowering(IndexMap(expand_index)), "",
+                    "expanded to a shape"));
   return r;
 }
 
-// ---------------------------------------------------------------------------------------------------------------- repeat
+// ----------------------------------------------------------------------------------------------------------------
+// repeat
 
 std::vector<SymInt> repeat_counts(const Call& call) {
   std::vector<SymInt> counts = call.integers(1);
@@ -213,7 +235,8 @@ std::vector<Node*> repeat(Builder& b, const Call& c) {
   return {b.reshape(b.expand(b.reshape(c.tensor(0), split), wide), out)};
 }
 
-// ------------------------------------------------------------------------------------------------------------------ flip
+// ------------------------------------------------------------------------------------------------------------------
+// flip
 
 std::vector<bool> flipped(const Call& call) {
   const size_t rank = tensor_type(call, 0).shape.size();
@@ -246,7 +269,8 @@ std::vector<SymInt> flip_index(const Call& call, const std::vector<SymInt>& inde
   return out;
 }
 
-// -------------------------------------------------------------------------------------------------------------- diagonal
+// --------------------------------------------------------------------------------------------------------------
+// diagonal
 
 struct Diagonal {
   size_t dim1, dim2;
@@ -299,7 +323,9 @@ std::vector<SymInt> diagonal_index(const Call& call, const std::vector<SymInt>& 
   std::vector<SymInt> out(index.size() + 1);
   size_t next = 0;
   for (size_t d = 0; d < out.size(); ++d)
-    out[d] = d == diagonal.dim1 ? diagonal.row + index.back() : d == diagonal.dim2 ? diagonal.column + index.back() : index[next++];
+    out[d] = d == diagonal.dim1   ? diagonal.row + index.back()
+             : d == diagonal.dim2 ? diagonal.column + index.back()
+                                  : index[next++];
   return out;
 }
 
@@ -307,22 +333,26 @@ std::vector<SymInt> diagonal_index(const Call& call, const std::vector<SymInt>& 
 
 Rows permutations() {
   Rows r;
-  r.push_back(order_row<permute_order>("aten::permute(Tensor(a) self, int[] dims) -> Tensor(a)", true, "dimensions in another order"));
+  r.push_back(order_row<permute_order>("aten::permute(Tensor(a) self, int[] dims) -> Tensor(a)", true,
+                                       "dimensions in another order"));
   r.push_back(order_row<transpose_order>("aten::transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", false,
                                          "two dimensions swapped"));
   r.push_back(order_row<t_order>("aten::t(Tensor(a) self) -> Tensor(a)", false, "matrix transposed"));
-  r.push_back(order_row<movedim_order>("aten::movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)", false,
-                                       "a dimension moved to another place"));
-  r.push_back(order_row<movedim_order>("aten::movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)", false,
-                                       "dimensions moved to other places"));
+  r.push_back(order_row<movedim_order>("aten::movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
+                                       false, "a dimension moved to another place"));
+  r.push_back(
+      order_row<movedim_order>("aten::movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)",
+                               false, "dimensions moved to other places"));
   append(r, expands());
-  r.push_back(compound("aten::repeat(Tensor self, SymInt[] repeats) -> Tensor", 0, repeat_type, repeat, "the tensor repeated along each dimension"));
-  r.push_back(OpDef("aten::flip(Tensor self, int[] dims) -> Tensor", OpClass::View, 0, Promotion::None, flip_type, flip_reference, nullptr,
-                    gradient_of<[](Ctx c) { return c.b.call("aten.flip.default", {c.dy, c.arg(1)}); }>, Lowering(IndexMap(flip_index)), "",
-                    "dimensions mirrored"));
-  r.push_back(OpDef("aten::diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)", OpClass::View, 0, Promotion::None,
-                    diagonal_type, diagonal_reference, nullptr, NoGradient::Pending, Lowering(IndexMap(diagonal_index)), "",
-                    "the diagonal of two dimensions, as the last one"));
+  r.push_back(compound("aten::repeat(Tensor self, SymInt[] repeats) -> Tensor", 0, repeat_type, repeat,
+                       "the tensor repeated along each dimension"));
+  r.push_back(OpDef("aten::flip(Tensor self, int[] dims) -> Tensor", OpClass::View, 0, Promotion::None, flip_type,
+                    flip_reference, nullptr,
+                    gradient_of<[](Ctx c) { return c.b.call("aten.flip.default", {c.dy, c.arg(1)}); }>,
+                    Lowering(IndexMap(flip_index)), "", "dimensions mirrored"));
+  r.push_back(OpDef("aten::diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)", OpClass::View,
+                    0, Promotion::None, diagonal_type, diagonal_reference, nullptr, NoGradient::Pending,
+                    Lowering(IndexMap(diagonal_index)), "", "the diagonal of two dimensions, as the last one"));
   return r;
 }
 

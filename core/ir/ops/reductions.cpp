@@ -47,8 +47,10 @@ bool keeps_dims(const Call& call) {
 std::vector<SymInt> reduced_shape(const std::vector<SymInt>& shape, const std::vector<bool>& reduced, bool keepdim) {
   std::vector<SymInt> out;
   for (size_t d = 0; d < shape.size(); ++d) {
-    if (!reduced[d]) out.push_back(shape[d]);
-    else if (keepdim) out.push_back(1);
+    if (!reduced[d])
+      out.push_back(shape[d]);
+    else if (keepdim)
+      out.push_back(1);
   }
   return out;
 }
@@ -70,7 +72,9 @@ Node* with_kept_dims(Builder& b, Node* x, const Call& call) {
   return b.reshape(x, reduced_shape(tensor_type(call, 0).shape, reduced_dims(call), true));
 }
 
-Node* spread(Builder& b, Node* x, const Call& call) { return b.expand(with_kept_dims(b, x, call), tensor_type(call, 0).shape); }
+Node* spread(Builder& b, Node* x, const Call& call) {
+  return b.expand(with_kept_dims(b, x, call), tensor_type(call, 0).shape);
+}
 
 std::vector<OpDef> reductions() {
   Rows rows = folds();

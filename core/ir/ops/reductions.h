@@ -8,8 +8,8 @@
 
 namespace strata::ops {
 
-Rows folds();        ///< sum, prod, mean, amax, any, argmax, ...
-Rows statistics();   ///< var, std, norm, logsumexp, softmax, ...
+Rows folds();       ///< sum, prod, mean, amax, any, argmax, ...
+Rows statistics();  ///< var, std, norm, logsumexp, softmax, ...
 
 /// Which dimensions of operand 0 the call folds: its parameter `dim`; all if there is none, or it is None or empty.
 std::vector<bool> reduced_dims(const Call& call);
@@ -25,9 +25,10 @@ Node* with_kept_dims(Builder& builder, Node* x, const Call& call);
 /// The same, expanded to operand 0's shape.
 Node* spread(Builder& builder, Node* x, const Call& call);
 
-/// Folds the marked dimensions of `t` (elements of T). `f(each)` gives one result, where `each(step)` calls `step(element)` for every
-/// element in row-major order.
-template <class T, class F> Tensor fold_elements(const Tensor& t, const std::vector<bool>& reduced, F f) {
+/// Folds the marked dimensions of `t` (elements of T). `f(each)` gives one result, where `each(step)` calls
+/// `step(element)` for every element in row-major order.
+template <class T, class F>
+Tensor fold_elements(const Tensor& t, const std::vector<bool>& reduced, F f) {
   std::vector<int64_t> outer, outer_strides, inner, inner_strides;
   for (size_t d = 0; d < t.rank(); ++d) {
     (reduced[d] ? inner : outer).push_back(t.shape[d]);
@@ -53,10 +54,12 @@ template <class T, class F> Tensor fold_elements(const Tensor& t, const std::vec
 }
 
 /// Sums are carried in double, or in wrapping int64.
-template <class T> using Accumulator = std::conditional_t<std::is_floating_point_v<T>, double, int64_t>;
+template <class T>
+using Accumulator = std::conditional_t<std::is_floating_point_v<T>, double, int64_t>;
 
 /// Reference of a reduction: `f(T{}, each)` per result element; elements are converted to `compute` first.
-template <class F> RefValue fold_reference(const RefContext& c, DType compute, F f) {
+template <class F>
+RefValue fold_reference(const RefContext& c, DType compute, F f) {
   const Tensor t = operand(c, 0, compute);
   return with_work_type(compute, [&]<class T>(T) -> RefValue {
     Tensor out = fold_elements<T>(t, reduced_dims(c.call), [&](auto each) { return f(T{}, each); });

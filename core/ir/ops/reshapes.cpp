@@ -24,14 +24,18 @@ SymInt quotient(std::vector<SymInt> from, const std::vector<SymInt>& known) {
   std::vector<SymInt> rest;
   for (const SymInt& k : known) {
     const auto it = std::find(from.begin(), from.end(), k);
-    if (it != from.end()) from.erase(it);
-    else rest.push_back(k);
+    if (it != from.end())
+      from.erase(it);
+    else
+      rest.push_back(k);
   }
   const SymInt divisor = product(rest);
   return divisor == SymInt(1) ? product(from) : floordiv(product(from), divisor);
 }
 
-bool has_zero(const std::vector<SymInt>& shape) { return std::find(shape.begin(), shape.end(), SymInt(0)) != shape.end(); }
+bool has_zero(const std::vector<SymInt>& shape) {
+  return std::find(shape.begin(), shape.end(), SymInt(0)) != shape.end();
+}
 
 }  // namespace
 
@@ -43,7 +47,8 @@ std::vector<SymInt> infer_shape(const Call& call, const std::vector<SymInt>& fro
       if (inferred) reject(call, "only one size of " + text(wanted) + " may be -1");
       inferred = i;
     } else {
-      if (wanted[i].is_const() && wanted[i].value() < 0) reject(call, "size " + wanted[i].str() + " in " + text(wanted) + " is negative");
+      if (wanted[i].is_const() && wanted[i].value() < 0)
+        reject(call, "size " + wanted[i].str() + " in " + text(wanted) + " is negative");
       known.push_back(wanted[i]);
     }
   }
@@ -59,8 +64,8 @@ std::vector<SymInt> infer_shape(const Call& call, const std::vector<SymInt>& fro
 std::optional<std::vector<SymInt>> view_strides(const TensorType& t, const std::vector<SymInt>& shape) {
   if (!t.strides) return {};
   if (has_zero(t.shape)) return same_shape(t.shape, shape) ? *t.strides : contiguous_strides(shape);
-  // Walk from the innermost dimension: dimensions of the operand that follow each other in memory form a chunk, and the new
-  // dimensions must tile each chunk exactly.
+  // Walk from the innermost dimension: dimensions of the operand that follow each other in memory form a chunk, and the
+  // new dimensions must tile each chunk exactly.
   std::vector<SymInt> out(shape.size());
   size_t d = shape.size();
   SymInt chunk = 1, stride = t.strides->empty() ? SymInt(1) : t.strides->back();
@@ -100,25 +105,32 @@ Tensor reshaped(const Tensor& t, const std::vector<int64_t>& shape) {
 
 namespace {
 
-// ------------------------------------------------------------------------------------------------------------ view rows
+// ------------------------------------------------------------------------------------------------------------ view
+// rows
 
-/// Views over strides that do not allow one are taken as reshapes: values are the same, and whether PyTorch would have refused
-/// is not for this table to say, since strides of intermediate results need not be PyTorch's.
+/// Views over strides that do not allow one are taken as reshapes: values are the same, and whether PyTorch would have
+/// refused is not for this table to say, since strides of intermediate results need not be PyTorch's.
 Type as_shape(const Call& call, std::vector<SymInt> shape) {
   auto strides = view_strides(tensor_type(call, 0), shape);
   if (!strides && tensor_type(call, 0).strides) strides = contiguous_strides(shape);
   return view_type(call, std::move(shape), std::move(strides));
 }
 
-Type reshape_type(const Call& call) { return as_shape(call, infer_shape(call, tensor_type(call, 0).shape, call.integers(1))); }
+Type reshape_type(const Call& call) {
+  return as_shape(call, infer_shape(call, tensor_type(call, 0).shape, call.integers(1)));
+}
 Type unsafe_view_type(const Call& call) {
   return result_like(call, tensor_type(call, 0).dtype, infer_shape(call, tensor_type(call, 0).shape, call.integers(1)));
 }
 
-RefValue reshape_reference(const RefContext& c) { return reshaped(c.tensor(0), c.eval(c.call.node().type.tensor.shape)); }
+RefValue reshape_reference(const RefContext& c) {
+  return reshaped(c.tensor(0), c.eval(c.call.node().type.tensor.shape));
+}
 
-/// The shapes are cut into groups of equal element count, so that an index stays a plain symbol wherever dimensions agree.
-std::vector<SymInt> reshape_index(const std::vector<SymInt>& from, const std::vector<SymInt>& to, const std::vector<SymInt>& index) {
+/// The shapes are cut into groups of equal element count, so that an index stays a plain symbol wherever dimensions
+/// agree.
+std::vector<SymInt> reshape_index(const std::vector<SymInt>& from, const std::vector<SymInt>& to,
+                                  const std::vector<SymInt>& index) {
   std::vector<SymInt> out(from.size(), SymInt(0));
   size_t i = 0, j = 0;
   while (i < from.size()) {
@@ -127,8 +139,10 @@ std::vector<SymInt> reshape_index(const std::vector<SymInt>& from, const std::ve
     if (j < to.size()) m = to[j++];
     while (!known_eq(n, m) && (i < from.size() || j < to.size())) {
       const bool grow_to = j < to.size() && (i == from.size() || known_lt(m, n) || !known_lt(n, m));
-      if (grow_to) m = m * to[j++];
-      else n = n * from[i++];
+      if (grow_to)
+        m = m * to[j++];
+      else
+        n = n * from[i++];
     }
     if (i == from.size()) j = to.size();  // trailing ones
     SymInt linear = 0;
@@ -145,7 +159,9 @@ std::vector<SymInt> view_index(const Call& call, const std::vector<SymInt>& inde
   return reshape_index(tensor_type(call, 0).shape, call.node().type.tensor.shape, index);
 }
 
-constexpr auto kReshapeBack = [](const GradientContext& c) -> Node* { return c.b.reshape(c.dy, c.x()->type.tensor.shape); };
+constexpr auto kReshapeBack = [](const GradientContext& c) -> Node* {
+  return c.b.reshape(c.dy, c.x()->type.tensor.shape);
+};
 
 /// Becomes `view` of the shape that the row's own rule finds.
 std::vector<Node*> as_view(Builder& b, const Call& c) { return {b.reshape(c.tensor(0), c.op().shape(c).tensor.shape)}; }
@@ -155,7 +171,8 @@ OpDef reshape_row(const char* schema, ShapeRule type, Decompose decompose, const
                Lowering(IndexMap(view_index)), "", doc);
 }
 
-// -------------------------------------------------------------------------------------------------- flatten and unflatten
+// -------------------------------------------------------------------------------------------------- flatten and
+// unflatten
 
 Type flatten_type(const Call& call) {
   const auto& shape = tensor_type(call, 0).shape;
@@ -163,7 +180,8 @@ Type flatten_type(const Call& call) {
   const size_t first = call.dim(1, shape.size()), last = call.dim(2, shape.size());
   if (first > last) reject(call, "start_dim " + std::to_string(first) + " comes after end_dim " + std::to_string(last));
   std::vector<SymInt> out(shape.begin(), shape.begin() + static_cast<ptrdiff_t>(first));
-  out.push_back(product({shape.begin() + static_cast<ptrdiff_t>(first), shape.begin() + static_cast<ptrdiff_t>(last) + 1}));
+  out.push_back(
+      product({shape.begin() + static_cast<ptrdiff_t>(first), shape.begin() + static_cast<ptrdiff_t>(last) + 1}));
   out.insert(out.end(), shape.begin() + static_cast<ptrdiff_t>(last) + 1, shape.end());
   return as_shape(call, out);
 }
@@ -179,10 +197,12 @@ Type unflatten_type(const Call& call) {
   return as_shape(call, out);
 }
 
-// -------------------------------------------------------------------------------------------------- squeeze and unsqueeze
+// -------------------------------------------------------------------------------------------------- squeeze and
+// unsqueeze
 
 /// Drops the dimensions for which `drop` holds and whose size is 1; strides of the others stay.
-template <class F> Type squeezed(const Call& call, F drop) {
+template <class F>
+Type squeezed(const Call& call, F drop) {
   const TensorType& t = tensor_type(call, 0);
   std::vector<SymInt> shape, strides;
   for (size_t d = 0; d < t.shape.size(); ++d) {
@@ -218,20 +238,24 @@ Type unsqueeze_type(const Call& call) {
 
 Rows reshapes() {
   Rows r;
-  r.push_back(reshape_row("aten::view(Tensor(a) self, SymInt[] size) -> Tensor(a)", reshape_type, nullptr, "the elements in another shape"));
+  r.push_back(reshape_row("aten::view(Tensor(a) self, SymInt[] size) -> Tensor(a)", reshape_type, nullptr,
+                          "the elements in another shape"));
   r.push_back(reshape_row("aten::reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)", reshape_type, as_view,
                           "the elements in another shape, copied where memory does not allow a view"));
-  r.push_back(reshape_row("aten::_unsafe_view(Tensor self, SymInt[] size) -> Tensor", unsafe_view_type, as_view, "view that is not an alias"));
-  r.push_back(reshape_row("aten::flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)", flatten_type, as_view,
-                          "the dimensions start_dim to end_dim as one"));
-  r.push_back(reshape_row("aten::unflatten.int(Tensor(a) self, int dim, SymInt[] sizes) -> Tensor(a)", unflatten_type, as_view,
-                          "one dimension as several"));
-  r.push_back(reshape_row("aten::squeeze(Tensor(a) self) -> Tensor(a)", squeeze_type, as_view, "without dimensions of size 1"));
+  r.push_back(reshape_row("aten::_unsafe_view(Tensor self, SymInt[] size) -> Tensor", unsafe_view_type, as_view,
+                          "view that is not an alias"));
+  r.push_back(reshape_row("aten::flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)",
+                          flatten_type, as_view, "the dimensions start_dim to end_dim as one"));
+  r.push_back(reshape_row("aten::unflatten.int(Tensor(a) self, int dim, SymInt[] sizes) -> Tensor(a)", unflatten_type,
+                          as_view, "one dimension as several"));
+  r.push_back(
+      reshape_row("aten::squeeze(Tensor(a) self) -> Tensor(a)", squeeze_type, as_view, "without dimensions of size 1"));
   r.push_back(reshape_row("aten::squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)", squeeze_dims_type, as_view,
                           "without the dimension if its size is 1"));
   r.push_back(reshape_row("aten::squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)", squeeze_dims_type, as_view,
                           "without those of the dimensions whose size is 1"));
-  r.push_back(reshape_row("aten::unsqueeze(Tensor(a) self, int dim) -> Tensor(a)", unsqueeze_type, as_view, "with a new dimension of size 1"));
+  r.push_back(reshape_row("aten::unsqueeze(Tensor(a) self, int dim) -> Tensor(a)", unsqueeze_type, as_view,
+                          "with a new dimension of size 1"));
   return r;
 }
 

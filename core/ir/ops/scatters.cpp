@@ -1,8 +1,8 @@
 // Copyright 2026 The Strata Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Writing at indices that come from tensors. A loop body gives one result element from its index, which a scatter cannot: those rows
-// have no lowering and run through their reference.
+// Writing at indices that come from tensors. A loop body gives one result element from its index, which a scatter
+// cannot: those rows have no lowering and run through their reference.
 
 #include <algorithm>
 #include <limits>
@@ -21,23 +21,33 @@ void combine_into(const Tensor& out, int64_t at, const Tensor& from, int64_t val
   const std::byte* v = from.data() + value_at * static_cast<int64_t>(dtype_size(from.dtype));
   const auto joined = [how](auto a, auto b) {
     switch (how) {
-      case Combine::Replace: return b;
-      case Combine::Add: return wrap_add(a, b);
-      case Combine::Multiply: return wrap_mul(a, b);
-      case Combine::Max: return is_nan(b) ? b : nan_max(a, b);
-      case Combine::Min: return is_nan(b) ? b : nan_min(a, b);
+      case Combine::Replace:
+        return b;
+      case Combine::Add:
+        return wrap_add(a, b);
+      case Combine::Multiply:
+        return wrap_mul(a, b);
+      case Combine::Max:
+        return is_nan(b) ? b : nan_max(a, b);
+      case Combine::Min:
+        return is_nan(b) ? b : nan_min(a, b);
     }
     return b;
   };
-  if (is_floating(out.dtype)) store_from_double(out.dtype, p, joined(load_as_double(out.dtype, p), load_as_double(from.dtype, v)));
-  else store_from_int(out.dtype, p, joined(load_as_int(out.dtype, p), load_as_int(from.dtype, v)));
+  if (is_floating(out.dtype))
+    store_from_double(out.dtype, p, joined(load_as_double(out.dtype, p), load_as_double(from.dtype, v)));
+  else
+    store_from_int(out.dtype, p, joined(load_as_int(out.dtype, p), load_as_int(from.dtype, v)));
 }
 
-OpDef scatter_row(const char* schema, ShapeRule type, Reference reference, std::variant<Gradient, NoGradient> gradient, const char* doc) {
-  return OpDef(schema, OpClass::Indexing, 0, Promotion::None, type, reference, nullptr, gradient, NoLowering{}, "", doc);
+OpDef scatter_row(const char* schema, ShapeRule type, Reference reference, std::variant<Gradient, NoGradient> gradient,
+                  const char* doc) {
+  return OpDef(schema, OpClass::Indexing, 0, Promotion::None, type, reference, nullptr, gradient, NoLowering{}, "",
+               doc);
 }
 
-// --------------------------------------------------------------------------------------------------------------- scatter
+// ---------------------------------------------------------------------------------------------------------------
+// scatter
 
 Type scatter_type(const Call& call) {
   const TensorType& self = tensor_type(call, 0);
@@ -47,7 +57,8 @@ Type scatter_type(const Call& call) {
   const bool empty = std::find(index.begin(), index.end(), SymInt(0)) != index.end();
   if (!empty && std::max<size_t>(1, index.size()) != rank) reject(call, "index must have as many dimensions as self");
   for (size_t d = 0; !empty && d < std::min(index.size(), self.shape.size()); ++d)
-    if (d != dim && known_lt(self.shape[d], index[d])) reject(call, "index exceeds self in dimension " + std::to_string(d));
+    if (d != dim && known_lt(self.shape[d], index[d]))
+      reject(call, "index exceeds self in dimension " + std::to_string(d));
   if (is_tensor(call, 3)) {
     const TensorType& src = tensor_type(call, 3);
     if (src.dtype != self.dtype) reject(call, "self and src must have one type");
@@ -58,16 +69,20 @@ Type scatter_type(const Call& call) {
 }
 
 /// Calls `visit(out position, index)` for every element of the index tensor.
-template <class F> void for_each_target(const RefContext& c, const Tensor& out, F&& visit) {
+template <class F>
+void for_each_target(const RefContext& c, const Tensor& out, F&& visit) {
   const Tensor index = c.tensor(2).contiguous();
   if (index.numel() == 0) return;
   const size_t dim = c.call.dim(1, out.rank());
   for_each_index(index.shape, [&](int64_t flat, const std::vector<int64_t>& at) {
     std::vector<int64_t> target = at;
     const int64_t k = checked_index(c.call, index.int_at(flat), out.rank() ? out.shape[dim] : 1);
-    if (out.rank() == 0) target.clear();
-    else if (target.empty()) target.push_back(k);
-    else target[dim] = k;
+    if (out.rank() == 0)
+      target.clear();
+    else if (target.empty())
+      target.push_back(k);
+    else
+      target[dim] = k;
     visit(position(out, target), at);
   });
 }
@@ -76,8 +91,10 @@ template <class F> void for_each_target(const RefContext& c, const Tensor& out, 
 Tensor source_of(const RefContext& c, const Tensor& self) {
   if (is_tensor(c.call, 3)) return c.tensor(3);
   Tensor t = Tensor::empty(self.dtype, {});
-  if (is_floating(self.dtype)) t.set(0, scalar_value(c, 3));
-  else t.set_int(0, scalar_as<int64_t>(c, 3));
+  if (is_floating(self.dtype))
+    t.set(0, scalar_value(c, 3));
+  else
+    t.set_int(0, scalar_as<int64_t>(c, 3));
   return t;
 }
 
@@ -93,7 +110,9 @@ RefValue scatter_with(const RefContext& c, Combine how) {
 RefValue scatter_reference(const RefContext& c) { return scatter_with(c, Combine::Replace); }
 RefValue scatter_add_reference(const RefContext& c) { return scatter_with(c, Combine::Add); }
 
-Node* gathered(const GradientCall& g) { return g.builder.call("aten.gather.default", {cotangent(g), g.call.arg(1), g.call.arg(2)}); }
+Node* gathered(const GradientCall& g) {
+  return g.builder.call("aten.gather.default", {cotangent(g), g.call.arg(1), g.call.arg(2)});
+}
 
 std::vector<Node*> scatter_gradient(const GradientCall& g) {
   std::vector<Node*> out = no_cotangents(g);
@@ -101,7 +120,8 @@ std::vector<Node*> scatter_gradient(const GradientCall& g) {
   if (g.needed(0)) out[0] = g.builder.call("aten.scatter.value", {cotangent(g), g.call.arg(1), g.call.arg(2), 0});
   // Elements of src beyond the index's shape are not used, which a gather's shape cannot say.
   if (is_tensor(g.call, 3) && g.needed(3)) {
-    if (!same_shape(g.call.type(2).shape, g.call.type(3).shape)) reject(g.call, "no gradient for a src larger than index");
+    if (!same_shape(g.call.type(2).shape, g.call.type(3).shape))
+      reject(g.call, "no gradient for a src larger than index");
     out[3] = gathered(g);
   }
   return out;
@@ -111,13 +131,15 @@ std::vector<Node*> scatter_add_gradient(const GradientCall& g) {
   if (!cotangent(g)) return out;
   out[0] = cotangent(g);
   if (g.needed(3)) {
-    if (!same_shape(g.call.type(2).shape, g.call.type(3).shape)) reject(g.call, "no gradient for a src larger than index");
+    if (!same_shape(g.call.type(2).shape, g.call.type(3).shape))
+      reject(g.call, "no gradient for a src larger than index");
     out[3] = gathered(g);
   }
   return out;
 }
 
-// -------------------------------------------------------------------------------------------------------- scatter_reduce
+// --------------------------------------------------------------------------------------------------------
+// scatter_reduce
 
 Combine reduction_of(const Call& call) {
   const std::string name = call.string(4);
@@ -147,20 +169,25 @@ RefValue scatter_reduce_reference(const RefContext& c) {
   for (size_t i = 0; mean && i < arrived.size(); ++i) {
     const auto flat = static_cast<int64_t>(i), n = arrived[i] + (include_self ? 1 : 0);
     if (n < 2) continue;
-    if (is_floating(out.dtype)) out.set(flat, out.at(flat) / static_cast<double>(n));
-    else out.set_int(flat, static_cast<int64_t>(std::floor(static_cast<double>(out.int_at(flat)) / static_cast<double>(n))));
+    if (is_floating(out.dtype))
+      out.set(flat, out.at(flat) / static_cast<double>(n));
+    else
+      out.set_int(flat,
+                  static_cast<int64_t>(std::floor(static_cast<double>(out.int_at(flat)) / static_cast<double>(n))));
   }
   return out;
 }
 
-// ------------------------------------------------------------------------------------------------------------- index_put
+// -------------------------------------------------------------------------------------------------------------
+// index_put
 
 Type index_put_type(const Call& call) {
   const TensorType& self = tensor_type(call, 0);
   const IndexPlan p = index_plan(call);
   const TensorType& values = tensor_type(call, 2);
   if (values.dtype != self.dtype) reject(call, "self and values must have one type");
-  if (broadcast(values.shape, p.shape, call.node()).size() != p.shape.size()) reject(call, "values have more dimensions than self[indices]");
+  if (broadcast(values.shape, p.shape, call.node()).size() != p.shape.size())
+    reject(call, "values have more dimensions than self[indices]");
   return result_like(call, self.dtype, self.shape);
 }
 
@@ -180,13 +207,17 @@ std::vector<Node*> index_put_gradient(const GradientCall& g) {
   if (!dy) return out;
   Builder& b = g.builder;
   if (g.needed(0))
-    out[0] = g.call.boolean(3) ? dy
-                               : b.call("aten.index_put.default", {dy, g.call.arg(1), b.call("aten.zeros_like.default", {g.call.tensor(2)}, {{"dtype", dy->type.tensor.dtype}})});
+    out[0] = g.call.boolean(3)
+                 ? dy
+                 : b.call("aten.index_put.default",
+                          {dy, g.call.arg(1),
+                           b.call("aten.zeros_like.default", {g.call.tensor(2)}, {{"dtype", dy->type.tensor.dtype}})});
   if (g.needed(2)) out[2] = fit(b, b.call("aten.index.Tensor", {dy, g.call.arg(1)}), g.call.tensor(2));
   return out;
 }
 
-// ------------------------------------------------------------------------------------------------ slice and select scatter
+// ------------------------------------------------------------------------------------------------ slice and select
+// scatter
 
 /// slice_scatter(self, src, dim, start, end, step) sees its bounds as slice(self, dim, start, end, step) does.
 SliceBounds scatter_bounds(const Call& call) {
@@ -226,12 +257,15 @@ ScalarId slice_scatter_body(const IndexedCall& c) {
   const SliceBounds s = scatter_bounds(c.call);
   const SymInt distance = c.index[s.dim] - s.start;
   const ScalarId d = b.index(distance), zero = b.integer(0);
-  ScalarId inside = b.binary(ScalarOp::And, b.binary(ScalarOp::Ge, d, zero), b.binary(ScalarOp::Lt, d, b.index(s.length * s.step)));
-  if (!(s.step == SymInt(1))) inside = b.binary(ScalarOp::And, inside, b.binary(ScalarOp::Eq, b.index(mod(distance, s.step)), zero));
+  ScalarId inside =
+      b.binary(ScalarOp::And, b.binary(ScalarOp::Ge, d, zero), b.binary(ScalarOp::Lt, d, b.index(s.length * s.step)));
+  if (!(s.step == SymInt(1)))
+    inside = b.binary(ScalarOp::And, inside, b.binary(ScalarOp::Eq, b.index(mod(distance, s.step)), zero));
   Index at = c.index;
   at[s.dim] = floordiv(distance, s.step);
   const DType dtype = compute_dtype(c.call.node().type.tensor.dtype);
-  return b.select(inside, b.cast(c.load(c.call.tensor(1), at, inside), dtype), b.cast(c.load(c.call.tensor(0), c.index, {}), dtype));
+  return b.select(inside, b.cast(c.load(c.call.tensor(1), at, inside), dtype),
+                  b.cast(c.load(c.call.tensor(0), c.index, {}), dtype));
 }
 
 std::vector<Node*> slice_scatter_gradient(const GradientCall& g) {
@@ -244,7 +278,8 @@ std::vector<Node*> slice_scatter_gradient(const GradientCall& g) {
     Node* zeros = b.call("aten.zeros_like.default", {c.tensor(1)}, {{"dtype", dy->type.tensor.dtype}});
     out[0] = b.call("aten.slice_scatter.default", {dy, zeros, c.arg(2), c.arg(3), c.arg(4), c.arg(5)});
   }
-  if (g.needed(1)) out[1] = fit(b, b.call("aten.slice.Tensor", {dy, c.arg(2), c.arg(3), c.arg(4), c.arg(5)}), c.tensor(1));
+  if (g.needed(1))
+    out[1] = fit(b, b.call("aten.slice.Tensor", {dy, c.arg(2), c.arg(3), c.arg(4), c.arg(5)}), c.tensor(1));
   return out;
 }
 
@@ -253,30 +288,39 @@ std::vector<Node*> select_scatter(Builder& b, const Call& c) {
   const size_t dim = c.dim(2, shape.size());
   SymInt index = c.integer(3);
   if (known_lt(index, 0)) index = index + shape[dim];
-  return {b.call("aten.slice_scatter.default",
-                 {c.tensor(0), b.unsqueeze(c.tensor(1), static_cast<int64_t>(dim)), static_cast<int64_t>(dim), integer(index), integer(index + 1)})};
+  return {b.call("aten.slice_scatter.default", {c.tensor(0), b.unsqueeze(c.tensor(1), static_cast<int64_t>(dim)),
+                                                static_cast<int64_t>(dim), integer(index), integer(index + 1)})};
 }
 
 }  // namespace
 
 Rows scatters() {
   Rows r;
-  r.push_back(scatter_row("aten::scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", scatter_type, scatter_reference,
-                          Gradient(scatter_gradient), "self with elements of src written at given positions; of several, the last"));
-  r.push_back(scatter_row("aten::scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", scatter_type, scatter_reference,
-                          Gradient(scatter_gradient), "self with a number written at given positions"));
-  r.push_back(scatter_row("aten::scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", scatter_type, scatter_add_reference,
-                          Gradient(scatter_add_gradient), "self with elements of src added at given positions"));
-  r.push_back(scatter_row("aten::scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor",
-                          scatter_reduce_type, scatter_reduce_reference, NoGradient::Pending,
-                          "self with elements of src combined at given positions"));
-  r.push_back(scatter_row("aten::index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor", index_put_type,
-                          index_put_reference, Gradient(index_put_gradient), "self[indices] = values, or += with accumulate"));
-  r.push_back(OpDef("aten::slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor",
-                    OpClass::Indexing, 0, Promotion::None, slice_scatter_type, slice_scatter_reference, nullptr,
-                    Gradient(slice_scatter_gradient), Lowering(IndexedBody(slice_scatter_body)), "", "self with a slice replaced by src"));
-  r.push_back(compound("aten::select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor", 0, same_type, select_scatter,
-                       "self with one index of a dimension replaced by src"));
+  r.push_back(scatter_row("aten::scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", scatter_type,
+                          scatter_reference, Gradient(scatter_gradient),
+                          "self with elements of src written at given positions; of several, the last"));
+  r.push_back(scatter_row("aten::scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
+                          scatter_type, scatter_reference, Gradient(scatter_gradient),
+                          "self with a number written at given positions"));
+  r.push_back(scatter_row("aten::scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", scatter_type,
+                          scatter_add_reference, Gradient(scatter_add_gradient),
+                          "self with elements of src added at given positions"));
+  r.push_back(
+      scatter_row("aten::scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool "
+                  "include_self=True) -> Tensor",
+                  scatter_reduce_type, scatter_reduce_reference, NoGradient::Pending,
+                  "self with elements of src combined at given positions"));
+  r.push_back(scatter_row(
+      "aten::index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor", index_put_type,
+      index_put_reference, Gradient(index_put_gradient), "self[indices] = values, or += with accumulate"));
+  r.push_back(
+      OpDef("aten::slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt "
+            "step=1) -> Tensor",
+            OpClass::Indexing, 0, Promotion::None, slice_scatter_type, slice_scatter_reference, nullptr,
+            Gradient(slice_scatter_gradient), Lowering(IndexedBody(slice_scatter_body)), "",
+            "self with a slice replaced by src"));
+  r.push_back(compound("aten::select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor", 0, same_type,
+                       select_scatter, "self with one index of a dimension replaced by src"));
   return r;
 }
 

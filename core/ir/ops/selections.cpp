@@ -10,12 +10,14 @@ namespace {
 
 using Ctx = const GradientContext&;
 
-// ----------------------------------------------------------------------------------------------------------------- where
+// -----------------------------------------------------------------------------------------------------------------
+// where
 
 void check_condition(const Call& call, size_t i) {
   const DType d = tensor_type(call, i).dtype;
   if (d != DType::Bool && d != DType::U8)
-    reject(call, "'" + call.op().schema.params[i].name + "' must be a bool tensor, found " + std::string(dtype_name(d)));
+    reject(call,
+           "'" + call.op().schema.params[i].name + "' must be a bool tensor, found " + std::string(dtype_name(d)));
 }
 
 /// torch.result_type of two arguments, found by asking the table's rule on a call that has only them.
@@ -41,7 +43,8 @@ RefValue choose(const RefContext& c, size_t condition, size_t yes, size_t no) {
   return with_work_type(dtype, [&]<class T>(T) -> RefValue {
     const Tensor m = converted(mask, dtype_of<T>());
     const std::array<Tensor, 3> in{m, operand(c, yes, dtype), operand(c, no, dtype)};
-    return as_result(c, map_elements<T>(shape, in, [](T k, T a, T b) { return k != T{0} ? a : b; }, std::make_index_sequence<3>()));
+    return as_result(
+        c, map_elements<T>(shape, in, [](T k, T a, T b) { return k != T{0} ? a : b; }, std::make_index_sequence<3>()));
   });
 }
 
@@ -52,7 +55,8 @@ DType result_compute_dtype(const Call& call) { return compute_dtype(call.node().
 ScalarId where_body(Body& b, const Call& call, Operands x) {
   const DType d = result_compute_dtype(call);
   const auto branch = [&](size_t i) {
-    return call.op().schema.params[i].type == "Tensor" ? b.cast(body_operand(b, call, x, i), d) : body_number(b, call, i, d);
+    return call.op().schema.params[i].type == "Tensor" ? b.cast(body_operand(b, call, x, i), d)
+                                                       : body_number(b, call, i, d);
   };
   return b.select(b.cast(x[0], DType::Bool), branch(1), branch(2));
 }
@@ -64,8 +68,9 @@ std::vector<Node*> where_gradient(const GradientCall& g) {
   for (size_t i = 1; i < 3; ++i) {
     if (!g.needed(i) || !is_tensor(g.call, i)) continue;
     const Argument zero = 0.0, value = dy;
-    out[i] = fit(g.builder, g.builder.call("aten.where.self", {g.call.arg(0), i == 1 ? value : zero, i == 1 ? zero : value}),
-                 g.call.tensor(i));
+    out[i] =
+        fit(g.builder, g.builder.call("aten.where.self", {g.call.arg(0), i == 1 ? value : zero, i == 1 ? zero : value}),
+            g.call.tensor(i));
   }
   return out;
 }
@@ -81,12 +86,14 @@ Rows wheres() {
   return r;
 }
 
-// ----------------------------------------------------------------------------------------------------------- masked_fill
+// -----------------------------------------------------------------------------------------------------------
+// masked_fill
 
 Type masked_fill_type(const Call& call) {
   check_condition(call, 1);
   const TensorType& self = tensor_type(call, 0);
-  if (is_tensor(call, 2) && !tensor_type(call, 2).shape.empty()) reject(call, "value must be a number or a 0-dimensional tensor");
+  if (is_tensor(call, 2) && !tensor_type(call, 2).shape.empty())
+    reject(call, "value must be a number or a 0-dimensional tensor");
   return result_like(call, self.dtype, broadcast(self.shape, tensor_type(call, 1).shape, call.node()));
 }
 
@@ -102,7 +109,8 @@ std::vector<Node*> masked_fill_gradient(const GradientCall& g) {
   std::vector<Node*> out = no_cotangents(g);
   Node* dy = cotangent(g);
   if (!dy) return out;
-  if (g.needed(0)) out[0] = fit(g.builder, g.builder.call("aten.masked_fill.Scalar", {dy, g.call.arg(1), 0.0}), g.call.tensor(0));
+  if (g.needed(0))
+    out[0] = fit(g.builder, g.builder.call("aten.masked_fill.Scalar", {dy, g.call.arg(1), 0.0}), g.call.tensor(0));
   if (is_tensor(g.call, 2) && g.needed(2))
     out[2] = fit(g.builder, g.builder.call("aten.where.self", {g.call.arg(1), dy, 0.0}), g.call.tensor(2));
   return out;
@@ -112,12 +120,13 @@ Rows masked_fills() {
   Rows r;
   for (const char* schema : {"aten::masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor",
                              "aten::masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor"})
-    r.push_back(row(schema, 0, Promotion::Fixed, masked_fill_type, masked_fill_reference, masked_fill_body, Gradient(masked_fill_gradient),
-                    "value where the mask holds, else self"));
+    r.push_back(row(schema, 0, Promotion::Fixed, masked_fill_type, masked_fill_reference, masked_fill_body,
+                    Gradient(masked_fill_gradient), "value where the mask holds, else self"));
   return r;
 }
 
-// ----------------------------------------------------------------------------------------------------------------- clamp
+// -----------------------------------------------------------------------------------------------------------------
+// clamp
 
 Type clamp_type(const Call& call) {
   if (call.is_none(1) && call.is_none(2)) reject(call, "at least one of min and max must be given");
@@ -132,9 +141,11 @@ RefValue clamp_reference(const RefContext& c) {
   return with_work_type(compute, [&]<class T>(T) -> RefValue {
     const auto two = std::make_index_sequence<2>();
     if (!c.call.is_none(1))
-      value = map_elements<T>(shape, {value, operand(c, 1, compute)}, [](T a, T b) { return is_nan(b) ? b : nan_max(a, b); }, two);
+      value = map_elements<T>(
+          shape, {value, operand(c, 1, compute)}, [](T a, T b) { return is_nan(b) ? b : nan_max(a, b); }, two);
     if (!c.call.is_none(2))
-      value = map_elements<T>(shape, {value, operand(c, 2, compute)}, [](T a, T b) { return is_nan(b) ? b : nan_min(a, b); }, two);
+      value = map_elements<T>(
+          shape, {value, operand(c, 2, compute)}, [](T a, T b) { return is_nan(b) ? b : nan_min(a, b); }, two);
     return as_result(c, value);
   });
 }
@@ -185,20 +196,24 @@ Rows clamps() {
   Rows r;
   for (const char* schema : {"aten::clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
                              "aten::clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor"})
-    r.push_back(row(schema, trait::Idempotent, Promotion::Default, clamp_type, clamp_reference, clamp_body, Gradient(clamp_gradient),
-                    "min(max(self, min), max)"));
+    r.push_back(row(schema, trait::Idempotent, Promotion::Default, clamp_type, clamp_reference, clamp_body,
+                    Gradient(clamp_gradient), "min(max(self, min), max)"));
   const auto one_sided = [&](const char* schema, Decompose decompose, const char* doc) {
-    r.push_back(OpDef(schema, OpClass::Compound, trait::Idempotent, Promotion::Default, pointwise_type, nullptr, decompose,
-                      NoGradient::Pending, NoLowering{}, "", doc));
+    r.push_back(OpDef(schema, OpClass::Compound, trait::Idempotent, Promotion::Default, pointwise_type, nullptr,
+                      decompose, NoGradient::Pending, NoLowering{}, "", doc));
   };
-  one_sided("aten::clamp_min(Tensor self, Scalar min) -> Tensor",
-            [](Builder& b, const Call& c) -> std::vector<Node*> { return {b.call("aten.clamp.default", {c.tensor(0), c.arg(1)})}; },
-            "max(self, min)");
-  one_sided("aten::clamp_max(Tensor self, Scalar max) -> Tensor",
-            [](Builder& b, const Call& c) -> std::vector<Node*> {
-              return {b.call("aten.clamp.default", {c.tensor(0), NoneArg{}, c.arg(1)})};
-            },
-            "min(self, max)");
+  one_sided(
+      "aten::clamp_min(Tensor self, Scalar min) -> Tensor",
+      [](Builder& b, const Call& c) -> std::vector<Node*> {
+        return {b.call("aten.clamp.default", {c.tensor(0), c.arg(1)})};
+      },
+      "max(self, min)");
+  one_sided(
+      "aten::clamp_max(Tensor self, Scalar max) -> Tensor",
+      [](Builder& b, const Call& c) -> std::vector<Node*> {
+        return {b.call("aten.clamp.default", {c.tensor(0), NoneArg{}, c.arg(1)})};
+      },
+      "min(self, max)");
   return r;
 }
 
@@ -214,20 +229,26 @@ std::vector<Node*> add_scaled(Builder& b, const Call& c, const char* op) {
 
 Rows multiply_adds() {
   const auto simple = [](const char* schema, Promotion promotion, Decompose decompose, const char* doc) {
-    return OpDef(schema, OpClass::Compound, 0, promotion, pointwise_type, nullptr, decompose, NoGradient::Pending, NoLowering{}, "", doc);
+    return OpDef(schema, OpClass::Compound, 0, promotion, pointwise_type, nullptr, decompose, NoGradient::Pending,
+                 NoLowering{}, "", doc);
   };
   Rows r;
-  r.push_back(simple("aten::addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor", Promotion::Default,
-                     [](Builder& b, const Call& c) { return add_scaled(b, c, "aten.mul.Tensor"); }, "self + value * tensor1 * tensor2"));
-  r.push_back(simple("aten::addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor", Promotion::Default,
-                     [](Builder& b, const Call& c) { return add_scaled(b, c, "aten.div.Tensor"); }, "self + value * tensor1 / tensor2"));
+  r.push_back(simple(
+      "aten::addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor", Promotion::Default,
+      [](Builder& b, const Call& c) { return add_scaled(b, c, "aten.mul.Tensor"); },
+      "self + value * tensor1 * tensor2"));
+  r.push_back(simple(
+      "aten::addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor", Promotion::Default,
+      [](Builder& b, const Call& c) { return add_scaled(b, c, "aten.div.Tensor"); },
+      "self + value * tensor1 / tensor2"));
   for (const char* schema : {"aten::lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor",
                              "aten::lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor"})
-    r.push_back(simple(schema, Promotion::Default,
-                       [](Builder& b, const Call& c) -> std::vector<Node*> {
-                         return {b.add(c.tensor(0), b.mul(b.sub(c.tensor(1), c.tensor(0)), c.arg(2)))};
-                       },
-                       "self + weight * (end - self)"));
+    r.push_back(simple(
+        schema, Promotion::Default,
+        [](Builder& b, const Call& c) -> std::vector<Node*> {
+          return {b.add(c.tensor(0), b.mul(b.sub(c.tensor(1), c.tensor(0)), c.arg(2)))};
+        },
+        "self + weight * (end - self)"));
   return r;
 }
 

@@ -38,7 +38,8 @@ namespace {
 
 using Ctx = const GradientContext&;
 
-// ----------------------------------------------------------------------------------------------------------------- slice
+// -----------------------------------------------------------------------------------------------------------------
+// slice
 
 Type slice_type(const Call& call) {
   const TensorType& t = tensor_type(call, 0);
@@ -72,8 +73,9 @@ Node* slice_gradient(Ctx c) {
   const auto& shape = c.x()->type.tensor.shape;
   const SliceBounds s = slice_bounds(c.call, shape);
   if (!(s.step == SymInt(1)))
-    return c.b.call("aten.slice_scatter.default", {c.b.call("aten.zeros_like.default", {c.x()}, {{"dtype", c.dy->type.tensor.dtype}}), c.dy,
-                                                   c.arg(1), c.arg(2), c.arg(3), c.arg(4)});
+    return c.b.call("aten.slice_scatter.default",
+                    {c.b.call("aten.zeros_like.default", {c.x()}, {{"dtype", c.dy->type.tensor.dtype}}), c.dy, c.arg(1),
+                     c.arg(2), c.arg(3), c.arg(4)});
   std::vector<SymInt> pad(2 * (shape.size() - s.dim), SymInt(0));
   pad[pad.size() - 2] = s.start;
   pad[pad.size() - 1] = shape[s.dim] - s.start - s.length;
@@ -84,7 +86,8 @@ Node* slice(Builder& b, Node* x, size_t dim, const SymInt& start, const SymInt& 
   return b.call("aten.slice.Tensor", {x, static_cast<int64_t>(dim), integer(start), integer(end)});
 }
 
-// ---------------------------------------------------------------------------------------------------------------- select
+// ----------------------------------------------------------------------------------------------------------------
+// select
 
 struct Selection {
   size_t dim;
@@ -97,12 +100,14 @@ Selection selection(const Call& call) {
   Selection s{call.dim(1, shape.size()), call.integer(2)};
   const SymInt& size = shape[s.dim];
   if (known_le(size, s.index) || known_lt(s.index, -size))
-    reject(call, "index " + s.index.str() + " is out of range for dimension " + std::to_string(s.dim) + " of size " + size.str());
+    reject(call, "index " + s.index.str() + " is out of range for dimension " + std::to_string(s.dim) + " of size " +
+                     size.str());
   if (known_lt(s.index, 0)) s.index = s.index + size;
   return s;
 }
 
-template <class T> std::vector<T> without(std::vector<T> list, size_t dim) {
+template <class T>
+std::vector<T> without(std::vector<T> list, size_t dim) {
   list.erase(list.begin() + static_cast<ptrdiff_t>(dim));
   return list;
 }
@@ -117,7 +122,8 @@ RefValue select_reference(const RefContext& c) {
   Tensor t = c.tensor(0);
   const Selection s = selection(c.call);
   const int64_t at = c.eval(s.index), size = t.shape[s.dim];
-  if (at < -size || at >= size) reject(c.call, "index " + std::to_string(at) + " is out of range for size " + std::to_string(size));
+  if (at < -size || at >= size)
+    reject(c.call, "index " + std::to_string(at) + " is out of range for size " + std::to_string(size));
   t.offset += (at < 0 ? at + size : at) * t.strides[s.dim];
   t.shape = without(t.shape, s.dim);
   t.strides = without(t.strides, s.dim);
@@ -140,7 +146,8 @@ Node* select_gradient(Ctx c) {
   return c.b.call("aten.constant_pad_nd.default", {c.b.unsqueeze(c.dy, static_cast<int64_t>(s.dim)), sizes(pad), 0.0});
 }
 
-// ---------------------------------------------------------------------------------------------------------------- narrow
+// ----------------------------------------------------------------------------------------------------------------
+// narrow
 
 std::vector<Node*> narrow(Builder& b, const Call& c) {
   const SymInt& size = c.type(0).shape[c.dim(1, c.type(0).shape.size())];
@@ -162,7 +169,8 @@ Type narrow_type(const Call& call) {
   return view_type(call, shape, t.strides);
 }
 
-// ---------------------------------------------------------------------------------------------------------------- pieces
+// ----------------------------------------------------------------------------------------------------------------
+// pieces
 
 /// Pieces along a dimension, by their lengths.
 struct Pieces {
@@ -172,11 +180,13 @@ struct Pieces {
 
 /// Number of pieces must be known: a constant quotient.
 Pieces equal_pieces(const Call& call, size_t dim, const SymInt& size, const SymInt& piece) {
-  if (known_lt(piece, 0) || (piece == SymInt(0) && known_ne(size, 0))) reject(call, "split size must be positive, found " + piece.str());
+  if (known_lt(piece, 0) || (piece == SymInt(0) && known_ne(size, 0)))
+    reject(call, "split size must be positive, found " + piece.str());
   if (piece == SymInt(0)) return {dim, {SymInt(0)}};
   const SymInt count = ceildiv(size, piece);
   if (!count.is_const())
-    reject(call, "the number of pieces of a dimension of size " + size.str() + " is not known", "split with fixed sizes");
+    reject(call, "the number of pieces of a dimension of size " + size.str() + " is not known",
+           "split with fixed sizes");
   Pieces p{dim, std::vector<SymInt>(static_cast<size_t>(std::max<int64_t>(1, count.value())), piece)};
   p.lengths.back() = size - piece * SymInt(static_cast<int64_t>(p.lengths.size()) - 1);
   return p;
@@ -213,7 +223,8 @@ Pieces chunk_pieces(const Call& call) {
   return equal_pieces(call, dim, shape[dim], ceildiv(shape[dim], SymInt(n)));
 }
 
-template <Pieces (*F)(const Call&)> Type pieces_type(const Call& call) {
+template <Pieces (*F)(const Call&)>
+Type pieces_type(const Call& call) {
   const TensorType& t = tensor_type(call, 0);
   const Pieces p = F(call);
   std::vector<Type> parts;
@@ -225,7 +236,8 @@ template <Pieces (*F)(const Call&)> Type pieces_type(const Call& call) {
   return Type::tuple(std::move(parts));
 }
 
-template <Pieces (*F)(const Call&)> std::vector<Node*> cut(Builder& b, const Call& c) {
+template <Pieces (*F)(const Call&)>
+std::vector<Node*> cut(Builder& b, const Call& c) {
   const Pieces p = F(c);
   std::vector<Node*> parts;
   SymInt at = 0;
@@ -238,14 +250,16 @@ template <Pieces (*F)(const Call&)> std::vector<Node*> cut(Builder& b, const Cal
 
 int64_t unbind_count(const Call& call, size_t dim) {
   const SymInt& size = tensor_type(call, 0).shape[dim];
-  if (!size.is_const()) reject(call, "cannot unbind dimension " + std::to_string(dim) + " of symbolic size " + size.str());
+  if (!size.is_const())
+    reject(call, "cannot unbind dimension " + std::to_string(dim) + " of symbolic size " + size.str());
   return size.value();
 }
 
 Type unbind_type(const Call& call) {
   const TensorType& t = tensor_type(call, 0);
   const size_t dim = call.dim(1, splittable(call).size());
-  const Type part = view_type(call, without(t.shape, dim), t.strides ? std::optional(without(*t.strides, dim)) : std::nullopt);
+  const Type part =
+      view_type(call, without(t.shape, dim), t.strides ? std::optional(without(*t.strides, dim)) : std::nullopt);
   return Type::tuple(std::vector<Type>(static_cast<size_t>(unbind_count(call, dim)), part));
 }
 
@@ -257,7 +271,8 @@ std::vector<Node*> unbind(Builder& b, const Call& c) {
   return parts;
 }
 
-// ------------------------------------------------------------------------------------------------------------ as_strided
+// ------------------------------------------------------------------------------------------------------------
+// as_strided
 
 /// Only over operands whose memory is known to be row-major: then it is an index into the flat elements.
 Type as_strided_type(const Call& call) {
@@ -271,7 +286,8 @@ Type as_strided_type(const Call& call) {
     last = last + (shape[d] - 1) * strides[d];
   }
   const bool empty = std::find(shape.begin(), shape.end(), SymInt(0)) != shape.end();
-  if (!empty && known_le(t.numel(), last)) reject(call, "element " + last.str() + " is outside the " + t.numel().str() + " elements of memory");
+  if (!empty && known_le(t.numel(), last))
+    reject(call, "element " + last.str() + " is outside the " + t.numel().str() + " elements of memory");
   return view_type(call, shape, strides);
 }
 
@@ -282,7 +298,8 @@ RefValue as_strided_reference(const RefContext& c) {
   t.strides = c.integers(2);
   int64_t last = offset;
   for (size_t d = 0; d < t.rank(); ++d) last += (t.shape[d] - 1) * t.strides[d];
-  if (t.numel() > 0 && (last >= n || offset < 0)) reject(c.call, "element " + std::to_string(last) + " is outside the memory");
+  if (t.numel() > 0 && (last >= n || offset < 0))
+    reject(c.call, "element " + std::to_string(last) + " is outside the memory");
   t.offset += offset;
   return t;
 }
@@ -307,27 +324,29 @@ Rows slices() {
     return compound(schema, 0, type, decompose, doc);
   };
   Rows r;
-  r.push_back(OpDef("aten::slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor(a)",
-                    OpClass::View, 0, Promotion::None, slice_type, slice_reference, nullptr, gradient_of<slice_gradient>,
-                    Lowering(IndexMap(slice_index)), "", "self[start:end:step] along a dimension"));
-  r.push_back(OpDef("aten::select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)", OpClass::View, 0, Promotion::None, select_type,
-                    select_reference, nullptr, gradient_of<select_gradient>, Lowering(IndexMap(select_index)), "",
-                    "one index of a dimension, which vanishes"));
-  r.push_back(pieces("aten::narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)", narrow_type, narrow,
-                     "length elements from start along a dimension"));
-  r.push_back(pieces("aten::split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]", pieces_type<split_pieces>,
-                     cut<split_pieces>, "pieces of one size; the last may be smaller"));
+  r.push_back(OpDef(
+      "aten::slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor(a)",
+      OpClass::View, 0, Promotion::None, slice_type, slice_reference, nullptr, gradient_of<slice_gradient>,
+      Lowering(IndexMap(slice_index)), "", "self[start:end:step] along a dimension"));
+  r.push_back(OpDef("aten::select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)", OpClass::View, 0,
+                    Promotion::None, select_type, select_reference, nullptr, gradient_of<select_gradient>,
+                    Lowering(IndexMap(select_index)), "", "one index of a dimension, which vanishes"));
+  r.push_back(pieces("aten::narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)", narrow_type,
+                     narrow, "length elements from start along a dimension"));
+  r.push_back(pieces("aten::split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]",
+                     pieces_type<split_pieces>, cut<split_pieces>, "pieces of one size; the last may be smaller"));
   r.push_back(pieces("aten::split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]",
                      pieces_type<split_sizes_pieces>, cut<split_sizes_pieces>, "pieces of given sizes"));
   r.push_back(pieces("aten::split.sizes(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]",
                      pieces_type<split_sizes_pieces>, cut<split_sizes_pieces>, "pieces of given sizes"));
-  r.push_back(pieces("aten::chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]", pieces_type<chunk_pieces>, cut<chunk_pieces>,
-                     "at most so many pieces of equal size"));
+  r.push_back(pieces("aten::chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]",
+                     pieces_type<chunk_pieces>, cut<chunk_pieces>, "at most so many pieces of equal size"));
   r.push_back(pieces("aten::unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", unbind_type, unbind,
                      "every index of a dimension on its own"));
-  r.push_back(OpDef("aten::as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a)",
-                    OpClass::View, 0, Promotion::None, as_strided_type, as_strided_reference, nullptr, NoGradient::Pending,
-                    Lowering(IndexMap(as_strided_index)), "", "elements of contiguous memory at given strides"));
+  r.push_back(OpDef(
+      "aten::as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a)",
+      OpClass::View, 0, Promotion::None, as_strided_type, as_strided_reference, nullptr, NoGradient::Pending,
+      Lowering(IndexMap(as_strided_index)), "", "elements of contiguous memory at given strides"));
   return r;
 }
 

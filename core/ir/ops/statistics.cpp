@@ -1,8 +1,8 @@
 // Copyright 2026 The Strata Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Reductions made of other reductions: variance, softmax, norms. They decompose into sums and maxima, so that fusion can join those
-// with what stands around them.
+// Reductions made of other reductions: variance, softmax, norms. They decompose into sums and maxima, so that fusion
+// can join those with what stands around them.
 
 #include <algorithm>
 #include <limits>
@@ -19,12 +19,14 @@ DType result_storage(const RefContext& c) {
   return c.storage_dtype(type.kind == Type::Kind::Tuple ? type.parts[0].tensor.dtype : type.tensor.dtype);
 }
 
-OpDef made_of(const char* schema, ShapeRule type, Reference reference, Decompose decompose, std::variant<Gradient, NoGradient> gradient,
-              const char* doc) {
-  return OpDef(schema, OpClass::Compound, 0, Promotion::None, type, reference, decompose, gradient, NoLowering{}, "", doc);
+OpDef made_of(const char* schema, ShapeRule type, Reference reference, Decompose decompose,
+              std::variant<Gradient, NoGradient> gradient, const char* doc) {
+  return OpDef(schema, OpClass::Compound, 0, Promotion::None, type, reference, decompose, gradient, NoLowering{}, "",
+               doc);
 }
 
-// -------------------------------------------------------------------------------------------------------------- variance
+// --------------------------------------------------------------------------------------------------------------
+// variance
 
 /// Degrees of freedom taken off: `correction` (None: 1) or `unbiased`.
 double correction_of(const Call& call) {
@@ -47,7 +49,8 @@ Type variance_mean_type(const Call& call) { return Type::tuple({variance_type(ca
 struct Moments {
   double mean, m2, n;
 };
-template <class Each> Moments moments(Each each) {
+template <class Each>
+Moments moments(Each each) {
   double sum = 0, n = 0, m2 = 0;
   each([&](auto v) {
     sum += static_cast<double>(v);
@@ -80,8 +83,12 @@ Tensor shaped(const RefContext& c, Tensor t, size_t part) {
   return as_result(c, t, part);
 }
 
-template <Statistic S> RefValue statistic_reference(const RefContext& c) { return shaped(c, statistic(c, S), 0); }
-template <Statistic S> RefValue statistic_mean_reference(const RefContext& c) {
+template <Statistic S>
+RefValue statistic_reference(const RefContext& c) {
+  return shaped(c, statistic(c, S), 0);
+}
+template <Statistic S>
+RefValue statistic_mean_reference(const RefContext& c) {
   return std::vector<RefValue>{shaped(c, statistic(c, S), 0), shaped(c, statistic(c, Statistic::Mean), 1)};
 }
 
@@ -106,7 +113,8 @@ Parts mean_and_variance(Builder& b, const Call& c, bool keepdim) {
   return {mean, b.div(total(b.mul(d, d), keepdim), freedom(c))};
 }
 
-template <bool Deviation, bool WithMean> std::vector<Node*> variance(Builder& b, const Call& c) {
+template <bool Deviation, bool WithMean>
+std::vector<Node*> variance(Builder& b, const Call& c) {
   const DType dtype = c.type(0).dtype;
   const Parts p = mean_and_variance(b, c, keeps_dims(c));
   Node* value = Deviation ? b.call("aten.sqrt.default", {p.variance}) : p.variance;
@@ -143,41 +151,49 @@ std::vector<Node*> variance_mean_gradient(const GradientCall& g) {
 
 Rows variances() {
   Rows r;
-  const auto family = [&](const std::string& name, const std::string& returns, ShapeRule type, Reference reference, Decompose decompose,
-                          std::variant<Gradient, NoGradient> gradient, const char* doc) {
+  const auto family = [&](const std::string& name, const std::string& returns, ShapeRule type, Reference reference,
+                          Decompose decompose, std::variant<Gradient, NoGradient> gradient, const char* doc) {
     const std::string head = "aten::" + name, tail = " -> " + returns;
-    r.push_back(made_of((head + "(Tensor self, bool unbiased=True)" + tail).c_str(), type, reference, decompose, gradient, doc));
-    r.push_back(made_of((head + ".dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False)" + tail).c_str(), type, reference,
-                        decompose, gradient, doc));
-    r.push_back(made_of((head + ".correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False)" + tail).c_str(),
-                        type, reference, decompose, gradient, doc));
+    r.push_back(made_of((head + "(Tensor self, bool unbiased=True)" + tail).c_str(), type, reference, decompose,
+                        gradient, doc));
+    r.push_back(
+        made_of((head + ".dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False)" + tail).c_str(), type,
+                reference, decompose, gradient, doc));
+    r.push_back(made_of(
+        (head + ".correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False)" + tail)
+            .c_str(),
+        type, reference, decompose, gradient, doc));
   };
-  family("var", "Tensor", variance_type, statistic_reference<Statistic::Variance>, variance<false, false>, Gradient(variance_gradient),
-         "variance with n - correction in the denominator");
-  family("std", "Tensor", variance_type, statistic_reference<Statistic::Deviation>, variance<true, false>, Gradient(deviation_gradient),
-         "square root of the variance");
-  family("var_mean", "(Tensor, Tensor)", variance_mean_type, statistic_mean_reference<Statistic::Variance>, variance<false, true>,
-         Gradient(variance_mean_gradient), "variance and mean");
-  family("std_mean", "(Tensor, Tensor)", variance_mean_type, statistic_mean_reference<Statistic::Deviation>, variance<true, true>,
-         NoGradient::Pending, "standard deviation and mean");
+  family("var", "Tensor", variance_type, statistic_reference<Statistic::Variance>, variance<false, false>,
+         Gradient(variance_gradient), "variance with n - correction in the denominator");
+  family("std", "Tensor", variance_type, statistic_reference<Statistic::Deviation>, variance<true, false>,
+         Gradient(deviation_gradient), "square root of the variance");
+  family("var_mean", "(Tensor, Tensor)", variance_mean_type, statistic_mean_reference<Statistic::Variance>,
+         variance<false, true>, Gradient(variance_mean_gradient), "variance and mean");
+  family("std_mean", "(Tensor, Tensor)", variance_mean_type, statistic_mean_reference<Statistic::Deviation>,
+         variance<true, true>, NoGradient::Pending, "standard deviation and mean");
   return r;
 }
 
-// --------------------------------------------------------------------------------------------------------------- softmax
+// ---------------------------------------------------------------------------------------------------------------
+// softmax
 
 /// Result type: `dtype` if given, float32 for half_to_float, else the operand's.
 Type softmax_type(const Call& call) {
   const TensorType& t = tensor_type(call, 0);
   reduced_dims(call);
   DType d = t.dtype;
-  if (call.op().schema.params[2].name == "dtype") d = call.dtype(2).value_or(d);
-  else if (call.boolean(2)) d = DType::F32;
+  if (call.op().schema.params[2].name == "dtype")
+    d = call.dtype(2).value_or(d);
+  else if (call.boolean(2))
+    d = DType::F32;
   if (!is_floating(d)) reject(call, "expected a floating-point tensor, found " + std::string(dtype_name(d)));
   return result_like(call, d, t.shape);
 }
 
 /// Applies `f(row, n, step, out)` along parameter 1's dimension of a contiguous copy in double.
-template <class F> RefValue along_dim(const RefContext& c, F f) {
+template <class F>
+RefValue along_dim(const RefContext& c, F f) {
   const DType compute = result_storage(c);
   Tensor x = converted(operand(c, 0, compute), DType::F64).contiguous();
   const size_t dim = c.call.dim(1, x.rank());
@@ -214,7 +230,8 @@ RefValue log_softmax_reference(const RefContext& c) {
   });
 }
 
-template <bool Log> std::vector<Node*> softmax(Builder& b, const Call& c) {
+template <bool Log>
+std::vector<Node*> softmax(Builder& b, const Call& c) {
   const DType result = softmax_type(c).tensor.dtype;
   Node* x = b.cast(c.tensor(0), compute_dtype(result));
   const Argument dims = Argument::list({c.arg(1)});
@@ -248,7 +265,8 @@ Rows softmaxes() {
   return r;
 }
 
-// ------------------------------------------------------------------------------------------------------------- logsumexp
+// -------------------------------------------------------------------------------------------------------------
+// logsumexp
 
 Type logsumexp_type(const Call& call) {
   const DType d = tensor_type(call, 0).dtype;
@@ -280,7 +298,8 @@ std::vector<Node*> logsumexp(Builder& b, const Call& c) {
   return {b.cast(b.add(log, b.reshape(safe, log->type.tensor.shape)), result)};
 }
 
-// ----------------------------------------------------------------------------------------------------------------- norms
+// -----------------------------------------------------------------------------------------------------------------
+// norms
 
 std::optional<size_t> param(const Call& call, std::string_view name) {
   const auto& params = call.op().schema.params;
@@ -316,11 +335,13 @@ std::vector<Node*> norm(Builder& b, const Call& c) {
 
 Rows norms() {
   Rows r;
-  for (const char* schema : {"aten::norm.Scalar(Tensor self, Scalar p=2) -> Tensor",
-                             "aten::norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor",
-                             "aten::linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, "
-                             "ScalarType? dtype=None) -> Tensor"})
-    r.push_back(made_of(schema, norm_type, nullptr, norm, NoGradient::Pending, "(sum of |x|^p)^(1/p); p may be 0 and infinite"));
+  for (const char* schema :
+       {"aten::norm.Scalar(Tensor self, Scalar p=2) -> Tensor",
+        "aten::norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor",
+        "aten::linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, "
+        "ScalarType? dtype=None) -> Tensor"})
+    r.push_back(made_of(schema, norm_type, nullptr, norm, NoGradient::Pending,
+                        "(sum of |x|^p)^(1/p); p may be 0 and infinite"));
   return r;
 }
 
@@ -329,9 +350,10 @@ Rows norms() {
 Rows statistics() {
   Rows rows = variances();
   append(rows, softmaxes());
-  rows.push_back(made_of("aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", logsumexp_type, logsumexp_reference,
-                         logsumexp, gradient_of<[](Ctx c) {
-                           return c.b.mul(spread(c.b, c.dy, c.call), c.b.call("aten.exp.default", {c.b.sub(c.x(), spread(c.b, c.y, c.call))}));
+  rows.push_back(made_of("aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", logsumexp_type,
+                         logsumexp_reference, logsumexp, gradient_of<[](Ctx c) {
+                           return c.b.mul(spread(c.b, c.dy, c.call),
+                                          c.b.call("aten.exp.default", {c.b.sub(c.x(), spread(c.b, c.y, c.call))}));
                          }>,
                          "log(sum(exp(x))) without overflow"));
   append(rows, norms());

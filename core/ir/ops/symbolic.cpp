@@ -16,7 +16,8 @@ OpDef sym_row(const std::string& schema, ShapeRule type, Reference reference, co
   return OpDef(schema, OpClass::Symbolic, 0, Promotion::None, type, reference, nullptr, kNone, NoLowering{}, "", doc);
 }
 
-// ----------------------------------------------------------------------------------------------------------------- sizes
+// -----------------------------------------------------------------------------------------------------------------
+// sizes
 
 RefValue type_reference(const RefContext& c) { return c.eval(c.call.node().type.sym); }
 
@@ -33,7 +34,8 @@ Type sym_stride(const Call& call) {
 }
 Type sym_numel(const Call& call) { return Type::symint(tensor_type(call, 0).numel()); }
 
-// ------------------------------------------------------------------------------------------------------------ arithmetic
+// ------------------------------------------------------------------------------------------------------------
+// arithmetic
 
 bool is_float(const Argument& a) {
   if (a.as<double>()) return true;
@@ -48,7 +50,8 @@ Type of_kind(Type::Kind kind) {
 }
 
 /// Integers stay expressions; a float operand makes a float.
-template <SymInt (*F)(const SymInt&, const SymInt&)> Type arithmetic_type(const Call& call) {
+template <SymInt (*F)(const SymInt&, const SymInt&)>
+Type arithmetic_type(const Call& call) {
   if (is_float(call.arg(0)) || is_float(call.arg(1))) return of_kind(Type::Kind::SymFloat);
   return Type::symint(F(call.integer(0), call.integer(1)));
 }
@@ -68,19 +71,23 @@ double python_mod(double a, double b) {
 }
 
 /// An integer result comes from the type's expression; a float is computed.
-template <auto F> RefValue arithmetic_reference(const RefContext& c) {
+template <auto F>
+RefValue arithmetic_reference(const RefContext& c) {
   if (c.call.node().type.kind == Type::Kind::SymInt) return type_reference(c);
   return F(scalar_value(c, 0), scalar_value(c, 1));
 }
-template <auto F> RefValue compare_reference(const RefContext& c) {
+template <auto F>
+RefValue compare_reference(const RefContext& c) {
   if (scalar_is_int(c, 0) && scalar_is_int(c, 1)) return F(scalar_int(c, 0), scalar_int(c, 1));
   return F(scalar_value(c, 0), scalar_value(c, 1));
 }
 
 Rows sizes_rows() {
   Rows r;
-  r.push_back(sym_row("aten::sym_size.int(Tensor self, int dim) -> SymInt", sym_size, type_reference, "size of a dimension"));
-  r.push_back(sym_row("aten::sym_stride.int(Tensor self, int dim) -> SymInt", sym_stride, type_reference, "stride of a dimension"));
+  r.push_back(
+      sym_row("aten::sym_size.int(Tensor self, int dim) -> SymInt", sym_size, type_reference, "size of a dimension"));
+  r.push_back(sym_row("aten::sym_stride.int(Tensor self, int dim) -> SymInt", sym_stride, type_reference,
+                      "stride of a dimension"));
   r.push_back(sym_row("aten::sym_numel(Tensor self) -> SymInt", sym_numel, type_reference, "number of elements"));
   return r;
 }
@@ -91,26 +98,33 @@ Rows operators() {
     r.push_back(sym_row(std::string("_operator::") + name + "(Scalar a, Scalar b) -> SymInt", type, reference, doc));
     r.back().schema.name = r.back().name = std::string("_operator.") + name;
   };
-  binary("add", arithmetic_type<sym_add>, arithmetic_reference<[](double a, double b) { return a + b; }>, "a + b of sizes");
-  binary("sub", arithmetic_type<sym_sub>, arithmetic_reference<[](double a, double b) { return a - b; }>, "a - b of sizes");
-  binary("mul", arithmetic_type<sym_mul>, arithmetic_reference<[](double a, double b) { return a * b; }>, "a * b of sizes");
-  binary("floordiv", arithmetic_type<floordiv>, arithmetic_reference<[](double a, double b) { return std::floor(a / b); }>,
-         "a // b of sizes");
-  binary("mod", arithmetic_type<mod>, arithmetic_reference<[](double a, double b) { return python_mod(a, b); }>, "a % b of sizes");
-  binary("truediv", float_type, arithmetic_reference<[](double a, double b) { return a / b; }>, "a / b of sizes, a float");
-  binary("pow", float_type, arithmetic_reference<[](double a, double b) { return std::pow(a, b); }>, "a ** b of numbers, a float");
+  binary("add", arithmetic_type<sym_add>, arithmetic_reference<[](double a, double b) { return a + b; }>,
+         "a + b of sizes");
+  binary("sub", arithmetic_type<sym_sub>, arithmetic_reference<[](double a, double b) { return a - b; }>,
+         "a - b of sizes");
+  binary("mul", arithmetic_type<sym_mul>, arithmetic_reference<[](double a, double b) { return a * b; }>,
+         "a * b of sizes");
+  binary("floordiv", arithmetic_type<floordiv>,
+         arithmetic_reference<[](double a, double b) { return std::floor(a / b); }>, "a // b of sizes");
+  binary("mod", arithmetic_type<mod>, arithmetic_reference<[](double a, double b) { return python_mod(a, b); }>,
+         "a % b of sizes");
+  binary("truediv", float_type, arithmetic_reference<[](double a, double b) { return a / b; }>,
+         "a / b of sizes, a float");
+  binary("pow", float_type, arithmetic_reference<[](double a, double b) { return std::pow(a, b); }>,
+         "a ** b of numbers, a float");
   binary("eq", bool_type, compare_reference<[](auto a, auto b) { return a == b; }>, "a == b of sizes");
   binary("ne", bool_type, compare_reference<[](auto a, auto b) { return a != b; }>, "a != b of sizes");
   binary("lt", bool_type, compare_reference<[](auto a, auto b) { return a < b; }>, "a < b of sizes");
   binary("le", bool_type, compare_reference<[](auto a, auto b) { return a <= b; }>, "a <= b of sizes");
   binary("gt", bool_type, compare_reference<[](auto a, auto b) { return b < a; }>, "a > b of sizes");
   binary("ge", bool_type, compare_reference<[](auto a, auto b) { return b <= a; }>, "a >= b of sizes");
-  r.push_back(sym_row("_operator::neg(Scalar a) -> SymInt", neg_type,
-                      [](const RefContext& c) -> RefValue {
-                        if (c.call.node().type.kind == Type::Kind::SymInt) return type_reference(c);
-                        return -scalar_value(c, 0);
-                      },
-                      "-a of a size"));
+  r.push_back(sym_row(
+      "_operator::neg(Scalar a) -> SymInt", neg_type,
+      [](const RefContext& c) -> RefValue {
+        if (c.call.node().type.kind == Type::Kind::SymInt) return type_reference(c);
+        return -scalar_value(c, 0);
+      },
+      "-a of a size"));
   r.back().schema.name = r.back().name = "_operator.neg";
   return r;
 }
@@ -122,12 +136,15 @@ Rows extrema() {
     r.push_back(sym_row("torch::" + name + "(Scalar a, Scalar b) -> SymInt", type, reference, doc));
     r.back().schema.name = r.back().name = "torch." + name;
   };
-  add("sym_min", arithmetic_type<min>, arithmetic_reference<[](double a, double b) { return nan_min(a, b); }>, "smaller of two sizes");
-  add("sym_max", arithmetic_type<max>, arithmetic_reference<[](double a, double b) { return nan_max(a, b); }>, "larger of two sizes");
+  add("sym_min", arithmetic_type<min>, arithmetic_reference<[](double a, double b) { return nan_min(a, b); }>,
+      "smaller of two sizes");
+  add("sym_max", arithmetic_type<max>, arithmetic_reference<[](double a, double b) { return nan_max(a, b); }>,
+      "larger of two sizes");
   return r;
 }
 
-// ---------------------------------------------------------------------------------------------------------------- tuples
+// ----------------------------------------------------------------------------------------------------------------
+// tuples
 
 const Node& tuple_of(const Call& call) {
   const Node* node = call.arg(0).node();
@@ -138,7 +155,8 @@ const Node& tuple_of(const Call& call) {
 size_t part_of(const Call& call) {
   const auto n = static_cast<int64_t>(tuple_of(call).type.parts.size());
   const int64_t i = call.constant(1);
-  if (i < -n || i >= n) reject(call, "index " + std::to_string(i) + " is out of range for " + std::to_string(n) + " results");
+  if (i < -n || i >= n)
+    reject(call, "index " + std::to_string(i) + " is out of range for " + std::to_string(n) + " results");
   return static_cast<size_t>(i < 0 ? i + n : i);
 }
 
@@ -147,7 +165,8 @@ RefValue getitem_reference(const RefContext& c) {
   return std::get<std::vector<RefValue>>(c.value_of(&tuple_of(c.call)).value).at(part_of(c.call));
 }
 
-// ------------------------------------------------------------------------------------------------------------ assertions
+// ------------------------------------------------------------------------------------------------------------
+// assertions
 
 RefValue nothing(const RefContext&) { return {}; }
 
@@ -155,7 +174,8 @@ RefValue nothing(const RefContext&) { return {}; }
 Type metadata_type(const Call& call) {
   const TensorType& t = tensor_type(call, 0);
   if (const auto d = call.dtype(3); d && *d != t.dtype)
-    reject(call, "the program asserts type " + std::string(dtype_name(*d)) + ", found " + std::string(dtype_name(t.dtype)));
+    reject(call,
+           "the program asserts type " + std::string(dtype_name(*d)) + ", found " + std::string(dtype_name(t.dtype)));
   if (!call.is_none(1)) {
     const auto expected = call.integers(1);
     bool differs = expected.size() != t.shape.size();
@@ -182,24 +202,28 @@ RefValue range_reference(const RefContext& c) {
     if (params[i].name == "max") hi = c.integer(i);
   }
   if (v < lo || v > hi)
-    reject(c.call, "size " + std::to_string(v) + " is outside [" + std::to_string(lo) + ", " + std::to_string(hi) + "]");
+    reject(c.call,
+           "size " + std::to_string(v) + " is outside [" + std::to_string(lo) + ", " + std::to_string(hi) + "]");
   return {};
 }
 
 Rows assertions() {
   const auto check = [](const char* schema, ShapeRule type, Reference reference, const char* doc) {
-    return OpDef(schema, OpClass::Assertion, trait::SideEffect, Promotion::None, type, reference, nullptr, kNone, NoLowering{}, "", doc);
+    return OpDef(schema, OpClass::Assertion, trait::SideEffect, Promotion::None, type, reference, nullptr, kNone,
+                 NoLowering{}, "", doc);
   };
   const Reference truth = [](const RefContext& c) -> RefValue {
     require(c, scalar_value(c, 0) != 0, 1);
     return {};
   };
   Rows r;
-  r.push_back(check("aten::_assert_tensor_metadata(Tensor a, SymInt[]? size=None, SymInt[]? stride=None, ScalarType? dtype=None, *, "
-                    "Device? device=None, Layout? layout=None) -> ()",
-                    metadata_type, nothing, "shape and type are as asserted"));
+  r.push_back(check(
+      "aten::_assert_tensor_metadata(Tensor a, SymInt[]? size=None, SymInt[]? stride=None, ScalarType? dtype=None, *, "
+      "Device? device=None, Layout? layout=None) -> ()",
+      metadata_type, nothing, "shape and type are as asserted"));
   r.push_back(check("aten::_assert_async(Tensor self) -> ()", no_type, truth, "the element is true"));
-  r.push_back(check("aten::_assert_async.msg(Tensor self, str assert_msg) -> ()", no_type, truth, "the element is true"));
+  r.push_back(
+      check("aten::_assert_async.msg(Tensor self, str assert_msg) -> ()", no_type, truth, "the element is true"));
   r.push_back(check("aten::_assert_scalar(Scalar self, str assert_msg) -> ()", no_type, truth, "the number is true"));
   for (const char* schema : {"aten::sym_constrain_range(Scalar size, *, int? min=None, int? max=None) -> ()",
                              "aten::sym_constrain_range_for_size(Scalar size, *, int? min=None, int? max=None) -> ()"})
@@ -212,7 +236,8 @@ Rows assertions() {
 std::vector<OpDef> symbolic() {
   Rows rows;
   for (auto part : {sizes_rows, operators, extrema, assertions}) append(rows, part());
-  rows.push_back(sym_row("_operator::getitem(Any a, int b) -> Any", getitem_type, getitem_reference, "a part of a tuple"));
+  rows.push_back(
+      sym_row("_operator::getitem(Any a, int b) -> Any", getitem_type, getitem_reference, "a part of a tuple"));
   rows.back().schema.name = rows.back().name = "_operator.getitem";
   return rows;
 }

@@ -2,16 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Parts of the view family; `ops::views()` joins them. Types of views carry the strides that PyTorch would give them, as far as
-/// the operand's strides are known.
+/// Parts of the view family; `ops::views()` joins them. Types of views carry the strides that PyTorch would give them,
+/// as far as the operand's strides are known.
 
 #include "core/ir/ops/common.h"
 
 namespace strata::ops {
 
-Rows reshapes();       ///< view, reshape, flatten, unflatten, squeeze, unsqueeze
-Rows permutations();   ///< transpose, permute, movedim, expand, diagonal, flip, repeat
-Rows slices();         ///< slice, select, narrow, split, unbind, chunk, as_strided
+Rows reshapes();      ///< view, reshape, flatten, unflatten, squeeze, unsqueeze
+Rows permutations();  ///< transpose, permute, movedim, expand, diagonal, flip, repeat
+Rows slices();        ///< slice, select, narrow, split, unbind, chunk, as_strided
 
 /// Type of a view of operand 0.
 Type view_type(const Call& call, std::vector<SymInt> shape, std::optional<std::vector<SymInt>> strides);

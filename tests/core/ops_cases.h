@@ -1,0 +1,153 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Operator calls with PyTorch's results, read from `tests/data/ops/*.json` (made by the script beside it).
+
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "core/ir/builder.h"
+#include "core/ir/interpreter.h"
+#include "core/support/json.h"
+
+namespace strata::testing {
+
+inline std::vector<int64_t> ints(const Json& j) {
+  std::vector<int64_t> out;
+  for (const Json& x : j.array()) out.push_back(x.integer());
+  return out;
+}
+
+/// What PyTorch gave for one result.
+struct Expected {
+  bool is_tensor = true;
+  int64_t value = 0;  ///< a symbolic integer's
+  DType dtype = DType::F32;
+  std::vector<int64_t> shape;
+  std::optional<std::vector<int64_t>> strides;  ///< of views
+  Tensor data;                                  ///< contiguous
+};
+
+inline void set_element(const Tensor& t, int64_t flat, const Json& x) {
+  if (is_floating(t.dtype))
+    t.set(flat, x.number());
+  else
+    t.set_int(flat, x.integer());
+}
+
+inline Tensor tensor_of(DType dtype, const std::vector<int64_t>& shape, const Json& data) {
+  Tensor t = Tensor::empty(dtype, shape);
+  int64_t flat = 0;
+  for (const Json& x : data.array()) set_element(t, flat++, x);
+  return t;
+}
+
+struct OpCase {
+  std::string op, text;
+  std::vector<Tensor> inputs;
+  Json record;
+  std::vector<Expected> out;
+
+  bool has_gradients() const { return record.find("grads") != nullptr; }
+};
+
+inline OpCase read_case(const Json& j) {
+  OpCase c;
+  c.op = j.at("op").string();
+  c.record = j;
+  for (const Json& in : j.at("inputs").array()) {
+    const DType dtype = *parse_dtype_name(in.at("dtype").string());
+    Tensor t = tensor_of(dtype, {static_cast<int64_t>(in.at("data").array().size())}, in.at("data"));
+    t.shape = ints(in.at("shape"));
+    t.strides = ints(in.at("strides"));
+    c.inputs.push_back(t);
+    c.text += " " + t.str();
+  }
+  for (const Json& o : j.at("out").array()) {
+    Expected e;
+    if (const Json* v = o.find("value")) {
+      e.is_tensor = false;
+      e.value = v->integer();
+    } else {
+      e.dtype = *parse_dtype_name(o.at("dtype").string());
+      e.shape = ints(o.at("shape"));
+      if (const Json* s = o.find("strides")) e.strides = ints(*s);
+      e.data = tensor_of(e.dtype, e.shape, o.at("data"));
+    }
+    c.out.push_back(std::move(e));
+  }
+  return c;
+}
+
+struct OpData {
+  Json root;
+  std::vector<OpCase> cases;
+};
+
+/// Reads the file once.
+inline const OpData& op_data(const std::string& name) {
+  static std::map<std::string, OpData> files;
+  OpData& data = files[name];
+  if (data.cases.empty()) {
+    std::ifstream in(std::string(STRATA_TEST_DATA) + "/ops/" + name);
+    std::stringstream text;
+    text << in.rdbuf();
+    data.root = parse_json(text.str(), name);
+    size_t line = 0;
+    for (const Json& j : data.root.at("cases").array()) {
+      data.cases.push_back(read_case(j));
+      data.cases.back().text = data.cases.back().op + " #" + std::to_string(line++) + data.cases.back().text;
+    }
+  }
+  return data;
+}
+
+/// A graph with the inputs as placeholders.
+struct CaseGraph {
+  Graph graph;
+  std::vector<Node*> inputs;
+  Node* call = nullptr;
+
+  explicit CaseGraph(const OpCase& c) {
+    for (size_t k = 0; k < c.inputs.size(); ++k) {
+      const Tensor& t = c.inputs[k];
+      TensorType type;
+      type.dtype = t.dtype;
+      type.shape.assign(t.shape.begin(), t.shape.end());
+      type.strides = std::vector<SymInt>(t.strides.begin(), t.strides.end());
+      type.device = "cpu";
+      inputs.push_back(graph.placeholder("x" + std::to_string(k), Type::of(std::move(type))));
+    }
+  }
+
+  Argument argument(const Json& j) const {
+    if (j.is_null()) return NoneArg{};
+    if (const auto* b = j.as<bool>()) return *b;
+    if (const auto* i = j.as<int64_t>()) return *i;
+    if (const auto* d = j.as<double>()) return *d;
+    if (const auto* s = j.as<std::string>()) return *s;
+    if (const auto* list = j.as<JsonArray>()) {
+      std::vector<Argument> items;
+      for (const Json& x : *list) items.push_back(argument(x));
+      return Argument::list(std::move(items));
+    }
+    if (const Json* t = j.find("t")) return inputs.at(static_cast<size_t>(t->integer()));
+    if (const Json* d = j.find("dt")) return *parse_dtype_name(d->string());
+    return DeviceArg{j.at("dev").string()};
+  }
+
+  Node* add_call(Builder& builder, const OpCase& c) {
+    std::vector<Argument> args;
+    for (const Json& j : c.record.at("args").array()) args.push_back(argument(j));
+    std::vector<std::pair<std::string, Argument>> kwargs;
+    if (const Json* k = c.record.find("kwargs"))
+      for (const auto& [name, j] : k->object()) kwargs.emplace_back(name, argument(j));
+    return call = builder.call(c.op, std::move(args), std::move(kwargs));
+  }
+};
+
+}  // namespace strata::testing
