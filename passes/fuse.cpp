@@ -141,6 +141,7 @@ class Fuser {
       return nullptr;
     };
     if (readers.size() > 1) return decline("the call's result has " + std::to_string(readers.size()) + " readers");
+    if (groups_[group_of_.at(next)].size() != 1) return decline("'" + next->name + "' already belongs to another call");
     if (is_library(*next) || is_view(*next) || !next->type.is_tensor() || !is_inlinable(*next)) return nullptr;
     if (!same_operator(*chain.front(), *next)) return decline("different operators of the program");
     if (!keeps_order(*next, last)) return decline("a view in between reorders or repeats elements");
