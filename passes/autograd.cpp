@@ -27,6 +27,7 @@ bool carries_gradient(const Type& type) {
 bool is_getitem(const Node& node) { return node.target == "_operator.getitem"; }
 const Gradient* gradient_of(const Node& node) { return node.op ? std::get_if<Gradient>(&node.op->gradient) : nullptr; }
 bool is_nondifferentiable(const Node& node) {
+  if (is_getitem(node)) return false;  // its row speaks of Python lists; parts of a result pass cotangents on
   const auto* word = node.op ? std::get_if<NoGradient>(&node.op->gradient) : nullptr;
   return word && *word == NoGradient::Nondifferentiable;
 }
