@@ -167,13 +167,21 @@ class ListingReader {
 
   void read_return(std::string_view line) {
     std::string_view value = strip(line.substr(6));
-    Argument returned;
-    if (!value.empty()) {
-      Lexer lexer = lexer_at(value);
-      returned = to_argument(parse_expr(lexer), scope_, lexer);
-      if (lexer.peek().kind != TokenKind::End) lexer.fail("the end of the line");
+    if (value.empty()) {
+      graph_.output(NoneArg{});
+      return;
     }
-    graph_.output(std::move(returned));
+    // PyTorch prints the names of what is returned without the mark.
+    const bool unmarked = value.find('%') == std::string_view::npos;
+    Scope plain;
+    if (unmarked) {
+      for (const auto& [reference, node] : scope_.nodes) plain.nodes.emplace(reference.substr(1), node);
+    }
+    Lexer lexer = lexer_at(value);
+    Argument returned = to_argument(parse_expr(lexer), unmarked ? plain : scope_, lexer);
+    if (lexer.peek().kind != TokenKind::End) lexer.fail("the end of the line");
+    Node* output = graph_.output(std::move(returned));
+    if (unmarked) output->meta.extra["fx.unmarked"] = "1";
   }
 
   /// The number of users is kept only where it is not the one that the graph has.

@@ -328,7 +328,7 @@ class Printer {
 
   void flatten() {
     const auto inputs = graph_->placeholders();
-    const bool one_line = extra(graph_->extra, "fx.annotations_in_line") != nullptr;
+    const std::string* one_line = extra(graph_->extra, "fx.annotations_in_line");  // with its end
     std::string names, annotations;
     for (const Node* p : inputs) {
       names += p->name + ", ";
@@ -340,7 +340,7 @@ class Printer {
         line(described(*p, p->name + text));
       }
     }
-    if (!annotations.empty()) line(annotations);
+    if (!annotations.empty()) line(annotations + *one_line);
     const std::string* call = extra(graph_->extra, "fx.flatten");
     if (names.size() > 1) names.pop_back();
     line(names + " = " + (call ? *call : "fx_pytree.tree_flatten_spec([], self._in_spec)"));
@@ -525,7 +525,8 @@ class ListingPrinter {
  private:
   void node(const Node& n, size_t users) {
     if (n.kind == NodeKind::Output) {
-      out_ += "    return " + (n.args.empty() ? "None" : value_(n.args[0])) + "\n";
+      const ValuePrinter& print = extra(n, "fx.unmarked") ? unmarked_ : value_;
+      out_ += "    return " + (n.args.empty() ? "None" : print(n.args[0])) + "\n";
       return;
     }
     std::string text = "    %" + n.name + " : ";
@@ -559,7 +560,7 @@ class ListingPrinter {
 
   std::string& out_;
   const FxOptions& options_;
-  ValuePrinter value_{"%"};
+  ValuePrinter value_{"%"}, unmarked_{};
 };
 
 }  // namespace

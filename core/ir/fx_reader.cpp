@@ -232,13 +232,14 @@ class ClassReader {
     Node* const last_before = last_;
     line_annotations_.clear();
     read_statement();
+    bool open_end = false;
     while (lexer_.take(";")) {
-      if (at_line_end()) break;
+      if ((open_end = at_line_end())) break;
       read_statement();
     }
     finish_in_place();
     if (!at_line_end()) lexer_.fail("';' or the end of the line");
-    if (line_annotations_.size() > 1) graph_.extra["fx.annotations_in_line"] = "1";
+    if (line_annotations_.size() > 1) graph_.extra["fx.annotations_in_line"] = open_end ? ";" : "";
     std::vector<std::string> notes;
     for (const Comment& c : lexer_.take_comments()) {
       if (c.own_line) {
