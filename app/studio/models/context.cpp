@@ -156,18 +156,46 @@ void Context::step_ready(const StepPtr& step, const QString& node) {
   if (!selection_.empty()) load_selection();  // what it was is still selected; its place in this stage is new
 }
 
-NodeId Context::find_node(const QString& text) {
+namespace {
+
+const NodeRecord* named(const std::vector<NodeRecord>& nodes, const QString& text) {
   std::string wanted = text.toStdString();
-  for (const auto& node : step_->nodes)
-    if (node.name == wanted) return node.id;
   bool number = false;
   NodeId id = text.toLongLong(&number);
-  if (number && step_->find(id)) return id;
+  const NodeRecord* by_id = nullptr;
+  for (const auto& node : nodes) {
+    if (node.name == wanted) return &node;
+    if (number && node.id == id) by_id = &node;
+  }
+  return by_id;
+}
+
+QString with_hint(const QString& message, const std::string& wanted, const std::vector<std::string>& names) {
+  return names.empty() ? message : message + "; " + QString::fromStdString(suggest(wanted, names));
+}
+
+}  // namespace
+
+/// By name or id; at a stage without nodes, in the last stage that has some.
+NodeId Context::find_node(const QString& text) {
+  std::vector<NodeRecord> earlier;
+  const std::vector<NodeRecord>* nodes = &step_->nodes;
+  std::string stage = step_->snapshot.stage;
+  if (step_->snapshot.kind == SnapshotKind::Text) {
+    const SnapshotRecord* last = nullptr;
+    for (const auto& snapshot : compile_->snapshots)
+      if (snapshot.kind == SnapshotKind::Graph && snapshot.ordinal < step_->snapshot.ordinal) last = &snapshot;
+    if (last) {
+      earlier = reader_->nodes(last->id);
+      stage = last->stage;
+    }
+    nodes = &earlier;
+  }
+  if (const NodeRecord* found = named(*nodes, text)) return found->id;
   std::vector<std::string> names;
-  for (const auto& node : step_->nodes) names.push_back(node.name);
-  fail(QString("unknown node '%1' at stage '%2'; %3")
-           .arg(text, QString::fromStdString(step_->snapshot.stage), QString::fromStdString(suggest(wanted, names))),
-       static_cast<int>(ErrorKind::User));
+  for (const auto& node : *nodes) names.push_back(node.name);
+  QString message = QString("unknown node '%1' at stage '%2'").arg(text, QString::fromStdString(stage));
+  fail(with_hint(message, text.toStdString(), names), static_cast<int>(ErrorKind::User));
   return 0;
 }
 

@@ -107,6 +107,13 @@ QString origin_note(const StepData& step, NodeId node) {
   return {};
 }
 
+QString bytes_text(double bytes) {
+  if (bytes < 1e3) return QString("%1 B").arg(bytes, 0, 'f', 0);
+  if (bytes < 1e6) return QString("%1 kB").arg(bytes / 1e3, 0, 'f', 1);
+  if (bytes < 1e9) return QString("%1 MB").arg(bytes / 1e6, 0, 'f', 2);
+  return QString("%1 GB").arg(bytes / 1e9, 0, 'f', 2);
+}
+
 double rate(const Amount& amount, double ns) { return amount.value && ns > 0 ? *amount.value / ns : -1; }
 
 TableCell number(double value, int digits) {
@@ -200,8 +207,9 @@ std::vector<TableRow> time_rows(const CompileData& compile) {
          timed ? QString("least %1, most %2").arg(time_text(it->second.least), time_text(it->second.most)) : QString()},
         {time_text(total), total},
         number(timed && all > 0 ? 100 * total / all : -1, 1),
-        {kernel.bytes.value ? QString::number(*kernel.bytes.value, 'f', 0) : qt(kernel.bytes.formula),
-         kernel.bytes.value.value_or(-1.0), qt(kernel.bytes.formula)},
+        {kernel.bytes.value ? bytes_text(*kernel.bytes.value) : qt(kernel.bytes.formula),
+         kernel.bytes.value.value_or(-1.0),
+         kernel.bytes.value ? QString::number(*kernel.bytes.value, 'f', 0) : QString()},
         number(rate(kernel.bytes, median), 2),
         number(rate(kernel.flops, median), 2)};
     if (!row.cells[6].text.isEmpty()) row.cells[6].text += " %";

@@ -182,6 +182,7 @@ void MainWindow::build_toolbar() {
   search_->setAccessibleName("find node");
   search_->setClearButtonEnabled(true);
   search_->setMaximumWidth(240);
+  search_->installEventFilter(this);
   bar->addWidget(search_);
   connect(search_, &QLineEdit::returnPressed, this, [this] { search(1); });
   connect(search_, &QLineEdit::textChanged, this, [this](const QString& text) {
@@ -345,6 +346,22 @@ void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
 
 void MainWindow::dropEvent(QDropEvent* event) {
   if (event->mimeData()->hasUrls()) open_file(event->mimeData()->urls().front().toLocalFile());
+}
+
+/// In a text field the platform takes Ctrl+E for "end of line"; here it exports. Esc gives the keys back to the graph.
+bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
+  if (watched != search_) return QMainWindow::eventFilter(watched, event);
+  auto* key = static_cast<QKeyEvent*>(event);
+  if (event->type() == QEvent::ShortcutOverride && key->matches(QKeySequence::MoveToEndOfLine) &&
+      key->key() == Qt::Key_E) {
+    event->ignore();
+    return true;
+  }
+  if (event->type() == QEvent::KeyPress && key->key() == Qt::Key_Escape) {
+    graph_->setFocus();
+    return true;
+  }
+  return false;
 }
 
 void MainWindow::ask_export() {

@@ -64,6 +64,7 @@ QLabel* note(const QString& name) {
   auto* label = new QLabel;
   label->setWordWrap(true);
   label->setTextFormat(Qt::PlainText);
+  label->setAlignment(Qt::AlignTop | Qt::AlignLeft);
   label->setAccessibleName(name);
   return label;
 }
@@ -275,6 +276,7 @@ ChangesPanel::ChangesPanel(Context& context, QWidget* parent)
   both->setStretchFactor(1, 2);
   layout->addWidget(both, 1);
   connect(&context_, &Context::stepChanged, this, &ChangesPanel::fill);
+  fill();
 }
 
 void ChangesPanel::fill() {
@@ -282,7 +284,7 @@ void ChangesPanel::fill() {
   changes_->set_rows(step ? change_rows(*step) : std::vector<TableRow>());
   rewrites_->set_rows(step ? rewrite_rows(*step) : std::vector<TableRow>());
   rewrites_->setVisible(step && !step->rewrites.empty());
-  if (!step) return summary_->clear();
+  if (!step) return summary_->setText("Open a trace to see what each step changed.");
   if (step->snapshot.kind == trace::SnapshotKind::Text) return summary_->setText("This stage has no nodes to compare.");
   if (step->before.empty()) return summary_->setText("The first stage: there is nothing to compare it with.");
   const auto& d = step->diff;
@@ -406,6 +408,7 @@ void CodePanel::set_units(const std::vector<CodeUnit>& units, const QString& whe
   QString wanted = preferred_;
   units_ = units;
   QSignalBlocker block(tabs_);
+  tabs_->hide();  // shown again below: a visible tab bar keeps the size it had without tabs
   while (tabs_->count() > 0) tabs_->removeTab(0);
   static const QStringList order = {"fx", "ir", "loop-ir", "cpp", "cuda", "llvm-ir", "ptx", "asm", "sass", "library"};
   QStringList kinds;
