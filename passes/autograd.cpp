@@ -189,7 +189,6 @@ class Differentiator {
   void differentiate_getitem(const Node& node);
   std::vector<Node*> cotangents_of(const Node& node);
   void give(const Node* old_operand, Node* cotangent);
-  void give_list(const Call& call, size_t param, Node* cotangent);
   void add_outputs();
   Argument mapped(Argument a) const {
     for_each_node(a, [&](Node*& n) { n = map_.at(n); });
@@ -254,15 +253,19 @@ void Differentiator::give(const Node* operand, Node* cotangent) {
   sum = sum ? builder_.add(sum, cotangent) : cotangent;
 }
 
-/// A list of tensors gets a tuple of cotangents.
-void Differentiator::give_list(const Call& call, size_t param, Node* cotangent) {
-  const std::vector<Node*> tensors = call.tensors(param);
-  if (cotangent->type.kind != Type::Kind::Tuple || cotangent->type.parts.size() != tensors.size())
-    throw_internal("gradient of " + call.op().name + ": expected one cotangent per tensor of '" +
-                   call.op().schema.params[param].name + "'");
-  for (size_t i = 0; i < tensors.size(); ++i)
-    if (tensors[i] && active_.contains(old_.at(tensors[i])))
-      give(old_.at(tensors[i]), builder_.getitem(cotangent, static_cast<int64_t>(i)));
+/// What the cotangents of a call belong to: one operand per parameter (null for numbers and None), a list of tensors
+/// one by one.
+std::vector<Node*> slots(const Call& call) {
+  std::vector<Node*> operands;
+  for (size_t i = 0; i < call.size(); ++i) {
+    const Param& param = call.op().schema.params[i];
+    if (param.list && param.type == "Tensor") {
+      for (Node* tensor : call.tensors(i)) operands.push_back(tensor);
+    } else {
+      operands.push_back(call.optional_tensor(i));
+    }
+  }
+  return operands;
 }
 
 /// One per result, null where none arrived; empty if none did.
@@ -302,15 +305,12 @@ void Differentiator::differentiate(const Node& node) {
     return any;
   };
   const std::vector<Node*> results = (*gradient_of(node))(GradientCall{builder_, call, std::move(cotangents), needed});
-  if (results.size() != call.size())
-    throw_internal("gradient of " + node.target + " gave " + std::to_string(results.size()) + " cotangents");
-  for (size_t i = 0; i < results.size(); ++i) {
-    if (!results[i] || !needed(i)) continue;
-    if (node.op->schema.params[i].list)
-      give_list(call, i, results[i]);
-    else
-      give(old_.at(call.tensor(i)), results[i]);
-  }
+  const std::vector<Node*> operands = slots(call);
+  if (results.size() != operands.size())
+    throw_internal("gradient of " + node.target + " gave " + std::to_string(results.size()) + " cotangents, expected " +
+                   std::to_string(operands.size()));
+  for (size_t i = 0; i < results.size(); ++i)
+    if (results[i] && operands[i]) give(old_.at(operands[i]), results[i]);
 }
 
 void Differentiator::add_outputs() {
