@@ -103,7 +103,7 @@ class SvgWriter {
     const Rect& r = layout_.groups[g];
     const PictureGroup& group = picture_.groups[g];
     put("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"16\" fill=\"{}\"/>", r.x + 6, r.y + 2,
-        std::max(0.0, std::min(group.label_width - 8, r.width - 10)), hex(palette_.group_fill));
+        std::max(0.0, std::min(group.label_width - 16, r.width - 10)), hex(palette_.group_fill));
     put("<text class=\"group-title\" x=\"{:.1f}\" y=\"{:.1f}\" fill=\"{}\"><tspan "
         "font-weight=\"bold\">{}</tspan>{}</text>\n",
         r.x + 9, r.y + 14, hex(palette_.group_text), escape_xml(group.title),

@@ -86,6 +86,13 @@ TEST_F(Window, CodeOfTheSelectionIsHighlighted) {
   }
 }
 
+TEST_F(Window, StagesOfTextMarkTheSelectionToo) {
+  open("code", "mul_0");
+  EXPECT_FALSE(context_.selection().empty());
+  EXPECT_EQ(window_.text_stage().code().view().highlighted_lines(), 1);
+  EXPECT_EQ(window_.code().view().highlighted_lines(), 1);
+}
+
 TEST_F(Window, PassesWithoutEffectCanBeHidden) {
   open();
   QAbstractItemModel* shown = window_.stages().view().model();

@@ -379,7 +379,7 @@ void GraphView::paint_group_titles(QPainter& p, const QRectF& visible) {
     if (!r.intersects(visible)) continue;
     const auto& group = step_->picture.groups[g];
     QRectF line(r.x() + 9, r.y() + 3, r.width() - 12, 15), used;
-    p.fillRect(QRectF(r.x() + 6, r.y() + 2, std::min(group.label_width - 8, r.width() - 10), 16),
+    p.fillRect(QRectF(r.x() + 6, r.y() + 2, std::min(group.label_width - 16, r.width() - 10), 16),
                to_qcolor(c.group_fill));
     p.setPen(to_qcolor(c.group_text));
     p.setFont(scene_font(draw::kTextSize, true));
@@ -404,6 +404,7 @@ void GraphView::paint_edges(QPainter& p, const QRectF& visible) {
   }
   std::vector<QLineF> lines;
   QPainterPath heads;
+  heads.setFillRule(Qt::WindingFill);  // heads that lie on each other must not cancel out
   p.setBrush(Qt::NoBrush);
   p.setPen(pen);
   bool simple = scale_ < kOverviewScale;
@@ -422,6 +423,7 @@ void GraphView::paint_edges(QPainter& p, const QRectF& visible) {
   p.fillPath(heads, to_qcolor(c.edge));
   p.setPen(strong);
   QPainterPath strong_heads;
+  strong_heads.setFillRule(Qt::WindingFill);
   for (size_t e = 0; e < paths_.size(); ++e)
     if (is_selected_edge(step_->picture.edges[e]) && !step_->layout.edges[e].empty()) {
       p.drawPath(paths_[e]);

@@ -228,7 +228,7 @@ void MainWindow::restore_layout() {
 
 void MainWindow::arrange() {
   if (restored_) return;
-  int left = std::clamp(width() * 24 / 100, 300, 400), right = std::clamp(width() * 26 / 100, 320, 480);
+  int left = std::clamp(width() * 26 / 100, 300, 440), right = std::clamp(width() * 25 / 100, 300, 480);
   resizeDocks({docks_["stages"], docks_["inspector"]}, {left, right}, Qt::Horizontal);
   resizeDocks({docks_["changes"]}, {std::clamp(height() * 28 / 100, 160, 340)}, Qt::Vertical);
 }

@@ -38,6 +38,7 @@ class MainWindow : public QMainWindow {
   SourcePanel& source() { return *source_; }
   CodePanel& code() { return *code_; }
   TimesPanel& times() { return *times_; }
+  TextStagePanel& text_stage() { return *text_stage_; }
   QLineEdit& search_box() { return *search_; }
   void open_file(const QString& path);
   /// Draws the present stage into a file; the ending says the format.

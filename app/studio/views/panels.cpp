@@ -429,6 +429,18 @@ void CodePanel::set_units(const std::vector<CodeUnit>& units, const QString& whe
   if (any) show_tab();
 }
 
+void CodePanel::follow(const Details& details) {
+  if (units_.empty()) return;
+  QString kernel = details.kernels.empty() ? QString() : qt(details.kernels.front().name);
+  for (CodeUnit& unit : units_) {
+    auto same = std::find_if(details.code.begin(), details.code.end(),
+                             [&](const CodeUnit& other) { return other.artifact.id == unit.artifact.id; });
+    unit.lines = same == details.code.end() ? std::vector<std::pair<int, int>>() : same->lines;
+  }
+  if (int at = kernels_->findText(kernel); at >= 0) kernels_->setCurrentIndex(at);
+  show_unit();
+}
+
 void CodePanel::show_tab() {
   QString kind = tabs_->tabText(tabs_->currentIndex());
   QString kernel = kernels_->currentText();
@@ -468,7 +480,6 @@ TextStagePanel::TextStagePanel(Context& context, QWidget* parent)
   launches_->rows().set_numeric({0, 2});
   times_->rows().set_numeric({2, 3, 4, 5, 6, 7, 8, 9});
   connect(&context_, &Context::stepChanged, this, &TextStagePanel::fill);
-  connect(&context_, &Context::selectionChanged, this, &TextStagePanel::follow_selection);
   connect(&context_, &Context::detailsChanged, this, &TextStagePanel::follow_selection);
 }
 
@@ -492,12 +503,14 @@ void TextStagePanel::fill() {
 }
 
 void TextStagePanel::follow_selection() {
-  trace::Id kernel = context_.selection().kernel;
-  if (auto details = context_.details(); details && kernel == trace::kNone && !details->kernels.empty())
-    kernel = details->kernels.front().id;
-  if (kernel == trace::kNone) return;
+  StepPtr step = context_.step_data();
+  if (!step || step->snapshot.kind != trace::SnapshotKind::Text) return;
+  auto details = context_.details();
+  if (!details || details->kernels.empty()) return;
+  trace::Id kernel = details->kernels.front().id;
   launches_->show_row(launches_->rows().row_of_kernel(kernel));
   times_->show_row(times_->rows().row_of_kernel(kernel));
+  code_->follow(*details);
 }
 
 // ------------------------------------------------------------------------------------------------------ TimesPanel

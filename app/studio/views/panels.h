@@ -119,6 +119,8 @@ class CodePanel : public QWidget {
   CodeView& view() { return *view_; }
   QTabBar& tabs() { return *tabs_; }
   void set_units(const std::vector<CodeUnit>& units, const QString& when_empty);
+  /// Marks the lines of the selection in the units that are shown and turns to its kernel.
+  void follow(const Details& details);
 
  private:
   void show_tab();
@@ -137,6 +139,7 @@ class TextStagePanel : public QWidget {
   Q_OBJECT
  public:
   explicit TextStagePanel(Context& context, QWidget* parent = nullptr);
+  CodePanel& code() { return *code_; }
 
  private:
   void fill();
