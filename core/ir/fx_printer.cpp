@@ -243,7 +243,8 @@ class Printer {
     signature();
     indent_ += 4;
     body();
-    indent_ = indent + (is_class ? 4 : 0);
+    // Right of a function that stands alone, so that they cannot be taken for text behind it.
+    indent_ = indent + (is_class || indent == 0 ? 4 : 0);
     children();
     indent_ = indent;
     if (const std::string* trailer = extra(g.extra, "fx.trailer")) lines(*trailer);

@@ -60,7 +60,7 @@ class ClassReader {
     const long column = static_cast<long>(lexer_.column(lexer_.peek()));
     graph_.extra["fx.form"] = "function";
     read_definition();
-    read_body(column, column);
+    read_body(column, column + 1);
     return std::move(graph_);
   }
 

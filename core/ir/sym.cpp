@@ -145,6 +145,7 @@ SymInt SymCore::make(SymPoly poly) {
     probe.depth = std::max(probe.depth, t.product->depth);
   }
   probe.size = grown(size);
+  probe.id = static_cast<uint32_t>(exprs.size());
   exprs.push_back(std::move(probe));
   expr_set.insert(&exprs.back());
   return wrap(&exprs.back());
@@ -278,13 +279,13 @@ bool SymCore::join_remainder(SymPoly& poly, SymMonomial term, const SymAtom* rem
     if (join(quotient, [&] { return x; })) return true;
   }
   if (!n.is_const() || n.value() <= 0) return false;
-  const SymInt quotient_value = floordiv(x, n);
+  const SymInt quotient_value = strata::floordiv(x, n);
   for (size_t i = 0; i < poly.terms.size(); ++i) {
     for (const SymAtom* quotient : poly.terms[i].product->factors) {
       if (quotient->kind != SymAtomKind::Mod || !(quotient->args[0] == quotient_value)) continue;
       const SymInt& k = quotient->args[1];
       if (!k.is_const() || k.value() <= 0) continue;
-      if (join(quotient, [&] { return mod(x, n * k); })) return true;
+      if (join(quotient, [&] { return strata::mod(x, n * k); })) return true;
     }
   }
   return false;

@@ -137,7 +137,6 @@ struct Digits {
 };
 std::optional<Digits> split_digits(SymCore& core, const SymInt& a, const SymMonomial& b) {
   std::vector<SymMonomial> tried;
-  std::optional<bool> y_positive;
   for (const SymMonomial& t : monomials(a)) {
     SymMonomial g = common_factor(core, t, b);
     if (is_one(g)) continue;
@@ -308,8 +307,11 @@ SymInt SymCore::extremum(const SymInt& a, const SymInt& b, bool is_min) {
     kept.push_back(x);
   }
   if (kept.size() == 1) return kept[0];
-  auto order = [](const SymInt& x) { return std::pair(x.is_const() ? 0 : 1, x.is_const() ? 0 : x.expr()->hash); };
-  std::stable_sort(kept.begin(), kept.end(), [&](const SymInt& x, const SymInt& y) { return order(x) < order(y); });
+  std::sort(kept.begin(), kept.end(), [](const SymInt& x, const SymInt& y) {
+    if (x.is_const() || y.is_const())
+      return x.is_const() && !y.is_const();  // dominated constants are gone: one at most
+    return x.expr()->id < y.expr()->id;
+  });
   return from_atom(kind, {}, std::move(kept));
 }
 

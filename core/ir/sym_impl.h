@@ -43,7 +43,7 @@ struct SymExpr {
   int64_t constant = 0;
   std::vector<SymMonomial> terms;  // by product id, no zero coefficient, not empty
   size_t hash = 0;
-  uint32_t depth = 0, size = 0;
+  uint32_t id = 0, depth = 0, size = 0;
   SymRange range{kSymMin, kSymMax};  // guarded by the core's mutex, as is the epoch
   uint64_t range_epoch = 0;
 };
