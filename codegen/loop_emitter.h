@@ -94,6 +94,7 @@ class KernelEmitter {
   Value* load_uniform(const loop::Scalar& s, const Address& a, bool vector);
   Value* load_lanes(loop::BufferId buffer, const Address& a, Value* mask);
   Value* load_contiguous(loop::BufferId buffer, const Address& a, Value* mask, bool reversed);
+  Value* load_interleaved(loop::BufferId buffer, const Address& a);
   Value* gather(loop::BufferId buffer, Value* addresses, Value* mask);
   void emit_store(const loop::Store& s);
   void store_scalar(const loop::Store& s, const Address& a, Value* value);

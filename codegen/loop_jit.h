@@ -43,6 +43,7 @@ class LoopJit {
                                                        const LoopJitOptions& options = {});
   /// Of kernel i of the last `compile`.
   std::vector<CodeArtifact> artifacts(size_t i) const;
+  /// The code of kernel i; null for one whose long reduction was cut in two functions.
   LoopFunction function(size_t i) const;
   const LoopJitStatistics& statistics() const;
 

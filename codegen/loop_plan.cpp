@@ -149,7 +149,9 @@ double access_cost(const SymInt& e, size_t axis, int lanes, bool indirect) {
   auto linear = linear_in(e, axis);
   if (!linear) return 2.5 * lanes;
   auto stride = linear->coefficient.maybe_value();
-  return stride == 1 ? 1 : stride == -1 ? 2 : 0.8 * lanes;
+  if (!stride) return 0.8 * lanes;
+  bool near = *stride >= 2 && *stride <= 4;
+  return *stride == 1 ? 1 : *stride == -1 ? 2 : near ? 2.0 * static_cast<double>(*stride) : 0.8 * lanes;
 }
 
 /// One iteration over `lanes` elements of a nest, with lanes along `axis`; `inner` tells whether that axis belongs to
@@ -264,6 +266,18 @@ bool scratch_fits(const Kernel& k, int lanes) {
   return bytes <= 65536;
 }
 
+/// Whether some nest runs longer at one outer point than at another: lanes could not run it together.
+bool extents_vary(const Kernel& k) {
+  for (const Nest& nest : k.nests) {
+    for (AxisId a : nest.axes) {
+      for (AxisId o : k.outer) {
+        if (!k.axes[a].extent.is_const() && mentions(k.axes[a].extent, k.axes[o].symbol)) return true;
+      }
+    }
+  }
+  return false;
+}
+
 size_t work_in(const Kernel& k, const Nest& nest) {
   size_t work = nest.stores.size() + 2 * nest.reductions.size();
   for (ScalarId id : nest.body)
@@ -293,7 +307,7 @@ void choose_unrolling(KernelPlan& plan, const Target& target) {
     inner = inner || !nest.axes.empty();
   }
   plan.unroll = wanted ? wanted : !inner && work <= 6 ? 4 : !inner && work <= 12 ? 2 : 1;
-  plan.masked = can_mask && plan.unroll == 1 && (inner || work > 16);
+  plan.masked = can_mask && plan.unroll == 1 && work > 24;
 }
 
 void use_inner_lanes(KernelPlan& plan, int lanes) {
@@ -388,8 +402,9 @@ KernelPlan plan_kernel(const Kernel& kernel, const Target& target) {
       outer_cost = cost;
     }
   }
-  bool points = !k.outer.empty() && scratch_fits(k, lanes) && (!any_inner || outer_cost < inner_cost);
-  if (is_outer(k, k.schedule.vector_axis) && scratch_fits(k, lanes)) {
+  const bool can_use_points = !k.outer.empty() && scratch_fits(k, lanes) && !extents_vary(k);
+  bool points = can_use_points && (!any_inner || outer_cost < inner_cost);
+  if (is_outer(k, k.schedule.vector_axis) && can_use_points) {
     points = true;
     best_outer = static_cast<AxisId>(k.schedule.vector_axis);
   } else if (k.schedule.vector_axis >= 0 && any_inner) {

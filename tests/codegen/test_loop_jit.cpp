@@ -322,7 +322,7 @@ TEST(LoopJit, RowScratch) {
 
 TEST(LoopJit, BigReductions) {
   for (const Target& target : targets()) {
-    for (int n : {1, 100, 20000}) {
+    for (int n : {1, 100, 20000, 100003}) {
       LoopCase c("total");
       BufferId x = c.input("x", DType::F32, n), y = c.output("y", DType::F32, 4), z = c.output("z", DType::I64, 1);
       AxisId r = c.inner(n);
@@ -345,6 +345,28 @@ TEST(LoopJit, BigReductions) {
       c.threads = 2;
       check(c, target.avx512 ? Check::Both : Check::Jit, target);
     }
+  }
+}
+
+TEST(LoopJit, CutReductionsOfSeveralKinds) {
+  for (const Target& target : targets()) {
+    LoopCase c("extremes");
+    SymInt n = c.size("s0", 700), m = c.size("s1", 131);
+    BufferId x = c.input("x", DType::F32, n * m), y = c.output("y", DType::F32, 2), z = c.output("z", DType::I64, 2);
+    AxisId a = c.inner(n), d = c.inner(m);
+    Body& b = c.body;
+    size_t nest = b.begin_nest({a, d});
+    SymInt at = b.axis_index(a) * m + b.axis_index(d);
+    ScalarId v = b.load(x, at);
+    b.reduce({Combine::ArgMax, v, b.index(at), kNone, DType::F32, 0});
+    b.reduce({Combine::ArgMin, v, b.index(at), b.binary(ScalarOp::Gt, v, b.constant(-1, DType::F32)), DType::F32, 0});
+    b.begin_nest({});
+    for (size_t r = 0; r < 2; ++r) {
+      b.store({y, static_cast<int64_t>(r), b.reduced(nest, r, 0)});
+      b.store({z, static_cast<int64_t>(r), b.reduced(nest, r, 1)});
+    }
+    c.threads = 2;
+    check(c, Check::Jit, target);
   }
 }
 

@@ -1,0 +1,123 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/loop_split.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace strata::codegen {
+
+using namespace loop;  // NOLINT: the vocabulary of this file
+
+namespace {
+
+constexpr int64_t kChunks = 64;           // enough to share out evenly, few enough to combine at once
+constexpr int64_t kShortest = 64 * 1024;  // iterations below which one core is as fast
+
+/// The first nest with inner axes, if everything before it only computes scalars.
+std::optional<size_t> reduction_nest(const Kernel& k) {
+  for (size_t n = 0; n < k.nests.size(); ++n) {
+    if (!k.nests[n].stores.empty()) return std::nullopt;
+    if (!k.nests[n].axes.empty()) return n;
+  }
+  return std::nullopt;
+}
+
+bool can_combine(const Nest& nest) {
+  return !nest.scan && !nest.reductions.empty() &&
+         std::none_of(nest.reductions.begin(), nest.reductions.end(),
+                      [](const Reduction& r) { return r.combine == Combine::Welford; });
+}
+
+bool is_long(const Kernel& k, const Nest& nest) {
+  SymInt total = 1;
+  for (AxisId a : nest.axes) total = total * k.axes[a].extent;
+  auto iterations = total.maybe_value() ? total.maybe_value() : hint(total);
+  return iterations && *iterations >= kShortest;
+}
+
+ShapeEnv* environment(const Kernel& k) {
+  for (const Scalar& s : k.scalars) {
+    if (!s.index.is_const()) return s.index.env();
+  }
+  return nullptr;
+}
+
+void replace_axis(Kernel& k, const Nest& nest, size_t symbol, const SymInt& by) {
+  auto replaced = [&](const SymInt& e) {
+    if (e.is_const()) return e;
+    return substitute(e, [&](size_t id) { return id == symbol ? std::optional(by) : std::nullopt; });
+  };
+  for (ScalarId id : nest.body) k.scalars[id].index = replaced(k.scalars[id].index);
+}
+
+DType result_dtype(const Reduction& r, size_t result) { return result == 1 ? DType::I64 : r.dtype; }
+
+/// The chunked kernel, up to its stores; gives the index of a chunk.
+SymInt make_chunks(Kernel& k, size_t n, ShapeEnv& env) {
+  k.name += "_partial";
+  k.nests.resize(n + 1);
+  Body body(k, env);
+  // Of several axes the longest is cut, whole rows of the others stay together.
+  auto& axes = k.nests[n].axes;
+  auto length = [&](AxisId a) { return hint(k.axes[a].extent).value_or(1); };
+  auto cut = std::max_element(axes.begin(), axes.end(), [&](AxisId a, AxisId b) { return length(a) < length(b); });
+  const SymInt extent = k.axes[*cut].extent;
+  const size_t symbol = k.axes[*cut].symbol;
+  AxisId chunk = body.axis("c", kChunks);
+  SymInt c = body.axis_index(chunk), each = ceildiv(extent, kChunks);
+  AxisId within = body.axis("w", max(0, min(each, extent - c * each)));
+  replace_axis(k, k.nests[n], symbol, c * each + body.axis_index(within));
+  *cut = within;
+  k.outer = {chunk};
+  k.schedule.vector_axis = -1;
+  k.schedule.grain = 1;
+  return c;
+}
+
+}  // namespace
+
+std::optional<SplitReduction> split_reduction(const Kernel& kernel) {
+  auto n = kernel.outer.empty() ? reduction_nest(kernel) : std::nullopt;
+  if (!n || !can_combine(kernel.nests[*n]) || !is_long(kernel, kernel.nests[*n])) return std::nullopt;
+  ShapeEnv* env = environment(kernel);
+  if (!env) return std::nullopt;
+  SplitReduction out{kernel, kernel, {}};
+  Kernel &p = out.partial, &f = out.combine;
+  SymInt chunk = make_chunks(p, *n, *env);
+  Body store(p, *env);
+  store.begin_nest({});
+
+  f.name += "_combine";
+  f.schedule.vector_axis = -1;
+  Body load(f, *env);
+  AxisId part = load.axis("c", kChunks);
+  Nest combine;
+  combine.axes = {part};
+  std::vector<Nest> rest(f.nests.begin() + static_cast<std::ptrdiff_t>(*n) + 1, f.nests.end());
+  f.nests.resize(*n);
+  f.nests.push_back(combine);
+  const std::vector<Reduction> reductions = kernel.nests[*n].reductions;
+  for (size_t r = 0; r < reductions.size(); ++r) {
+    Reduction again = reductions[r];
+    again.mask = kNone;
+    store.node = load.node = again.node;
+    for (size_t i = 0; i < result_count(again.combine); ++i) {
+      DType type = result_dtype(again, i);
+      BufferId to = store.buffer({"partial", type, kChunks, BufferRole::Output, again.node});
+      BufferId from = load.buffer({"partial", type, kChunks, BufferRole::Input, again.node});
+      out.scratch.push_back(static_cast<size_t>(kChunks) * dtype_size(type));
+      Store s;
+      s.buffer = to;
+      s.index = chunk;
+      s.value = store.reduced(*n, r, i);
+      store.store(s);
+      (i == 0 ? again.value : again.position) = load.load(from, load.axis_index(part));
+    }
+    load.reduce(again);
+  }
+  f.nests.insert(f.nests.end(), rest.begin(), rest.end());
+  return out;
+}
+
+}  // namespace strata::codegen

@@ -1,0 +1,26 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// A kernel with a single outer point and one long reduction would keep one core busy. It is cut in two: a kernel whose
+/// outer points are chunks of the reduction, and one that combines their results and goes on. Both are ordinary loop
+/// kernels.
+
+#include <optional>
+#include <vector>
+
+#include "core/ir/loop.h"
+
+namespace strata::codegen {
+
+struct SplitReduction {
+  loop::Kernel partial;  ///< the kernel's buffers, then one per partial result
+  loop::Kernel combine;  ///< the same buffers
+  /// Bytes of each partial buffer.
+  std::vector<size_t> scratch;
+};
+
+/// Nothing if the kernel has outer axes, its reduction is short or of unknown length, or cannot be combined from parts.
+std::optional<SplitReduction> split_reduction(const loop::Kernel& kernel);
+
+}  // namespace strata::codegen
