@@ -100,6 +100,21 @@ TEST(Autograd, InputsWithoutInfluenceGetNone) {
   EXPECT_THAT(targets(joint, Role::Backward), ElementsAre("aten.mul.Tensor"));
 }
 
+TEST(Autograd, EveryElementOfAListHasItsCotangent) {
+  Graph graph;
+  Node* x = graph.placeholder("x", f32({2, 1}));
+  Node* y = graph.placeholder("y", f32({2, 2}));
+  Builder b(graph);
+  graph.output(Argument::list({b.call("aten.cat.default", {Argument::list({x, y, b.mul(x, 3.0)}), 1})}));
+  const Graph joint = make_joint(graph, {.needs_gradient = {true, true}, .has_tangent = {}});
+  const std::vector<double> tangent{1, 2, 3, 4, 5, 6, 7, 8};
+  const std::vector<RefValue> all = Interpreter(joint).run(
+      std::vector<Tensor>{Tensor::full(DType::F32, {2, 1}, 1), Tensor::full(DType::F32, {2, 2}, 1),
+                          Tensor::of(DType::F32, {2, 4}, tangent)});
+  EXPECT_THAT(all[1].tensor().values(), ElementsAre(1 + 3 * 4, 5 + 3 * 8));
+  EXPECT_THAT(all[2].tensor().values(), ElementsAre(2, 3, 6, 7));
+}
+
 std::string error_of(const Graph& graph, const JointOptions& options) {
   try {
     make_joint(graph, options);
@@ -248,6 +263,60 @@ void expect_train_step(bool float64, double tolerance) {
 }
 TEST(TrainStep, GradientsArePyTorchs) { expect_train_step(false, 1e-4); }
 TEST(TrainStep, GradientsArePyTorchsInFloat64) { expect_train_step(true, 1e-9); }
+
+/// Attention, layer norm, gelu and embeddings in one: the slope along a direction through all parameters of bert.
+TEST(TrainStep, GradientsOfBertAreFiniteDifferences) {
+  const Program program = load_pt2(STRATA_BINARY_DIR "/models/bert/bert.pt2");
+  const Graph graph = decompose(functionalize(program.graph, {}).graph, {}).graph;
+  const Graph joint = make_joint(graph);
+  std::vector<Tensor> inputs, up, down, tangents;
+  uint64_t state = 88172645463325252ull;
+  const auto random = [&state](const Tensor& like) {
+    Tensor t = Tensor::empty(DType::F64, like.shape);
+    for (int64_t i = 0; i < t.numel(); ++i) {
+      state = state * 6364136223846793005ull + 1442695040888963407ull;
+      t.set(i, static_cast<double>(state >> 40) / (1 << 24) - 0.5);
+    }
+    return t;
+  };
+  constexpr double kStep = 1e-6;
+  std::vector<Tensor> directions;
+  for (const InputSpec& spec : program.graph.input_specs) {
+    const bool user = spec.kind == InputSpec::Kind::User;
+    inputs.push_back(user ? program.sample_inputs.at(0) : program.state.at(spec.target));
+    up.push_back(inputs.back());
+    down.push_back(inputs.back());
+    directions.emplace_back();
+    if (spec.kind != InputSpec::Kind::Parameter || !is_floating(inputs.back().dtype)) continue;
+    directions.back() = random(inputs.back());
+    up.back() = inputs.back().to(DType::F64).clone();
+    down.back() = up.back().clone();
+    for (int64_t i = 0; i < up.back().numel(); ++i) {
+      up.back().ptr<double>()[i] += kStep * directions.back().ptr<double>()[i];
+      down.back().ptr<double>()[i] -= kStep * directions.back().ptr<double>()[i];
+    }
+  }
+  const InterpreterOptions options{.float64 = true, .observer = {}, .progress = {}};
+  const std::vector<RefValue> above = Interpreter(graph, options).run(up),
+                              below = Interpreter(graph, options).run(down);
+  double slope = 0, expected = 0;
+  for (size_t k = 0; k < above.size(); ++k) {
+    const Tensor a = above[k].tensor(), b = below[k].tensor();
+    tangents.push_back(random(a));
+    for (int64_t i = 0; i < a.numel(); ++i) slope += (a.at(i) - b.at(i)) / (2 * kStep) * tangents.back().at(i);
+  }
+  std::vector<Tensor> all = inputs;
+  all.insert(all.end(), tangents.begin(), tangents.end());
+  const std::vector<RefValue> results = Interpreter(joint, options).run(all);
+  for (size_t p = 0; p < inputs.size(); ++p) {
+    const auto* g = std::get_if<Tensor>(&results[above.size() + p].value);
+    if (!g || !directions[p].defined()) continue;
+    const std::vector<double> values = g->values(), d = directions[p].values();
+    for (size_t i = 0; i < values.size(); ++i) expected += values[i] * d[i];
+  }
+  EXPECT_NEAR(slope, expected, 1e-5 * std::abs(expected));
+  EXPECT_GT(std::abs(expected), 1e-3);
+}
 
 TEST(TrainStep, BackwardUsesTheOperatorsOfPyTorch) {
   const TrainStep step = train_step(recorded::read_cases("autograd/train_step.json"));
