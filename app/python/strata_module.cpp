@@ -1,0 +1,145 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The extension module behind the `strata` package. Needs neither numpy nor torch: tensors go through the buffer protocol.
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <chrono>
+
+#include "app/driver/compile.h"
+#include "capture/pt2.h"
+#include "core/support/error.h"
+
+namespace py = pybind11;
+using namespace strata;
+
+namespace {
+
+std::shared_ptr<Recorder>& recording() {
+  static std::shared_ptr<Recorder> recorder;
+  return recorder;
+}
+
+int64_t now_ns() { return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1); }
+
+struct Format {
+  const char* code;
+  DType dtype;
+};
+constexpr Format kFormats[] = {{"?", DType::Bool}, {"B", DType::U8},  {"b", DType::I8},  {"h", DType::I16}, {"i", DType::I32}, {"l", DType::I64},
+                               {"q", DType::I64},  {"H", DType::U16}, {"I", DType::U32}, {"L", DType::U64}, {"Q", DType::U64}, {"e", DType::F16},
+                               {"f", DType::F32},  {"d", DType::F64}};
+
+/// bfloat16 has no format of its own: its bits.
+std::string format_of(DType dtype) {
+  if (dtype == DType::BF16) return "H";
+  for (const Format& f : kFormats)
+    if (f.dtype == dtype) return f.code;
+  throw_user("tensors of type " + std::string(dtype_name(dtype)) + " have no buffer format");
+}
+
+/// Views the caller's memory; the tensor keeps the Python object alive.
+Tensor from_buffer(const py::buffer& object, size_t position) {
+  auto info = std::make_shared<py::buffer_info>(object.request());
+  std::string format = info->format;
+  if (!format.empty() && (format[0] == '<' || format[0] == '=' || format[0] == '@')) format.erase(0, 1);
+  for (const Format& f : kFormats) {
+    if (format != f.code) continue;
+    Tensor t;
+    t.dtype = f.dtype;
+    t.shape.assign(info->shape.begin(), info->shape.end());
+    for (py::ssize_t s : info->strides) {
+      if (s < 0 || s % info->itemsize != 0) throw_user("input " + std::to_string(position) + ": strides are negative or not multiples of the element size", "make it contiguous");
+      t.strides.push_back(s / info->itemsize);
+    }
+    t.storage = std::make_shared<Storage>();
+    t.storage->data = static_cast<std::byte*>(info->ptr);
+    t.storage->size = static_cast<size_t>(info->size * info->itemsize);
+    t.storage->owner = std::shared_ptr<const void>(info.get(), [info](const void*) mutable {
+      py::gil_scoped_acquire gil;
+      info.reset();
+    });
+    return t;
+  }
+  throw_user("input " + std::to_string(position) + " has element format '" + info->format + "', which is not supported");
+}
+
+py::buffer_info to_buffer(Tensor& t) {
+  const auto item = static_cast<py::ssize_t>(dtype_size(t.dtype));
+  std::vector<py::ssize_t> shape(t.shape.begin(), t.shape.end()), strides;
+  for (int64_t s : t.strides) strides.push_back(s * item);
+  return {t.data(), item, format_of(t.dtype), static_cast<py::ssize_t>(t.rank()), shape, strides};
+}
+
+class Model {
+ public:
+  Model(const std::string& path, const std::string& backend, const std::string& mode, int threads, const std::set<std::string>& disabled)
+      : program_(load_pt2(path)), recorder_(recording()), backend_(backend) {
+    CompileRequest request;
+    request.backend = backend;
+    request.mode = mode;
+    request.threads = threads;
+    request.disabled_passes = disabled;
+    request.recorder = recorder_.get();
+    compiled_ = compile_program(program_, request);
+  }
+
+  std::vector<Tensor> call(const py::args& arguments) {
+    std::vector<Tensor> inputs;
+    for (size_t i = 0; i < arguments.size(); ++i) inputs.push_back(from_buffer(py::cast<py::buffer>(arguments[i]), i));
+    check_inputs(program_, inputs);
+    const bool record = recorder_ && recorder_ == recording();
+    compiled_->set_timing(record);
+    const int64_t start = now_ns();
+    std::vector<Tensor> outputs;
+    {
+      py::gil_scoped_release unlocked;
+      outputs = compiled_->run(inputs);
+    }
+    if (record) recorder_->run(backend_, runs_++, start, now_ns() - start, compiled_->times());
+    return outputs;
+  }
+
+  std::vector<std::string> input_names() const { return program_.user_input_names; }
+  std::vector<std::string> output_names() const { return program_.user_output_names; }
+
+ private:
+  Program program_;
+  std::shared_ptr<Recorder> recorder_;
+  std::string backend_;
+  std::unique_ptr<Compiled> compiled_;
+  int64_t runs_ = 0;
+};
+
+}  // namespace
+
+PYBIND11_MODULE(_strata, m) {
+  py::register_exception<Error>(m, "StrataError", PyExc_RuntimeError);
+  py::class_<Tensor>(m, "Tensor", py::buffer_protocol(), "Result of a call. Has the buffer protocol; bfloat16 comes as uint16 bits.")
+      .def_buffer(&to_buffer)
+      .def_property_readonly("shape", [](const Tensor& t) { return py::tuple(py::cast(t.shape)); })
+      .def_property_readonly("dtype", [](const Tensor& t) { return std::string(dtype_name(t.dtype)); })
+      .def("__repr__", [](const Tensor& t) { return "strata.Tensor(" + t.str() + ")"; });
+  py::class_<Model>(m, "Model", "A compiled program. Call it with one buffer per user input; one call at a time.")
+      .def("__call__", &Model::call)
+      .def_property_readonly("input_names", &Model::input_names)
+      .def_property_readonly("output_names", &Model::output_names);
+  m.def("load", [](const std::string& path, const std::string& backend, const std::string& mode, int threads, const std::set<std::string>& disabled) {
+    return std::make_unique<Model>(path, backend, mode, threads, disabled);
+  });
+  m.def("list_backends", [] {
+    std::vector<std::string> names;
+    for (const BackendInfo& b : backends()) names.push_back(b.name);
+    return names;
+  });
+  m.def("start_recording", [](const std::string& path) {
+    if (recording()) throw_user("a recording is under way already", "end it first");
+    recording() = std::make_shared<Recorder>(path, "python");
+  });
+  m.def("stop_recording", [] {
+    if (recording()) recording()->close();
+    recording().reset();
+  });
+}
