@@ -1,0 +1,164 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+/// `strata export` and `strata view`.
+
+#include "app/draw/export.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <map>
+
+#include "app/cli/cli.h"
+#include "app/cli/json_text.h"
+#include "core/support/error.h"
+
+namespace strata::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ExportOptions {
+  std::string trace, format, output;
+  Address address;
+  bool dark = false;
+};
+
+Json node_json(const trace::NodeRecord& n) {
+  JsonArray inputs;
+  for (const auto& operand : n.inputs) inputs.push_back(json_list(operand));
+  return Json{JsonObject{{"id", json(n.id)}, {"name", json(n.name)}, {"op", json(n.op)}, {"target", json(n.target)}, {"args", json(n.args)},
+                         {"inputs", Json{std::move(inputs)}}, {"type", json(n.type)}, {"dtype", json(n.dtype)}, {"shape", json(n.shape)},
+                         {"module", json(n.module)}, {"group", json(n.group)}}};
+}
+
+std::string graph_json(trace::Reader& reader, const trace::CompileRecord& compile, const trace::SnapshotRecord& snapshot) {
+  if (snapshot.kind != trace::SnapshotKind::Graph) throw_user(fmt::format("stage '{}' is text, not a graph", snapshot.stage), "`strata show` prints it");
+  JsonArray nodes, kernels;
+  for (const trace::NodeRecord& n : reader.nodes(snapshot.id)) nodes.push_back(node_json(n));
+  for (const trace::KernelRecord& k : reader.kernels(compile.id))
+    if (k.snapshot == snapshot.id)
+      kernels.push_back(Json{JsonObject{{"name", json(k.name)}, {"library", json(k.library)}, {"group", json(k.group)}, {"nodes", json_list(k.nodes)}}});
+  return to_text(Json{JsonObject{{"graph", json(compile.address)}, {"name", json(compile.name)}, {"stage", json(snapshot.stage)}, {"nodes", Json{std::move(nodes)}},
+                                 {"kernels", Json{std::move(kernels)}}}});
+}
+
+/// Complete events of the Trace Event Format: one row for whole runs, one for launches.
+std::string chrome_json(trace::Reader& reader, const trace::CompileRecord& compile) {
+  std::map<trace::Id, std::string> kernels;
+  for (const trace::KernelRecord& k : reader.kernels(compile.id)) kernels[k.id] = k.name;
+  JsonArray events;
+  int64_t origin = -1;
+  const auto add = [&](const std::string& name, const std::string& category, int64_t thread, int64_t start, int64_t duration) {
+    if (origin < 0) origin = start;
+    events.push_back(Json{JsonObject{{"name", json(name)}, {"cat", json(category)}, {"ph", json("X")}, {"pid", json(0)}, {"tid", json(thread)},
+                                     {"ts", json(static_cast<double>(start - origin) / 1e3)}, {"dur", json(static_cast<double>(duration) / 1e3)}}});
+  };
+  for (const trace::RunRecord& run : reader.runs()) {
+    if (run.compile != compile.id) continue;
+    add(fmt::format("{} run {}", run.label, run.repeat), "run", 0, run.start_ns, run.duration_ns);
+    for (const trace::EventRecord& e : reader.events(run.id)) {
+      const auto kernel = kernels.find(e.kernel);
+      add(kernel == kernels.end() ? e.name : kernel->second, e.category, e.thread + 1, e.start_ns, e.duration_ns);
+    }
+  }
+  if (events.empty()) throw_user("this graph has no runs", "make the trace with `strata run --trace`");
+  return to_text(Json{JsonObject{{"displayTimeUnit", json("ns")}, {"traceEvents", Json{std::move(events)}}}});
+}
+
+std::string format_of(const ExportOptions& o) {
+  if (!o.format.empty()) return o.format;
+  const std::string extension = fs::path(o.output).extension().string();
+  return extension.empty() ? "svg" : extension.substr(1);
+}
+
+void write_export(const ExportOptions& o) {
+  const std::string format = format_of(o);
+  check_word("format", format, {"svg", "png", "pdf", "dot", "json", "chrome"});
+  trace::Reader reader(o.trace);
+  const trace::CompileRecord compile = select_compile(reader, o.address);
+  std::string content;
+  if (format == "chrome") {
+    content = chrome_json(reader, compile);
+  } else {
+    const trace::SnapshotRecord snapshot = select_snapshot(reader, compile.id, o.address);
+    draw::DrawOptions options;
+    options.dark = o.dark;
+    content = format == "json" ? graph_json(reader, compile, snapshot) : draw::render(reader, snapshot.id, draw::parse_format(format), options);
+  }
+  draw::write_file(o.output, content);
+}
+
+// ------------------------------------------------------------------------------------------------------------------ view
+
+struct ViewOptions {
+  std::string trace;
+  Address address;
+};
+
+/// Beside this executable, then along PATH.
+std::string find_studio() {
+  std::error_code failed;
+  const fs::path self = fs::read_symlink("/proc/self/exe", failed);
+  std::vector<fs::path> folders;
+  if (!failed) folders.push_back(self.parent_path());
+  if (const char* path = std::getenv("PATH")) {
+    std::string_view rest = path;
+    while (!rest.empty()) {
+      const size_t colon = rest.find(':');
+      if (colon != 0) folders.emplace_back(rest.substr(0, colon));
+      rest = colon == std::string_view::npos ? "" : rest.substr(colon + 1);
+    }
+  }
+  for (const fs::path& folder : folders)
+    if (const fs::path candidate = folder / "strata-studio"; ::access(candidate.c_str(), X_OK) == 0) return candidate.string();
+  throw_user("the window, strata-studio, is not installed", "build it, or put it beside this command or into PATH");
+}
+
+bool is_set(const char* name) {
+  const char* value = std::getenv(name);
+  return value && *value;
+}
+
+void view(const ViewOptions& o) {
+  trace::Reader reader(o.trace);  // whatever is wrong with it is told here
+  std::vector<std::string> words{find_studio(), o.trace};
+  if (!o.address.graph.empty()) words.insert(words.end(), {"--graph", select_compile(reader, o.address).address});
+  if (!o.address.stage.empty()) words.insert(words.end(), {"--stage", select_stage(reader, reader.find_compile(o.address.graph).id, o.address)});
+  if (!is_set("DISPLAY") && !is_set("WAYLAND_DISPLAY") && !is_set("QT_QPA_PLATFORM"))
+    throw_user("there is no display to open a window on: neither DISPLAY nor WAYLAND_DISPLAY is set", "`strata show` and `strata export` work without one");
+  std::vector<char*> arguments;
+  for (std::string& w : words) arguments.push_back(w.data());
+  arguments.push_back(nullptr);
+  ::execv(arguments.front(), arguments.data());
+  throw_runtime(fmt::format("cannot start '{}': {}", words.front(), std::strerror(errno)));
+}
+
+}  // namespace
+
+void add_export(CLI::App& app, Invocation&) {
+  CLI::App* command = app.add_subcommand("export", "a graph as a picture, a graph or its runs as JSON");
+  auto options = std::make_shared<ExportOptions>();
+  command->add_option("TRACE", options->trace, "trace file")->required();
+  add_graph_option(*command, options->address);
+  add_stage_option(*command, options->address);
+  command->add_option("--format", options->format, "svg, png, pdf, dot, json (the graph), chrome (the runs); default: as the file is called")->type_name("F");
+  command->add_option("-o,--output", options->output, "the file to write")->type_name("FILE")->required();
+  command->add_flag("--dark", options->dark, "light on dark");
+  command->callback([options] { write_export(*options); });
+}
+
+void add_view(CLI::App& app, Invocation&) {
+  CLI::App* command = app.add_subcommand("view", "open a trace in the window");
+  auto options = std::make_shared<ViewOptions>();
+  command->add_option("TRACE", options->trace, "trace file")->required();
+  add_graph_option(*command, options->address);
+  add_stage_option(*command, options->address);
+  command->callback([options] { view(*options); });
+}
+
+}  // namespace strata::cli

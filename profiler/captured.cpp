@@ -1,0 +1,54 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/captured.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+namespace strata::profiler {
+
+CapturedNodes::CapturedNodes(trace::Reader& reader, trace::Id compile) : reader_(reader) {
+  for (const trace::SnapshotRecord& s : reader.snapshots(compile)) {
+    if (s.kind != trace::SnapshotKind::Graph) continue;
+    for (trace::NodeRecord& n : reader.nodes(s.id)) nodes_.emplace(n.id, std::move(n));
+    break;
+  }
+  for (const trace::OriginRecord& e : reader.edges(compile)) parents_[e.node].push_back(e.from);
+}
+
+bool CapturedNodes::is_call(trace::NodeId node) const {
+  const auto it = nodes_.find(node);
+  return it != nodes_.end() && it->second.op != "placeholder" && it->second.op != "get_attr" && it->second.op != "output";
+}
+
+std::vector<trace::NodeId> CapturedNodes::of(const std::vector<trace::NodeId>& nodes) const {
+  std::set<trace::NodeId> seen(nodes.begin(), nodes.end()), found;
+  std::vector<trace::NodeId> open(seen.begin(), seen.end());
+  while (!open.empty()) {
+    const trace::NodeId node = open.back();
+    open.pop_back();
+    if (is_call(node)) found.insert(node);
+    const auto it = parents_.find(node);
+    if (it == parents_.end()) continue;
+    for (trace::NodeId parent : it->second)
+      if (seen.insert(parent).second) open.push_back(parent);
+  }
+  return {found.begin(), found.end()};
+}
+
+std::string CapturedNodes::line(trace::NodeId node) const {
+  const auto it = nodes_.find(node);
+  if (it == nodes_.end() || it->second.stack == trace::kNone) return {};
+  const auto stack = reader_.stack(it->second.stack);
+  if (stack.empty()) return {};
+  const trace::SourceLocation* best = &stack.back();
+  for (auto l = stack.rbegin(); l != stack.rend(); ++l) {
+    if (l->file.find("/torch/") != std::string::npos || l->file.starts_with("torch/") || l->file.starts_with('<')) continue;
+    best = &*l;
+    break;
+  }
+  return fmt::format("{}:{}{}{}", best->file, best->line, best->text.empty() ? "" : ": ", best->text);
+}
+
+}  // namespace strata::profiler

@@ -1,0 +1,35 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The way back from any node of a compile to the captured graph.
+
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/trace/reader.h"
+
+namespace strata::profiler {
+
+class CapturedNodes {
+ public:
+  /// Reads the first graph snapshot of a compile and all origin edges. A compile without a graph has no captured nodes.
+  CapturedNodes(trace::Reader& reader, trace::Id compile);
+
+  const std::map<trace::NodeId, trace::NodeRecord>& nodes() const { return nodes_; }
+  /// Captured calls that these nodes came from (themselves included), ascending. Inputs, weights and the output are not among them.
+  std::vector<trace::NodeId> of(const std::vector<trace::NodeId>& nodes) const;
+  /// Whether a captured node computes something: it is no input, weight or output.
+  bool is_call(trace::NodeId node) const;
+  /// `model.py:12: return x + 1`: the innermost line of the node's stack that is not inside PyTorch, else the innermost; empty without a stack.
+  std::string line(trace::NodeId node) const;
+
+ private:
+  trace::Reader& reader_;
+  std::map<trace::NodeId, trace::NodeRecord> nodes_;
+  std::unordered_map<trace::NodeId, std::vector<trace::NodeId>> parents_;
+};
+
+}  // namespace strata::profiler
