@@ -73,9 +73,12 @@ struct Recorder::Impl {
   std::vector<trace::Id> kernels, launches, buffers;
   std::unordered_map<const void*, trace::Id> stacks;
   std::unordered_map<std::string, trace::Id> makers;
+  int64_t passes = 0;  ///< of the present compile
+  std::shared_ptr<const Plan> plan;
   std::string code_text;
   std::vector<trace::LineMapEntry> code_lines;
   std::string backend;
+  std::shared_ptr<ShapeEnv> env;
   int acknowledge_fd = -1;
   int64_t acknowledged = 0;
   std::vector<SourceStack> kept_stacks;  ///< so that pointers in `stacks` stay unique
@@ -227,7 +230,7 @@ struct Recorder::Impl {
     }
   }
 
-  void kernel(size_t i, const Launch& launch, const FusionGroup& group) {
+  void kernel(size_t i, const Launch& launch) {
     trace::KernelRecord k;
     k.compile = compile.id;
     k.snapshot = scheduled_snapshot;
@@ -243,7 +246,6 @@ struct Recorder::Impl {
     } else if (std::holds_alternative<OpaqueCall>(launch.work)) {
       k.kind = trace::KernelKind::Opaque;
     }
-    (void)group;
     kernels.push_back(writer.add(k));
   }
 
@@ -366,10 +368,14 @@ void Recorder::begin_compile(const Program& program, const std::string& backend)
   r.compile.start_ns = unix_now();
   r.compile.id = r.writer.add(r.compile);
   r.backend = backend;
+  r.env = program.graph.shared_env();
+  r.writer.set_property("backend", backend);
   r.kernels.clear();
   r.launches.clear();
   r.buffers.clear();
   r.makers.clear();
+  r.passes = 0;
+  r.plan.reset();
   r.code_text.clear();
   r.code_lines.clear();
   r.sources(program);
@@ -391,6 +397,7 @@ void Recorder::pass_done(const PassRun& run, const Graph& graph) {
   p.verified = run.verify_ns > 0 ? trace::Verified::Passed : trace::Verified::No;
   if (run.skipped) p.error = "switched off";
   const trace::Id pass = r.writer.add(p);
+  r.passes = run.ordinal + 1;
   r.makers[run.pass->name] = pass;
   // `functional` and `decomposed` are stages whether or not something changed: commands may ask for them.
   if (run.changed || run.pass->required) r.snapshot(stage_name(run), graph, pass);
@@ -410,7 +417,7 @@ void Recorder::scheduled(const Graph& graph, const Scheduled& scheduled) {
   trace::PassRecord p;
   p.compile = r.compile.id;
   p.name = "schedule";
-  p.ordinal = static_cast<int64_t>(r.makers.size());
+  p.ordinal = r.passes;
   p.changed = true;
   p.nodes_before = p.nodes_after = static_cast<int64_t>(nodes.size());
   const trace::Id pass = r.writer.add(p);
@@ -419,7 +426,7 @@ void Recorder::scheduled(const Graph& graph, const Scheduled& scheduled) {
   s.stage = "scheduled";
   s.pass = pass;
   r.scheduled_snapshot = r.writer.add(s, nodes);
-  for (size_t i = 0; i < scheduled.plan->launches.size(); ++i) r.kernel(i, scheduled.plan->launches[i], scheduled.groups[i]);
+  for (size_t i = 0; i < scheduled.plan->launches.size(); ++i) r.kernel(i, scheduled.plan->launches[i]);
   for (const FusionDecision& d : scheduled.decisions) {
     trace::FusionRecord f;
     f.compile = r.compile.id;
@@ -443,6 +450,7 @@ void Recorder::scheduled(const Graph& graph, const Scheduled& scheduled) {
   r.plan_buffers(*scheduled.plan);
   r.plan_launches(*scheduled.plan);
   r.loops_stage(*scheduled.plan);
+  r.plan = scheduled.plan;
   for (const Assumption& a : graph.env().assumptions()) {
     trace::AssumptionRecord record;
     record.compile = r.compile.id;
@@ -468,6 +476,7 @@ void Recorder::code(size_t launch, const std::vector<CodeArtifact>& artifacts) {
   }
   if (launch + 1 != r.kernels.size()) return;
   r.text_snapshot("code", "cpp", "code", std::move(r.code_text), std::move(r.code_lines));
+  r.plan_stage(*r.plan);
   r.commit();
 }
 
@@ -519,6 +528,9 @@ void Recorder::run(const std::string& label, int64_t repeat, int64_t start_ns, i
 void Recorder::memory(const Executor& executor) {
   metric("arena", static_cast<double>(executor.arena_bytes()), "B");
   metric("arena_without_reuse", static_cast<double>(executor.unshared_bytes()), "B");
+  const SymBindings& sizes = executor.symbols();
+  for (size_t id = 0; impl_->env && id < sizes.size() && id < impl_->env->symbol_count(); ++id)
+    if (sizes[id]) metric("symbol:" + impl_->env->info(id).name, static_cast<double>(*sizes[id]), "1");
 }
 
 void Recorder::close() { impl_->writer.close(); }

@@ -27,9 +27,9 @@ class Recorder {
   /// Starts a compile (its address is given out: `0/0`, `1/0`, ...) and records the program's sources and its `captured` graph.
   void begin_compile(const Program& program, const std::string& backend);
   void pass_done(const PassRun& run, const Graph& graph);
-  /// The `scheduled` snapshot: groups, kernels, fusion decisions, buffers, launches; then `loops` and `plan` as text.
+  /// The `scheduled` snapshot: groups, kernels, fusion decisions, buffers, launches; then `loops` as text.
   void scheduled(const Graph& graph, const Scheduled& scheduled);
-  /// Code of launch `i`; and, once all are given, the `code` stage.
+  /// Code of launch `i`, in order; after the last one the stages `code` and `plan`.
   void code(size_t launch, const std::vector<CodeArtifact>& artifacts);
   void end_compile(const std::string& outcome, const std::string& error, int64_t duration_ns);
   void metric(const std::string& key, double value, const std::string& unit);
