@@ -166,6 +166,18 @@ TEST_F(Window, LargeGraphIsShownAndPanned) {
   }
 }
 
+TEST_F(Window, TheStripJumpsInATallGraph) {
+  test::write_large_trace(folder_ / "large.strata", 3000);
+  window_.open_file(QString::fromStdString((folder_ / "large.strata").string()));
+  ASSERT_TRUE(settle(context_));
+  GraphView& graph = window_.graph();
+  EXPECT_FALSE(graph.rect().contains(graph.node_rect(2990).center().toPoint()));
+  QTest::mouseClick(&graph, Qt::LeftButton, {}, QPoint(graph.width() - 4, graph.height() - 1));
+  EXPECT_TRUE(context_.selection().empty());
+  QRectF there = graph.node_rect(2998);
+  EXPECT_TRUE(there.top() > -200 && there.top() < graph.height() + 200) << there.top();
+}
+
 TEST_F(Window, EveryPageHasAName) {
   open("scheduled", "mul_0");
   for (QWidget* widget : window_.findChildren<QAbstractItemView*>())

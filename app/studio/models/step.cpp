@@ -148,8 +148,8 @@ class DetailsLoader {
     out_->fusions = reader_.fusions_of_node(compile(), id);
     out_->history = reader_.history(compile(), id);
     out_->kernels = out_->results.kernels;
-    for (const auto& step : out_->results.descendants) related_.insert(step.node.id);
-    related_.insert(id);
+    for (const auto& step : out_->results.descendants) out_->related.insert(step.node.id);
+    out_->related.insert(id);
   }
 
   void users() {
@@ -166,7 +166,7 @@ class DetailsLoader {
     if (!kernel) return;
     out_->kernels = {*kernel};
     for (NodeId id : kernel->nodes) {
-      related_.insert(id);
+      out_->related.insert(id);
       auto origins = reader_.origins(compile(), id);
       for (auto& location : origins.locations)
         if (std::find(out_->origins.locations.begin(), out_->origins.locations.end(), location) ==
@@ -203,17 +203,9 @@ class DetailsLoader {
       for (const auto& artifact : reader_.artifacts(Owner{OwnerKind::Kernel, kernel.id, compile()}))
         if (auto full = reader_.artifact(artifact.id)) {
           CodeUnit unit{std::move(*full), kernel.name, {}};
-          if (!kernel_itself) unit.lines = lines_of(unit.artifact);
+          if (!kernel_itself) unit.lines = lines_of(unit.artifact, out_->related);
           out_->code.push_back(std::move(unit));
         }
-  }
-
-  std::vector<std::pair<int, int>> lines_of(const ArtifactRecord& artifact) const {
-    std::vector<std::pair<int, int>> lines;
-    for (const auto& entry : artifact.lines)
-      if (std::any_of(entry.nodes.begin(), entry.nodes.end(), [&](NodeId id) { return related_.contains(id); }))
-        lines.emplace_back(static_cast<int>(entry.first_line), static_cast<int>(entry.last_line));
-    return lines;
   }
 
   void sources() {
@@ -252,10 +244,17 @@ class DetailsLoader {
   const CompileData& compile_;
   StepPtr step_;
   std::shared_ptr<Details> out_;
-  std::unordered_set<NodeId> related_;
 };
 
 }  // namespace
+
+LineRanges lines_of(const ArtifactRecord& artifact, const std::unordered_set<NodeId>& nodes) {
+  LineRanges lines;
+  for (const auto& entry : artifact.lines)
+    if (std::any_of(entry.nodes.begin(), entry.nodes.end(), [&](NodeId id) { return nodes.contains(id); }))
+      lines.emplace_back(static_cast<int>(entry.first_line), static_cast<int>(entry.last_line));
+  return lines;
+}
 
 const SnapshotRecord* CompileData::find(Id id) const {
   auto it = std::find_if(snapshots.begin(), snapshots.end(), [id](const auto& s) { return s.id == id; });

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -37,11 +38,14 @@ struct CompileData {
 };
 std::shared_ptr<const CompileData> load_compile(trace::Reader& reader, const trace::CompileRecord& compile);
 
+/// Lines from 1, inclusive.
+using LineRanges = std::vector<std::pair<int, int>>;
+
 /// Text of a generated artifact with the lines that belong to the selection.
 struct CodeUnit {
   trace::ArtifactRecord artifact;
-  std::string kernel;                      ///< name, empty if it belongs to none
-  std::vector<std::pair<int, int>> lines;  ///< highlighted, from 1, inclusive
+  std::string kernel;  ///< name, empty if it belongs to none
+  LineRanges lines;    ///< highlighted
 };
 
 struct StepData {
@@ -96,10 +100,13 @@ struct Details {
   std::vector<trace::NodeVersion> history;
   std::vector<trace::KernelRecord> kernels;
   std::vector<CodeUnit> code;
+  std::unordered_set<trace::NodeId> related;  ///< the selection and all that became of it: whose lines are highlighted
   std::vector<SourceUnit> sources;
   std::unordered_map<trace::NodeId, std::string> names;
   std::string name(trace::NodeId node) const;
 };
+/// Lines of the artifact that came from any of these nodes.
+LineRanges lines_of(const trace::ArtifactRecord& artifact, const std::unordered_set<trace::NodeId>& nodes);
 using DetailsPtr = std::shared_ptr<const Details>;
 DetailsPtr load_details(trace::Reader& reader, const CompileData& compile, const StepPtr& step,
                         const Selection& selection);

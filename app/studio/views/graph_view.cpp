@@ -9,6 +9,7 @@
 #include <QWheelEvent>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "app/studio/models/lists.h"
 #include "app/studio/views/theme.h"
@@ -18,6 +19,7 @@ namespace {
 
 constexpr double kLeast = 0.005, kMost = 4;
 constexpr double kTextScale = 0.42;      // below this, text cannot be read: boxes only
+constexpr int kStrip = 16;               // width of the strip that shows the place in a tall graph
 constexpr double kOverviewScale = 0.16;  // below this, boxes are filled in batches and edges are straight
 
 QRectF rect(const draw::Rect& r) { return {r.x, r.y, r.width, r.height}; }
@@ -222,6 +224,8 @@ void GraphView::wheelEvent(QWheelEvent* event) {
 }
 
 void GraphView::mousePressEvent(QMouseEvent* event) {
+  on_strip_ = strip_shown() && event->position().x() >= width() - kStrip;
+  if (on_strip_) return strip_to(event->position().y());
   press_ = event->position();
   press_offset_ = offset_;
   pressed_ = event->button() == Qt::LeftButton || event->button() == Qt::MiddleButton;
@@ -230,6 +234,7 @@ void GraphView::mousePressEvent(QMouseEvent* event) {
 }
 
 void GraphView::mouseMoveEvent(QMouseEvent* event) {
+  if (on_strip_) return strip_to(event->position().y());
   if (!pressed_) {
     QPointF at = to_scene(event->position());
     setCursor(node_at(at) >= 0 || group_at(at) >= 0 ? Qt::PointingHandCursor : Qt::ArrowCursor);
@@ -244,6 +249,7 @@ void GraphView::mouseMoveEvent(QMouseEvent* event) {
 }
 
 void GraphView::mouseReleaseEvent(QMouseEvent* event) {
+  if (std::exchange(on_strip_, false)) return;
   bool click = pressed_ && !moved_ && event->button() == Qt::LeftButton;
   pressed_ = moved_ = false;
   setCursor(Qt::ArrowCursor);
@@ -348,6 +354,7 @@ void GraphView::paintEvent(QPaintEvent*) {
     paint_nodes(p, visible);
   p.restore();
   paint_legend(p);
+  if (strip_shown()) paint_strip(p);
 }
 
 void GraphView::paint_empty(QPainter& p) {
@@ -561,6 +568,42 @@ void GraphView::paint_legend(QPainter& p) {
     p.drawText(QRect(box.left() + 27, y, widest + 8, row), Qt::AlignLeft | Qt::AlignVCenter, qt(entry.text));
     y += row;
   }
+}
+
+bool GraphView::strip_shown() const { return step_ && step_->layout.height * scale_ > height() * 1.5; }
+
+void GraphView::strip_to(double y) {
+  double scene = y / height() * step_->layout.height;
+  offset_.setY(height() / 2.0 - scene * scale_);
+  clamp();
+  update();
+}
+
+/// The whole height of the graph in one strip: where things are, where changes are, and what is in view.
+void GraphView::paint_strip(QPainter& p) {
+  const auto& c = colours();
+  QRectF strip(width() - kStrip, 0, kStrip, height());
+  p.setRenderHint(QPainter::Antialiasing, false);
+  p.fillRect(strip, palette().window());
+  double factor = height() / step_->layout.height;
+  const auto& nodes = step_->picture.nodes;
+  auto tick = [&](size_t i, const QColor& colour, double left, double thickness) {
+    const auto& r = step_->layout.nodes[i];
+    p.fillRect(QRectF(strip.x() + left, r.y * factor, kStrip - left, std::max(thickness, r.height * factor)), colour);
+  };
+  for (size_t i = 0; i < nodes.size(); ++i) tick(i, fills_[i], 5, 1);
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (nodes[i].state == draw::NodeState::Added) tick(i, to_qcolor(c.added), 9, 2);
+    if (nodes[i].state == draw::NodeState::Changed) tick(i, to_qcolor(c.changed), 9, 2);
+    if (marked_.contains(nodes[i].id)) tick(i, to_qcolor(c.related), 2, 2);
+  }
+  if (selected_ >= 0) tick(static_cast<size_t>(selected_), to_qcolor(c.selected), 0, 3);
+  double top = -offset_.y() / scale_ * factor, tall = height() / scale_ * factor;
+  QColor veil = to_qcolor(c.selected);
+  p.setPen(veil);
+  veil.setAlpha(40);
+  p.setBrush(veil);
+  p.drawRect(QRectF(strip.x() + 0.5, top, kStrip - 1.5, std::max(tall, 6.0)));
 }
 
 }  // namespace strata::studio

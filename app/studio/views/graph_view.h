@@ -63,6 +63,10 @@ class GraphView : public QWidget {
   void paint_labels(QPainter& p, size_t i);
   void paint_outline(QPainter& p, size_t i);
   void paint_legend(QPainter& p);
+  void paint_strip(QPainter& p);
+  bool strip_shown() const;
+  /// Brings this height of the strip to the middle of the view.
+  void strip_to(double y);
   void paint_empty(QPainter& p);
   bool is_selected_edge(const draw::PictureEdge& edge) const;
 
@@ -77,7 +81,7 @@ class GraphView : public QWidget {
   double scale_ = 1;
   QPointF offset_;
   QPointF press_, press_offset_;
-  bool pressed_ = false, moved_ = false, view_set_ = false;
+  bool pressed_ = false, moved_ = false, on_strip_ = false, view_set_ = false;
 };
 
 }  // namespace strata::studio

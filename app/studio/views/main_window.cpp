@@ -350,7 +350,8 @@ void MainWindow::dropEvent(QDropEvent* event) {
 
 /// In a text field the platform takes Ctrl+E for "end of line"; here it exports. Esc gives the keys back to the graph.
 bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
-  if (watched != search_) return QMainWindow::eventFilter(watched, event);
+  bool is_key = event->type() == QEvent::ShortcutOverride || event->type() == QEvent::KeyPress;
+  if (watched != search_ || !is_key) return QMainWindow::eventFilter(watched, event);
   auto* key = static_cast<QKeyEvent*>(event);
   if (event->type() == QEvent::ShortcutOverride && key->matches(QKeySequence::MoveToEndOfLine) &&
       key->key() == Qt::Key_E) {

@@ -269,12 +269,12 @@ ChangesPanel::ChangesPanel(Context& context, QWidget* parent)
       rewrites_(new LinkTable(context, rewrite_headers(), "rewrites")) {
   auto* layout = column(this);
   layout->addWidget(summary_);
-  auto* both = new QSplitter(Qt::Horizontal);
-  both->addWidget(changes_);
-  both->addWidget(rewrites_);
-  both->setStretchFactor(0, 3);
-  both->setStretchFactor(1, 2);
-  layout->addWidget(both, 1);
+  pages_ = new QTabWidget;
+  pages_->setDocumentMode(true);
+  pages_->setAccessibleName("nodes or rewrites");
+  pages_->addTab(changes_, "Nodes");
+  pages_->addTab(rewrites_, "Rewrites");
+  layout->addWidget(pages_, 1);
   connect(&context_, &Context::stepChanged, this, &ChangesPanel::fill);
   fill();
 }
@@ -283,7 +283,8 @@ void ChangesPanel::fill() {
   StepPtr step = context_.step_data();
   changes_->set_rows(step ? change_rows(*step) : std::vector<TableRow>());
   rewrites_->set_rows(step ? rewrite_rows(*step) : std::vector<TableRow>());
-  rewrites_->setVisible(step && !step->rewrites.empty());
+  pages_->setTabText(0, QString("Nodes (%1)").arg(changes_->rows().rowCount()));
+  pages_->setTabText(1, QString("Rewrites (%1)").arg(rewrites_->rows().rowCount()));
   if (!step) return summary_->setText("Open a trace to see what each step changed.");
   if (step->snapshot.kind == trace::SnapshotKind::Text) return summary_->setText("This stage has no nodes to compare.");
   if (step->before.empty()) return summary_->setText("The first stage: there is nothing to compare it with.");
@@ -291,12 +292,11 @@ void ChangesPanel::fill() {
   bool same = d.added.empty() && d.removed.empty() && d.changed.empty();
   summary_->setText(
       same ? QString("The same nodes as in %1%2.").arg(qt(step->before), d.reordered ? ", in another order" : "")
-           : QString("Against %1: %2 added, %3 removed, %4 changed; %5 rewrites.")
+           : QString("Against %1: %2 added, %3 removed, %4 changed.")
                  .arg(qt(step->before))
                  .arg(d.added.size())
                  .arg(d.removed.size())
-                 .arg(d.changed.size())
-                 .arg(step->rewrites.size()));
+                 .arg(d.changed.size()));
 }
 
 // ----------------------------------------------------------------------------------------------------- SourcePanel
@@ -432,11 +432,9 @@ void CodePanel::set_units(const std::vector<CodeUnit>& units, const QString& whe
 void CodePanel::follow(const Details& details) {
   if (units_.empty()) return;
   QString kernel = details.kernels.empty() ? QString() : qt(details.kernels.front().name);
-  for (CodeUnit& unit : units_) {
-    auto same = std::find_if(details.code.begin(), details.code.end(),
-                             [&](const CodeUnit& other) { return other.artifact.id == unit.artifact.id; });
-    unit.lines = same == details.code.end() ? std::vector<std::pair<int, int>>() : same->lines;
-  }
+  bool kernel_itself = details.selection.node == 0;
+  for (CodeUnit& unit : units_)
+    unit.lines = kernel_itself && !unit.kernel.empty() ? LineRanges() : lines_of(unit.artifact, details.related);
   if (int at = kernels_->findText(kernel); at >= 0) kernels_->setCurrentIndex(at);
   show_unit();
 }

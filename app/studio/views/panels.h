@@ -9,9 +9,9 @@
 #include <QLabel>
 #include <QListWidget>
 #include <QSortFilterProxyModel>
-#include <QSplitter>
 #include <QStandardItemModel>
 #include <QTabBar>
+#include <QTabWidget>
 #include <QTableView>
 #include <QTreeView>
 
@@ -91,6 +91,7 @@ class ChangesPanel : public QWidget {
   QLabel* summary_;
   LinkTable* changes_;
   LinkTable* rewrites_;
+  QTabWidget* pages_ = nullptr;
 };
 
 /// Python source of the selection.
