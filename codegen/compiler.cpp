@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "codegen/library_call.h"
+#include "codegen/library_layout.h"
 #include "codegen/loop_jit.h"
 #include "codegen/opaque_call.h"
 #include "core/support/error.h"
@@ -27,6 +28,22 @@ bool is_mutated(const Plan& plan, size_t buffer) {
   });
 }
 
+/// The buffer whose memory this one takes over in the end.
+int root_of(const Plan& plan, int buffer) {
+  for (size_t steps = 0; steps < plan.buffers.size() && plan.buffers[buffer].reuse_of >= 0; ++steps) {
+    if (static_cast<size_t>(plan.buffers[buffer].reuse_of) >= plan.buffers.size()) break;
+    buffer = plan.buffers[buffer].reuse_of;
+  }
+  return buffer;
+}
+
+/// Whether the result takes over the memory of something that the call reads.
+bool is_aliased(const Plan& plan, const LibraryCall& call, const Launch& launch) {
+  const int result = root_of(plan, launch.buffers[call.result.buffer]);
+  return std::any_of(call.operands.begin(), call.operands.end(),
+                     [&](const LibraryOperand& o) { return root_of(plan, launch.buffers[o.buffer]) == result; });
+}
+
 class CpuCompiler : public KernelCompiler {
  public:
   std::string name() const override { return "cpu"; }
@@ -36,10 +53,12 @@ class CpuCompiler : public KernelCompiler {
     artifacts_.assign(plan.launches.size(), {});
     const auto scratch = std::make_shared<library::Scratch>();
     const std::vector<const Tensor*> constants = constants_of(plan);
+    check_buffers(plan);
+    const std::vector<LibraryCall> calls = library::lay_out_channels_last(plan);
     for (size_t i = 0; i < plan.launches.size(); ++i) {
       const Launch& launch = plan.launches[i];
-      if (const auto* call = std::get_if<LibraryCall>(&launch.work)) {
-        kernels[i] = compile_library(*call, launch, constants, options, scratch, i);
+      if (std::holds_alternative<LibraryCall>(launch.work)) {
+        kernels[i] = compile_library(plan, calls[i], launch, constants, options, scratch, i);
       } else if (std::holds_alternative<OpaqueCall>(launch.work)) {
         kernels[i] = compile_opaque_call(plan, launch);
       }
@@ -53,6 +72,22 @@ class CpuCompiler : public KernelCompiler {
   }
 
  private:
+  static void check_buffers(const Plan& plan) {
+    for (const Launch& launch : plan.launches) {
+      for (int b : launch.buffers) {
+        if (b < 0 || static_cast<size_t>(b) >= plan.buffers.size())
+          throw_internal("launch " + launch.name + " names a buffer that the plan does not have");
+      }
+      const auto* call = std::get_if<LibraryCall>(&launch.work);
+      if (!call) continue;
+      const auto count = static_cast<int>(launch.buffers.size());
+      const auto outside = [&](const LibraryOperand& o) { return o.buffer < 0 || o.buffer >= count; };
+      if (outside(call->result) || std::any_of(call->operands.begin(), call->operands.end(), outside)) {
+        throw_internal("library call " + launch.name + " names a buffer that its launch does not have");
+      }
+    }
+  }
+
   static std::vector<const Tensor*> constants_of(const Plan& plan) {
     std::vector<const Tensor*> constants(plan.buffers.size());
     for (size_t i = 0; i < plan.buffers.size(); ++i) {
@@ -62,17 +97,13 @@ class CpuCompiler : public KernelCompiler {
     return constants;
   }
 
-  std::unique_ptr<CompiledKernel> compile_library(const LibraryCall& call, const Launch& launch,
+  std::unique_ptr<CompiledKernel> compile_library(const Plan& plan, const LibraryCall& call, const Launch& launch,
                                                   const std::vector<const Tensor*>& constants,
                                                   const CompileOptions& options,
                                                   const std::shared_ptr<library::Scratch>& scratch, size_t index) {
     std::vector<const Tensor*> mine;
-    for (int b : launch.buffers) {
-      if (b < 0 || static_cast<size_t>(b) >= constants.size())
-        throw_internal("launch " + launch.name + " names a buffer that the plan does not have");
-      mine.push_back(constants[b]);
-    }
-    auto kernel = library::compile_library_call(call, mine, options, scratch);
+    for (int b : launch.buffers) mine.push_back(constants[b]);
+    auto kernel = library::compile_library_call(call, mine, options, scratch, is_aliased(plan, call, launch));
     if (options.keep_artifacts) {
       CodeArtifact text{"library", kernel->describe(), {}};
       const auto lines = std::count(text.text.begin(), text.text.end(), '\n');

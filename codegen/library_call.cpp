@@ -8,6 +8,7 @@
 #include <list>
 
 #include "codegen/library_attention.h"
+#include "codegen/library_copy.h"
 #include "codegen/library_fallback.h"
 #include "codegen/onednn.h"
 #include "core/runtime/parallel.h"
@@ -21,11 +22,12 @@ constexpr size_t kInstances = 32;
 class Kernel : public LibraryKernel {
  public:
   Kernel(const LibraryCall& call, std::span<const Tensor* const> constants, const CompileOptions& options,
-         std::shared_ptr<Scratch> scratch)
+         std::shared_ptr<Scratch> scratch, bool aliased)
       : call_(call),
         constants_(constants.begin(), constants.end()),
         prepack_(options.prepack),
-        scratch_(std::move(scratch)) {
+        scratch_(std::move(scratch)),
+        aliased_(aliased) {
     check();
     collect_symbols();
     if (symbols_.empty()) instance_for({}, options.threads > 0 ? options.threads : thread_count());
@@ -34,6 +36,10 @@ class Kernel : public LibraryKernel {
   void run(const LaunchArgs& args) override {
     Instance& instance = last_ && matches(*last_, args) ? last_->instance : instance_for(args.symbols, args.threads);
     instance.run({args.buffers, scratch_->data(), args.threads});
+  }
+
+  std::vector<SymInt> strides_of(size_t buffer) const override {
+    return call_.result.buffer == static_cast<int>(buffer) ? call_.result.strides : std::vector<SymInt>{};
   }
 
   std::string describe() const override {
@@ -64,12 +70,14 @@ class Kernel : public LibraryKernel {
   View view(const LibraryOperand& operand, const SymBindings& symbols) const;
   ConcreteCall concrete(const SymBindings& symbols, int threads);
   void build(const ConcreteCall& call, Instance& instance);
+  void build_aside(const ConcreteCall& call, Instance& instance);
   void convert_constant_weight(ConcreteCall& call);
 
-  const LibraryCall& call_;
+  const LibraryCall call_;
   std::vector<const Tensor*> constants_;
   bool prepack_;
   std::shared_ptr<Scratch> scratch_;
+  bool aliased_;
   std::vector<size_t> symbols_;
   PackedConstants packed_;
   Tensor converted_weight_;
@@ -190,6 +198,18 @@ void Kernel::build(const ConcreteCall& call, Instance& instance) {
   build_fallback_convolution(call, instance);
 }
 
+/// Into memory of its own, then copied: primitives may write parts of a result before they have read all of an operand.
+void Kernel::build_aside(const ConcreteCall& call, Instance& instance) {
+  if (call.result.numel() == 0) return;
+  ConcreteCall aside = call;
+  auto memory = std::make_shared<const Tensor>(Tensor::empty(call.result.dtype, call.result.shape));
+  aside.result.slot = {Slot::Kind::Fixed, 0, 0, memory->data()};
+  aside.result.strides = memory->strides;
+  build(aside, instance);
+  instance.steps.push_back(make_copy(aside.result, call.result));
+  instance.owned.push_back(std::move(memory));
+}
+
 Instance& Kernel::instance_for(const SymBindings& symbols, int threads) {
   std::vector<int64_t> key;
   for (size_t id : symbols_) {
@@ -203,7 +223,11 @@ Instance& Kernel::instance_for(const SymBindings& symbols, int threads) {
     ConcreteCall call = concrete(symbols, threads);
     convert_constant_weight(call);
     const OmpThreads omp(threads);  // oneDNN divides the work when the primitive is made
-    build(call, made.instance);
+    if (aliased_) {
+      build_aside(call, made.instance);
+    } else {
+      build(call, made.instance);
+    }
     scratch_->reserve(made.instance.scratch.bytes());
     if (entries_.size() >= kInstances) entries_.pop_back();
     entries_.push_front(std::move(made));
@@ -217,8 +241,9 @@ Instance& Kernel::instance_for(const SymBindings& symbols, int threads) {
 }  // namespace
 
 std::unique_ptr<LibraryKernel> compile_library_call(const LibraryCall& call, std::span<const Tensor* const> constants,
-                                                    const CompileOptions& options, std::shared_ptr<Scratch> scratch) {
-  return std::make_unique<Kernel>(call, constants, options, std::move(scratch));
+                                                    const CompileOptions& options, std::shared_ptr<Scratch> scratch,
+                                                    bool aliased) {
+  return std::make_unique<Kernel>(call, constants, options, std::move(scratch), aliased);
 }
 
 }  // namespace strata::library

@@ -20,9 +20,11 @@ class LibraryKernel : public CompiledKernel {
   virtual std::string describe() const = 0;
 };
 
-/// `constants[i]` is the value of the launch's buffer i if it never changes, else null; both must outlive the kernel,
-/// as must `call`. Calls without symbolic sizes are built here, others on their first run. Throws Error.
+/// `constants[i]` is the value of the launch's buffer i if it never changes, else null; they must outlive the kernel.
+/// `aliased`: the result may share memory with an operand. Calls without symbolic sizes are built here, others on their
+/// first run. Throws Error.
 std::unique_ptr<LibraryKernel> compile_library_call(const LibraryCall& call, std::span<const Tensor* const> constants,
-                                                    const CompileOptions& options, std::shared_ptr<Scratch> scratch);
+                                                    const CompileOptions& options, std::shared_ptr<Scratch> scratch,
+                                                    bool aliased = false);
 
 }  // namespace strata::library

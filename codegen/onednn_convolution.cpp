@@ -146,6 +146,53 @@ std::optional<Primitive> attempt(const Activations& a, const Shape& s, const std
   }
 }
 
+bool reads_whole_result(const ResultOp& op, const View& out) {
+  return op.has_operand() && op.operand.shape == out.shape;
+}
+
+/// Operands of the result's shape laid out channels-last, in scratch unless they are already.
+std::vector<ResultOp> with_operands_last(const std::vector<ResultOp>& ops, const View& out, Instance& instance) {
+  std::vector<ResultOp> moved = ops;
+  for (ResultOp& op : moved) {
+    View& v = op.operand;
+    if (!reads_whole_result(op, out) || is_channels_last(v) || !onednn_dtype(v.dtype)) continue;
+    if (!v.is_contiguous()) {
+      const View dense = instance.scratch.tensor(v.dtype, v.shape);
+      instance.steps.push_back(make_copy(v, dense));
+      v = dense;
+    }
+    View last = channels_last(instance.scratch.tensor(v.dtype, v.shape));
+    instance.steps.push_back(
+        make_onednn_reorder(onednn_desc(v), v.slot, onednn_desc(last), last.slot, instance.scratch));
+    v = last;
+  }
+  return moved;
+}
+
+/// Channels-last where the data lies so already, or where an operand of the result's shape must lie as the result does
+/// (layouts of the primitive's own choice have no fast kernel for these); else whatever it likes best.
+std::optional<Primitive> choose(const View& in, const View& out, const Shape& s, const std::optional<View>& bias,
+                                std::vector<ResultOp>& ops, DType dtype, Instance& made) {
+  const auto is_last = [](const View& v) { return is_channels_last(v) && !v.is_contiguous(); };
+  const bool whole =
+      std::any_of(ops.begin(), ops.end(), [&](const ResultOp& op) { return reads_whole_result(op, out); });
+  if (is_last(in) || is_last(out) || whole) {
+    Instance with_last;
+    with_last.scratch = made.scratch;
+    const std::vector<ResultOp> moved = with_operands_last(ops, out, with_last);
+    if (std::optional<Primitive> p = attempt({channels_last(in), channels_last(out), true}, s, bias, moved, dtype)) {
+      made.scratch = with_last.scratch;
+      for (auto& step : with_last.steps) made.steps.push_back(std::move(step));
+      ops = moved;
+      return p;
+    }
+  }
+  // Of the operations, only those before the first operand of the result's shape: its layout is not known.
+  const auto end =
+      std::find_if(ops.begin(), ops.end(), [&](const ResultOp& op) { return reads_whole_result(op, out); });
+  return attempt({in, out, false}, s, bias, {ops.begin(), end}, dtype);
+}
+
 /// Copies an operand into scratch in the compute type when it has another or odd strides.
 void stage(View& v, DType dtype, bool any_strides, Instance& instance) {
   if (v.dtype == dtype && (any_strides || v.is_contiguous() || is_channels_last(v))) return;
@@ -214,18 +261,16 @@ bool build_onednn_convolution(const ConcreteCall& call, PackedConstants& packed,
   const bool direct = onednn_dtype(call.result.dtype) && (call.result.is_contiguous() || is_channels_last(call.result));
   View out = direct ? call.result : plain(call.result);
   if (!direct) out.dtype = DType::F32;
-  const bool last = is_channels_last(in) && is_channels_last(out) && !(in.is_contiguous() && out.is_contiguous());
-  Activations acts{last ? channels_last(in) : in, last ? channels_last(out) : out, last};
-  std::optional<Primitive> p = attempt(acts, shape, bias, ops, dtype);
+  std::optional<Primitive> p = choose(in, out, shape, bias, ops, dtype, made);
   if (p && p->attr.taken < ops.size() && out.dtype != DType::F32) {
-    acts.out.dtype = out.dtype = DType::F32;
-    p = attempt(acts, shape, bias, ops, dtype);
+    out.dtype = DType::F32;
+    p = choose(in, out, shape, bias, ops, dtype, made);
   }
   if (!p) return false;
 
   std::vector<OnednnArg> args;
   Slot in_slot = in.slot;
-  if (const memory::desc from = onednn_desc(acts.in); from != p->in) {
+  if (const memory::desc from = onednn_desc(in); from != p->in) {
     in_slot = made.scratch.take(static_cast<int64_t>(p->in.get_size()));
     made.steps.push_back(make_onednn_reorder(from, in.slot, p->in, in_slot, made.scratch));
   }
@@ -235,20 +280,10 @@ bool build_onednn_convolution(const ConcreteCall& call, PackedConstants& packed,
   const std::vector<ResultOp> rest(ops.begin() + static_cast<int64_t>(p->attr.taken), ops.end());
   const bool to_result = direct && out.dtype == call.result.dtype;
   if (!to_result) out.slot = made.scratch.take(out.numel() * 4);
-  const memory::desc wanted = onednn_desc(acts.out);
+  const memory::desc wanted = onednn_desc(out);
   const Slot out_slot = wanted == p->out ? out.slot : made.scratch.take(static_cast<int64_t>(p->out.get_size()));
   args.push_back({DNNL_ARG_DST, p->out, out_slot});
-  // Operands of the result's shape must lie as the result does inside the primitive.
-  for (OnednnArg a : p->attr.args) {
-    if (wanted != p->out && a.desc.dims() == p->out.dims()) {
-      memory::desc as_out = p->out;
-      as_out.data.data_type = a.desc.data.data_type;
-      const Slot to = made.scratch.take(static_cast<int64_t>(as_out.get_size()));
-      made.steps.push_back(make_onednn_reorder(a.desc, a.slot, as_out, to, made.scratch));
-      a = {a.id, as_out, to};
-    }
-    args.push_back(std::move(a));
-  }
+  args.insert(args.end(), p->attr.args.begin(), p->attr.args.end());
   if (const auto size = p->scratchpad.get_size(); size > 0) {
     args.push_back({DNNL_ARG_SCRATCHPAD, p->scratchpad, made.scratch.take(static_cast<int64_t>(size))});
   }

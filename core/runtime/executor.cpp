@@ -432,7 +432,9 @@ void Executor::Impl::observe(size_t launch) const {
     Tensor view;
     view.dtype = buffer.dtype;
     view.shape = eval(buffer.shape, layout->symbols, "buffer " + buffer.name);
-    view.strides = eval(buffer.strides, layout->symbols, "buffer " + buffer.name);
+    const std::vector<SymInt> moved = kernels[launch]->strides_of(position);
+    const bool whole = moved.size() == buffer.shape.size() && !moved.empty();
+    view.strides = eval(whole ? moved : buffer.strides, layout->symbols, "buffer " + buffer.name);
     if (view.strides.size() != view.shape.size())
       view.strides = contiguous_strides(std::span<const int64_t>(view.shape));
     view.storage = std::make_shared<Storage>();

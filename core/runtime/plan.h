@@ -93,6 +93,9 @@ class CompiledKernel {
   virtual ~CompiledKernel() = default;
   /// Thread-compatible: one call at a time per kernel object.
   virtual void run(const LaunchArgs& args) = 0;
+  /// Strides in which the kernel leaves buffer i of its launch, where they may differ from the plan's (a code generator may lay out anew what only its
+  /// own kernels read); empty: as planned.
+  virtual std::vector<SymInt> strides_of(size_t /*buffer*/) const { return {}; }
 };
 
 struct CompileOptions {
