@@ -246,7 +246,8 @@ class Printer {
     // Right of a function that stands alone, so that they cannot be taken for text behind it.
     indent_ = indent + (is_class || indent == 0 ? 4 : 0);
     children();
-    indent_ = indent;
+    // At the margin, wherever the class is: its last lines may be text that stands behind all classes.
+    indent_ = 0;
     if (const std::string* trailer = extra(g.extra, "fx.trailer")) lines(*trailer);
   }
 

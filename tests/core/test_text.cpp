@@ -45,7 +45,6 @@ Graph everything(const std::shared_ptr<ShapeEnv>& env) {
   Node* n = g.add(NodeKind::Call, "my.foreign op",
                   {NoneArg{},
                    x,
-                   static_cast<Node*>(nullptr),
                    true,
                    7,
                    1.0,
