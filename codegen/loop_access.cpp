@@ -273,29 +273,40 @@ llvm::Value* KernelEmitter::load_lanes(BufferId buffer, const Address& a, Value*
   bool strided = a.kind == Address::Kind::Strided;
   if (strided && a.step == 1) return load_contiguous(buffer, a, mask, false);
   if (strided && a.step == -1) return load_contiguous(buffer, a, mask, true);
-  if (strided && !mask && a.step >= 2 && a.step <= 4) return load_interleaved(buffer, a);
+  const bool prefix = !mask || (mask == active_ && active_count_);
+  if (strided && prefix && a.step >= 2 && a.step <= 4) return load_interleaved(buffer, a, mask != nullptr);
   return gather(buffer, pointers(buffer, a), mask);
 }
 
 /// A small stride: whole vectors and a shuffle are cheaper than a gather. Nothing behind the last lane's element is
 /// read.
-llvm::Value* KernelEmitter::load_interleaved(BufferId buffer, const Address& a) {
+llvm::Value* KernelEmitter::load_interleaved(BufferId buffer, const Address& a, bool partial) {
   llvm::Type* element = math_.memory_type(k_.buffers[buffer].dtype);
   auto step = static_cast<unsigned>(*a.step);
   auto* type = FixedVectorType::get(element, lanes_);
   llvm::Value* out = nullptr;
+  llvm::Type* i32 = b_.getInt32Ty();
+  // Elements up to that of the last lane that counts.
+  Value* limit = nullptr;
+  if (partial) {
+    Value* last = b_.CreateMul(b_.CreateSub(active_count_, b_.getInt32(1)), b_.getInt32(step));
+    limit = b_.CreateVectorSplat(lanes_, last);
+  }
   // Vector v holds the elements [v * lanes, (v + 1) * lanes); lane i wants element i * step.
   for (unsigned v = 0; v < step; ++v) {
     unsigned last = (lanes_ - 1) * step;
     unsigned count = std::min(lanes_, last + 1 - std::min(last + 1, v * lanes_));
     Value* place = pointer(buffer, b_.CreateAdd(a.base, b_.getInt64(v * lanes_)));
     Value* part = nullptr;
-    if (count == lanes_) {
+    Value* zero = llvm::Constant::getNullValue(type);
+    if (partial) {
+      Value* elements = b_.CreateAdd(lane_numbers(i32), b_.CreateVectorSplat(lanes_, b_.getInt32(v * lanes_)));
+      part = b_.CreateMaskedLoad(type, place, align_of(buffer), b_.CreateICmpULE(elements, limit), zero);
+    } else if (count == lanes_) {
       part = b_.CreateAlignedLoad(type, place, align_of(buffer));
     } else {
       std::vector<llvm::Constant*> keep;
       for (unsigned i = 0; i < lanes_; ++i) keep.push_back(b_.getInt1(i < count));
-      Value* zero = llvm::Constant::getNullValue(type);
       part = b_.CreateMaskedLoad(type, place, align_of(buffer), llvm::ConstantVector::get(keep), zero);
     }
     llvm::SmallVector<int, 64> picks;

@@ -94,7 +94,7 @@ class KernelEmitter {
   Value* load_uniform(const loop::Scalar& s, const Address& a, bool vector);
   Value* load_lanes(loop::BufferId buffer, const Address& a, Value* mask);
   Value* load_contiguous(loop::BufferId buffer, const Address& a, Value* mask, bool reversed);
-  Value* load_interleaved(loop::BufferId buffer, const Address& a);
+  Value* load_interleaved(loop::BufferId buffer, const Address& a, bool partial);
   Value* gather(loop::BufferId buffer, Value* addresses, Value* mask);
   void emit_store(const loop::Store& s);
   void store_scalar(const loop::Store& s, const Address& a, Value* value);
@@ -144,6 +144,7 @@ class KernelEmitter {
   int depth_ = 0;
   unsigned lanes_ = 1;
   Value* active_ = nullptr;                             ///< lanes that count; null: all
+  Value* active_count_ = nullptr;                       ///< how many (i32): the first ones
   std::vector<std::vector<Accumulator>> accumulators_;  ///< per copy, per reduction
   size_t scalar_copy_ = SIZE_MAX;                       ///< the copy that the scalar rest of a loop uses
   std::vector<char> accumulated_;

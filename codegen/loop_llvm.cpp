@@ -224,7 +224,7 @@ void KernelEmitter::forget(int level) {
 void KernelEmitter::emit_points(Value* low, Value* high) {
   depth_ = kPointLevel;
   lanes_ = 1;
-  active_ = nullptr;
+  active_ = active_count_ = nullptr;
   if (k_.outer.empty()) return emit_point();
   size_t symbol = k_.axes[k_.outer.back()].symbol;
   if (plan_.lanes_are_points && plan_.lanes > 1) return emit_point_vectors(low, high);
@@ -255,13 +255,14 @@ void KernelEmitter::emit_point_vectors(Value* low, Value* high) {
     symbols_[symbol] = i;
     if (can_mask) {
       Value* left = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(high, i), b_.getInt64(width));
-      Value* bound = b_.CreateVectorSplat(width, b_.CreateTrunc(left, b_.getInt32Ty()));
+      active_count_ = b_.CreateTrunc(left, b_.getInt32Ty());
+      Value* bound = b_.CreateVectorSplat(width, active_count_);
       active_ = b_.CreateICmpULT(lane_numbers(b_.getInt32Ty()), bound);
     }
     emit_point();
   });
   lanes_ = 1;
-  active_ = nullptr;
+  active_ = active_count_ = nullptr;
   depth_ = kRowLevel;
 }
 
@@ -367,13 +368,14 @@ void KernelEmitter::emit_lane_loops() {
     symbols_[axis.symbol] = i;
     if (can_mask) {
       Value* left = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(extent, i), b_.getInt64(width));
-      Value* bound = b_.CreateVectorSplat(width, b_.CreateTrunc(left, b_.getInt32Ty()));
+      active_count_ = b_.CreateTrunc(left, b_.getInt32Ty());
+      Value* bound = b_.CreateVectorSplat(width, active_count_);
       active_ = b_.CreateICmpULT(lane_numbers(b_.getInt32Ty()), bound);
     }
     emit_body(can_mask ? 0 : scalar_copy_);
     forget(level);
   });
-  active_ = nullptr;
+  active_ = active_count_ = nullptr;
   lanes_ = width;
 }
 

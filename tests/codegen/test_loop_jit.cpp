@@ -245,6 +245,29 @@ TEST(LoopJit, MaxPoolWindows) {
   }
 }
 
+/// Windows without padding: loads with strides 2 to 5 in whole and partial vectors, and the last one ends with the
+/// buffer.
+TEST(LoopJit, UnpaddedWindows) {
+  for (const Target& target : targets()) {
+    for (int stride : {2, 3, 4, 5}) {
+      for (int width : {1, 6, 14, 16, 35}) {
+        LoopCase c("windows");
+        int rows = 3, line = width * stride;
+        DType d = width % 2 ? DType::F32 : DType::I16;
+        BufferId x = c.input("x", d, rows * line), y = c.output("y", d, rows * width);
+        SymInt i = c.outer(rows), j = c.outer(width);
+        AxisId r = c.inner(stride);
+        Body& b = c.body;
+        size_t nest = b.begin_nest({r});
+        b.reduce({Combine::Max, b.load(x, i * line + stride * j + b.axis_index(r)), kNone, kNone, d, 0});
+        b.begin_nest({});
+        b.store({y, i * width + j, b.reduced(nest, 0)});
+        check(c, Check::Jit, target);
+      }
+    }
+  }
+}
+
 TEST(LoopJit, Embedding) {
   for (const Target& target : targets()) {
     LoopCase c("embedding");
