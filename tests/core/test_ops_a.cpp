@@ -91,8 +91,7 @@ void compare(const std::vector<RefValue>& got, const OpCase& c, bool float64) {
   }
 }
 
-// -----------------------------------------------------------------------------------------------------------------
-// types
+// --------------------------------------------------------------------------------------------------------------- types
 
 TEST(OpsA, TypesAreThoseOfPyTorch) {
   for (const OpCase& c : cases()) {
@@ -120,8 +119,7 @@ TEST(OpsA, TypesAreThoseOfPyTorch) {
   }
 }
 
-// ----------------------------------------------------------------------------------------------------------------
-// values
+// -------------------------------------------------------------------------------------------------------------- values
 
 void check_values(bool float64, bool decompose, size_t at_least) {
   size_t checked = 0;
@@ -155,8 +153,7 @@ TEST(OpsA, ReferencesInFloat64AreClose) { check_values(true, false, 1100); }
 TEST(OpsA, DecompositionsGivePyTorchsValues) { check_values(false, true, 250); }
 TEST(OpsA, DecompositionsInFloat64AreClose) { check_values(true, true, 250); }
 
-// -------------------------------------------------------------------------------------------------------------
-// gradients
+// ----------------------------------------------------------------------------------------------------------- gradients
 
 /// Cotangents of the inputs, through the row's gradient or that of its decomposition; null where PyTorch gives none.
 class Backward {
@@ -327,8 +324,7 @@ TEST(OpsA, GradientsAreFiniteDifferencesInFloat64) {
   }
 }
 
-// -----------------------------------------------------------------------------------------------------------------
-// table
+// --------------------------------------------------------------------------------------------------------------- table
 
 /// Names of rows that this file answers for.
 std::set<std::string> my_rows() {

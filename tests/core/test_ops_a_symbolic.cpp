@@ -137,8 +137,7 @@ TEST_F(OpsASymbolic, ViewStridesOfUnknownLayoutsStayUnknown) {
   EXPECT_TRUE(call("aten.relu.default", {x})->tensor().strides);
 }
 
-// ----------------------------------------------------------------------------------------------------------------
-// errors
+// -------------------------------------------------------------------------------------------------------------- errors
 
 TEST_F(OpsASymbolic, WrongCallsNameOperatorOperandsAndExpectation) {
   Node* x = input({2, 3});
@@ -189,7 +188,7 @@ TEST_F(OpsASymbolic, IntegerDivisionByZeroIsAUserError) {
   }
 }
 
-// -------------------------------------------------------------------------------------------------------------- in
+// ------------------------------------------------------------------------------------------------------------------ in
 // place
 
 TEST_F(OpsASymbolic, InPlaceFormsWriteTheirOperand) {
@@ -213,8 +212,7 @@ TEST_F(OpsASymbolic, InPlaceFormsKeepTypeAndShape) {
   EXPECT_THAT(error("aten.exp_.default", {input({3}, DType::I64)}), HasSubstr("cannot be written to int64"));
 }
 
-// -----------------------------------------------------------------------------------------------------------------
-// sizes
+// --------------------------------------------------------------------------------------------------------------- sizes
 
 TEST_F(OpsASymbolic, ArithmeticOnSizesGivesExpressions) {
   Node* x = input({s, 4});

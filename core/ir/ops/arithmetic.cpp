@@ -14,7 +14,7 @@ using Ctx = const GradientContext&;
 Node* where(Ctx c, Node* mask, Node* a, Node* b) { return c.b.call("aten.where.self", {mask, a, b}); }
 Node* zero_where(Ctx c, Node* mask, Node* x) { return c.b.call("aten.masked_fill.Scalar", {x, mask, 0.0}); }
 
-// ------------------------------------------------------------------------------------------------------------ add and
+// ------------------------------------------------------------------------------------------------------------- add and
 // sub
 
 /// `a op alpha * b`; alpha is parameter 2.
@@ -84,8 +84,7 @@ Rows sums() {
   return r;
 }
 
-// --------------------------------------------------------------------------------------------------------------
-// products
+// ------------------------------------------------------------------------------------------------------------ products
 
 ScalarId mul_body(Body& b, const Call& call, Operands x) {
   const ScalarOp op = body_dtype(b, x) == DType::Bool ? ScalarOp::And : ScalarOp::Mul;
@@ -239,8 +238,7 @@ Rows divisions() {
   return r;
 }
 
-// ----------------------------------------------------------------------------------------------------------------
-// powers
+// -------------------------------------------------------------------------------------------------------------- powers
 
 template <class T>
 T power(T a, T b) {
@@ -342,7 +340,7 @@ Rows powers() {
   return r;
 }
 
-// -------------------------------------------------------------------------------------------------- extrema and atan2
+// --------------------------------------------------------------------------------------------------- extrema and atan2
 
 /// dy where a beats b, half of it where they are equal (as PyTorch), 0 elsewhere.
 template <bool Larger, size_t Me>

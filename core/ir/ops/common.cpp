@@ -10,8 +10,7 @@ void append(Rows& rows, Rows more) {
   rows.insert(rows.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
-// ----------------------------------------------------------------------------------------------------------------
-// calls
+// --------------------------------------------------------------------------------------------------------------- calls
 
 namespace {
 
@@ -80,7 +79,7 @@ Argument int_list(const std::vector<int64_t>& items) {
 
 Argument integer(const SymInt& value) { return value.is_const() ? Argument(value.value()) : Argument(value); }
 
-// --------------------------------------------------------------------------------------------------------- result
+// -------------------------------------------------------------------------------------------------------------- result
 // types
 
 namespace {
@@ -149,14 +148,25 @@ Type same_type(const Call& call) {
   return result_like(call, t.dtype, t.shape);
 }
 
+Type decomposed_type(const Call& call) {
+  Graph scratch;  // only types are looked at: the operands stay where they are
+  Builder builder(scratch);
+  std::vector<Type> types;
+  for (const Node* n : call.op().decompose(builder, call)) {
+    types.push_back(n->type);
+    types.back().tensor.requires_grad = false;
+  }
+  return call.op().schema.returns.size() > 1 || call.op().schema.returns[0] == "Tensor[]" ? Type::tuple(types)
+                                                                                          : types.at(0);
+}
+
 Type no_type(const Call&) {
   Type type;
   type.kind = Type::Kind::None;
   return type;
 }
 
-// ------------------------------------------------------------------------------------------------------------
-// references
+// ---------------------------------------------------------------------------------------------------------- references
 
 double scalar_value(const RefContext& c, size_t i) {
   const Argument& a = c.call.arg(i);
@@ -262,7 +272,7 @@ RowLoop::RowLoop(const std::vector<int64_t>& shape, const std::vector<std::vecto
   for (size_t d = 0; d + 1 < shape_.size(); ++d) rows_ *= shape_[d];
 }
 
-// ----------------------------------------------------------------------------------------------------------- loop
+// ---------------------------------------------------------------------------------------------------------------- loop
 // bodies
 
 DType body_dtype(const Body& body, Operands operands) {
@@ -286,8 +296,7 @@ ScalarId body_operand(Body& body, const Call& call, Operands operands, size_t i)
   return operands[k];
 }
 
-// -------------------------------------------------------------------------------------------------------------
-// gradients
+// ----------------------------------------------------------------------------------------------------------- gradients
 
 Node* fit(Builder& builder, Node* gradient, const Node* operand) {
   if (!gradient) return nullptr;
@@ -301,8 +310,7 @@ std::vector<Node*> zero_gradient(const GradientCall& g) {
   return gradient_of<[](const GradientContext& c) { return c.b.call("aten.zeros_like.default", {c.x()}); }>(g);
 }
 
-// ------------------------------------------------------------------------------------------------------------------
-// rows
+// ---------------------------------------------------------------------------------------------------------------- rows
 
 OpDef row(std::string_view schema, uint32_t traits, Promotion promotion, ShapeRule shape, Reference reference,
           PointwiseBody body, std::variant<Gradient, NoGradient> gradient, std::string_view doc) {

@@ -26,8 +26,7 @@ namespace strata::ops {
 using Rows = std::vector<OpDef>;
 void append(Rows& rows, Rows more);
 
-// ----------------------------------------------------------------------------------------------------------------
-// calls
+// --------------------------------------------------------------------------------------------------------------- calls
 
 /// Throws a user Error: `aten.add.Tensor(f32[2], f32[3]): <what>`.
 [[noreturn]] void reject(const Call& call, const std::string& what, const std::string& hint = {});
@@ -46,7 +45,7 @@ Argument int_list(const std::vector<int64_t>& items);
 /// An integer, symbolic or not, as an argument.
 Argument integer(const SymInt& value);
 
-// --------------------------------------------------------------------------------------------------------- result
+// -------------------------------------------------------------------------------------------------------------- result
 // types
 
 /// Contiguous tensor on the device of the first tensor operand.
@@ -63,11 +62,12 @@ Type number_type(const Call& call);
 Type integral_type(const Call& call);
 /// Shape and type of operand 0.
 Type same_type(const Call& call);
+/// What the row's decomposition gives: for compounds whose result type has no rule of its own.
+Type decomposed_type(const Call& call);
 /// For assertions and other calls without a value.
 Type no_type(const Call& call);
 
-// ------------------------------------------------------------------------------------------------------------
-// references
+// ---------------------------------------------------------------------------------------------------------- references
 
 /// A number argument at run time: Scalar, float, int, or a symbolic number.
 double scalar_value(const RefContext& context, size_t i);
@@ -265,7 +265,7 @@ T nan_min(T a, T b) {
   return is_nan(a) || a < b ? a : b;
 }
 
-// ----------------------------------------------------------------------------------------------------------- loop
+// ---------------------------------------------------------------------------------------------------------------- loop
 // bodies
 
 using loop::Body;
@@ -289,8 +289,7 @@ ScalarId binary_body(Body& body, const Call& call, Operands x) {
   return body.binary(Op, body_operand(body, call, x, 0), body_operand(body, call, x, 1));
 }
 
-// -------------------------------------------------------------------------------------------------------------
-// gradients
+// ----------------------------------------------------------------------------------------------------------- gradients
 
 /// Sums `gradient` down to the operand's shape and casts it to the operand's type; null stays null.
 Node* fit(Builder& builder, Node* gradient, const Node* operand);
@@ -327,8 +326,7 @@ std::vector<Node*> gradient_of(const GradientCall& g) {
 /// The gradient that is zero everywhere (floor, sign, ...).
 std::vector<Node*> zero_gradient(const GradientCall& g);
 
-// ------------------------------------------------------------------------------------------------------------------
-// rows
+// ---------------------------------------------------------------------------------------------------------------- rows
 
 /// Primitive pointwise row.
 OpDef row(std::string_view schema, uint32_t traits, Promotion promotion, ShapeRule shape, Reference reference,

@@ -46,8 +46,7 @@ std::vector<SymInt> checked_sizes(const Call& call, std::vector<SymInt> shape) {
   return shape;
 }
 
-// ------------------------------------------------------------------------------------------------------------------
-// full
+// ---------------------------------------------------------------------------------------------------------------- full
 
 Type full_type(const Call& call) {
   return Type::of(given_dtype(call).value_or(number_dtype(call.arg(1))), checked_sizes(call, call.integers(0)),
@@ -153,7 +152,7 @@ Rows fills() {
   return r;
 }
 
-// --------------------------------------------------------------------------------------------------- fills of an
+// --------------------------------------------------------------------------------------------------------- fills of an
 // operand
 
 Type scalar_tensor_type(const Call& call) {
@@ -202,8 +201,7 @@ Rows operand_fills() {
   return r;
 }
 
-// ----------------------------------------------------------------------------------------------------------------
-// arange
+// -------------------------------------------------------------------------------------------------------------- arange
 
 /// Positions of start, end and step among the parameters; -1: not there (0 and 1).
 struct Progression {
@@ -299,8 +297,7 @@ Rows aranges() {
   return r;
 }
 
-// ----------------------------------------------------------------------------------------------------------------
-// random
+// -------------------------------------------------------------------------------------------------------------- random
 
 /// Uniform bits from the node and the element: the same program draws the same numbers, whatever the order of
 /// execution.

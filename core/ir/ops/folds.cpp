@@ -26,7 +26,7 @@ OpDef fold(const char* schema, ShapeRule type, Reference reference, Decompose de
   return OpDef(schema, OpClass::Reduction, 0, Promotion::None, type, reference, decompose, gradient, lowering, "", doc);
 }
 
-// --------------------------------------------------------------------------------------------------- sum, product,
+// ------------------------------------------------------------------------------------------------------- sum, product,
 // mean
 
 /// Integers and bool are summed as int64 unless `dtype` says otherwise.
@@ -103,8 +103,7 @@ Rows sums() {
   return r;
 }
 
-// ---------------------------------------------------------------------------------------------------------------
-// extrema
+// ------------------------------------------------------------------------------------------------------------- extrema
 
 void reject_empty(const Call& call) {
   const auto& shape = tensor_type(call, 0).shape;
@@ -231,7 +230,7 @@ Rows extrema() {
   return r;
 }
 
-// ----------------------------------------------------------------------------------------------------------- any and
+// ------------------------------------------------------------------------------------------------------------- any and
 // all
 
 Type truth_type(const Call& call) {

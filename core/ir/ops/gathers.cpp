@@ -21,8 +21,7 @@ Node* zeros_of(Builder& b, Node* like, DType dtype) {
   return b.call("aten.zeros_like.default", {like}, {{"dtype", dtype}});
 }
 
-// -------------------------------------------------------------------------------------------------------------
-// embedding
+// ----------------------------------------------------------------------------------------------------------- embedding
 
 Type embedding_type(const Call& call) {
   const TensorType& weight = tensor_type(call, 0);
@@ -74,8 +73,7 @@ std::vector<Node*> embedding_gradient(const GradientCall& g) {
   return out;
 }
 
-// ----------------------------------------------------------------------------------------------------------------
-// gather
+// -------------------------------------------------------------------------------------------------------------- gather
 
 Type gather_type(const Call& call) {
   const TensorType& self = tensor_type(call, 0);
@@ -130,8 +128,7 @@ std::vector<Node*> gather_gradient(const GradientCall& g) {
   return out;
 }
 
-// ----------------------------------------------------------------------------------------------------------
-// index_select
+// -------------------------------------------------------------------------------------------------------- index_select
 
 Type index_select_type(const Call& call) {
   const TensorType& self = tensor_type(call, 0);
@@ -183,8 +180,7 @@ std::vector<Node*> index_select_gradient(const GradientCall& g) {
   return out;
 }
 
-// -----------------------------------------------------------------------------------------------------------------
-// index
+// --------------------------------------------------------------------------------------------------------------- index
 
 Type index_type(const Call& call) { return result_like(call, tensor_type(call, 0).dtype, index_plan(call).shape); }
 

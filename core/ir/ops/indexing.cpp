@@ -55,7 +55,7 @@ IndexPlan index_plan(const Call& call) {
 
 std::vector<OpDef> indexing() {
   Rows rows;
-  for (auto part : {gathers, scatters, joins, creations, orders}) append(rows, part());
+  for (auto part : {gathers, scatters, joins, creations, orders, composed_indexing}) append(rows, part());
   return rows;
 }
 

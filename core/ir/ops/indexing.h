@@ -13,11 +13,12 @@ namespace strata::ops {
 
 using Index = std::vector<SymInt>;
 
-Rows gathers();    ///< embedding, gather, index, index_select
-Rows scatters();   ///< scatter, scatter_add, index_put, slice_scatter, select_scatter
-Rows joins();      ///< cat, stack, pad, tril, triu, diff
-Rows creations();  ///< arange, full, zeros, empty, rand, scalar_tensor
-Rows orders();     ///< cumsum, cumprod, sort, topk
+Rows gathers();            ///< embedding, gather, index, index_select
+Rows scatters();           ///< scatter, scatter_add, index_put, slice_scatter, select_scatter
+Rows joins();              ///< cat, stack, pad, tril, triu, diff
+Rows creations();          ///< arange, full, zeros, empty, rand, scalar_tensor
+Rows orders();             ///< cumsum, cumprod, sort, topk
+Rows composed_indexing();  ///< one_hot, index_add, linspace, ...: `compositions.cpp`
 
 /// A loop index from an integer scalar of the body: negative counts from the end, then clamped to [0, size).
 SymInt data_index(loop::Body& body, ScalarId value, const SymInt& size);

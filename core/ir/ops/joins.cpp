@@ -15,8 +15,7 @@ using Ctx = const GradientContext&;
 
 DType result_compute(const Call& call) { return compute_dtype(call.node().type.tensor.dtype); }
 
-// -------------------------------------------------------------------------------------------------------------------
-// cat
+// ----------------------------------------------------------------------------------------------------------------- cat
 
 /// Operands that count: PyTorch skips 1-dimensional empty ones.
 std::vector<Node*> cat_operands(const Call& call) {
@@ -116,8 +115,7 @@ std::vector<Node*> cat_gradient(const GradientCall& g) {
   return out;
 }
 
-// -----------------------------------------------------------------------------------------------------------------
-// stack
+// --------------------------------------------------------------------------------------------------------------- stack
 
 Type stack_type(const Call& call) {
   const std::vector<Node*> operands = call.tensors(0);
@@ -144,8 +142,7 @@ std::vector<Node*> stack(Builder& b, const Call& c) {
   return {b.call("aten.cat.default", {Argument::list(parts), dim})};
 }
 
-// -------------------------------------------------------------------------------------------------------------------
-// pad
+// ----------------------------------------------------------------------------------------------------------------- pad
 
 /// (before, after) for every dimension; `pad` lists them from the last dimension.
 std::vector<std::pair<SymInt, SymInt>> paddings(const Call& call) {
@@ -332,7 +329,7 @@ Rows pads() {
   return r;
 }
 
-// --------------------------------------------------------------------------------------------------------- tril and
+// ------------------------------------------------------------------------------------------------------------ tril and
 // triu
 
 Type triangle_type(const Call& call) {
@@ -374,8 +371,7 @@ OpDef triangle_row(const char* schema, const char* doc) {
                Lowering(IndexedBody(triangle_body<Lower>)), "", doc);
 }
 
-// ------------------------------------------------------------------------------------------------------------------
-// diff
+// ---------------------------------------------------------------------------------------------------------------- diff
 
 SymInt joined_size(const Call& call, size_t dim) {
   SymInt size = tensor_type(call, 0).shape[dim];

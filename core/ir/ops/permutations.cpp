@@ -14,8 +14,7 @@ namespace {
 using Ctx = const GradientContext&;
 using Order = std::vector<size_t>;
 
-// ---------------------------------------------------------------------------------------------------------------
-// permute
+// ------------------------------------------------------------------------------------------------------------- permute
 
 Order identity_order(size_t rank) {
   Order order(rank);
@@ -126,8 +125,7 @@ OpDef order_row(const char* schema, bool primitive, const char* doc) {
                "", doc);
 }
 
-// ----------------------------------------------------------------------------------------------------------------
-// expand
+// -------------------------------------------------------------------------------------------------------------- expand
 
 std::vector<SymInt> expanded_shape(const Call& call, std::vector<SymInt> wanted) {
   const auto& from = tensor_type(call, 0).shape;
@@ -201,8 +199,7 @@ Rows expands() {
   return r;
 }
 
-// ----------------------------------------------------------------------------------------------------------------
-// repeat
+// -------------------------------------------------------------------------------------------------------------- repeat
 
 std::vector<SymInt> repeat_counts(const Call& call) {
   std::vector<SymInt> counts = call.integers(1);
@@ -235,8 +232,7 @@ std::vector<Node*> repeat(Builder& b, const Call& c) {
   return {b.reshape(b.expand(b.reshape(c.tensor(0), split), wide), out)};
 }
 
-// ------------------------------------------------------------------------------------------------------------------
-// flip
+// ---------------------------------------------------------------------------------------------------------------- flip
 
 std::vector<bool> flipped(const Call& call) {
   const size_t rank = tensor_type(call, 0).shape.size();
@@ -269,8 +265,7 @@ std::vector<SymInt> flip_index(const Call& call, const std::vector<SymInt>& inde
   return out;
 }
 
-// --------------------------------------------------------------------------------------------------------------
-// diagonal
+// ------------------------------------------------------------------------------------------------------------ diagonal
 
 struct Diagonal {
   size_t dim1, dim2;

@@ -105,7 +105,7 @@ Tensor reshaped(const Tensor& t, const std::vector<int64_t>& shape) {
 
 namespace {
 
-// ------------------------------------------------------------------------------------------------------------ view
+// ---------------------------------------------------------------------------------------------------------------- view
 // rows
 
 /// Views over strides that do not allow one are taken as reshapes: values are the same, and whether PyTorch would have
@@ -171,7 +171,7 @@ OpDef reshape_row(const char* schema, ShapeRule type, Decompose decompose, const
                Lowering(IndexMap(view_index)), "", doc);
 }
 
-// -------------------------------------------------------------------------------------------------- flatten and
+// --------------------------------------------------------------------------------------------------------- flatten and
 // unflatten
 
 Type flatten_type(const Call& call) {
@@ -197,7 +197,7 @@ Type unflatten_type(const Call& call) {
   return as_shape(call, out);
 }
 
-// -------------------------------------------------------------------------------------------------- squeeze and
+// --------------------------------------------------------------------------------------------------------- squeeze and
 // unsqueeze
 
 /// Drops the dimensions for which `drop` holds and whose size is 1; strides of the others stay.

@@ -46,8 +46,7 @@ OpDef scatter_row(const char* schema, ShapeRule type, Reference reference, std::
                doc);
 }
 
-// ---------------------------------------------------------------------------------------------------------------
-// scatter
+// ------------------------------------------------------------------------------------------------------------- scatter
 
 Type scatter_type(const Call& call) {
   const TensorType& self = tensor_type(call, 0);
@@ -138,8 +137,7 @@ std::vector<Node*> scatter_add_gradient(const GradientCall& g) {
   return out;
 }
 
-// --------------------------------------------------------------------------------------------------------
-// scatter_reduce
+// ------------------------------------------------------------------------------------------------------ scatter_reduce
 
 Combine reduction_of(const Call& call) {
   const std::string name = call.string(4);
@@ -178,8 +176,7 @@ RefValue scatter_reduce_reference(const RefContext& c) {
   return out;
 }
 
-// -------------------------------------------------------------------------------------------------------------
-// index_put
+// ----------------------------------------------------------------------------------------------------------- index_put
 
 Type index_put_type(const Call& call) {
   const TensorType& self = tensor_type(call, 0);
@@ -216,7 +213,7 @@ std::vector<Node*> index_put_gradient(const GradientCall& g) {
   return out;
 }
 
-// ------------------------------------------------------------------------------------------------ slice and select
+// ---------------------------------------------------------------------------------------------------- slice and select
 // scatter
 
 /// slice_scatter(self, src, dim, start, end, step) sees its bounds as slice(self, dim, start, end, step) does.

@@ -38,8 +38,7 @@ namespace {
 
 using Ctx = const GradientContext&;
 
-// -----------------------------------------------------------------------------------------------------------------
-// slice
+// --------------------------------------------------------------------------------------------------------------- slice
 
 Type slice_type(const Call& call) {
   const TensorType& t = tensor_type(call, 0);
@@ -86,8 +85,7 @@ Node* slice(Builder& b, Node* x, size_t dim, const SymInt& start, const SymInt& 
   return b.call("aten.slice.Tensor", {x, static_cast<int64_t>(dim), integer(start), integer(end)});
 }
 
-// ----------------------------------------------------------------------------------------------------------------
-// select
+// -------------------------------------------------------------------------------------------------------------- select
 
 struct Selection {
   size_t dim;
@@ -146,8 +144,7 @@ Node* select_gradient(Ctx c) {
   return c.b.call("aten.constant_pad_nd.default", {c.b.unsqueeze(c.dy, static_cast<int64_t>(s.dim)), sizes(pad), 0.0});
 }
 
-// ----------------------------------------------------------------------------------------------------------------
-// narrow
+// -------------------------------------------------------------------------------------------------------------- narrow
 
 std::vector<Node*> narrow(Builder& b, const Call& c) {
   const SymInt& size = c.type(0).shape[c.dim(1, c.type(0).shape.size())];
@@ -169,8 +166,7 @@ Type narrow_type(const Call& call) {
   return view_type(call, shape, t.strides);
 }
 
-// ----------------------------------------------------------------------------------------------------------------
-// pieces
+// -------------------------------------------------------------------------------------------------------------- pieces
 
 /// Pieces along a dimension, by their lengths.
 struct Pieces {
@@ -271,8 +267,57 @@ std::vector<Node*> unbind(Builder& b, const Call& c) {
   return parts;
 }
 
-// ------------------------------------------------------------------------------------------------------------
-// as_strided
+// -------------------------------------------------------------------------------------------------------------- unfold
+
+struct Windows {
+  size_t dim;
+  int64_t size, step;
+  SymInt count;
+};
+
+Windows windows(const Call& call) {
+  const auto& shape = tensor_type(call, 0).shape;
+  if (shape.empty()) reject(call, "a 0-dimensional tensor has no windows");
+  Windows w{call.dim(1, shape.size()), call.constant(2), call.constant(3), 0};
+  const SymInt& n = shape[w.dim];
+  if (w.step <= 0 || w.size < 0 || known_lt(n, w.size))
+    reject(call, "windows of " + std::to_string(w.size) + " every " + std::to_string(w.step) +
+                     " do not fit into size " + n.str());
+  w.count = floordiv(n - w.size, w.step) + 1;
+  return w;
+}
+
+Type unfold_type(const Call& call) {
+  const TensorType& t = tensor_type(call, 0);
+  const Windows w = windows(call);
+  std::vector<SymInt> shape = t.shape;
+  shape[w.dim] = w.count;
+  shape.push_back(w.size);
+  auto strides = t.strides;
+  if (strides) {
+    strides->push_back((*strides)[w.dim]);
+    (*strides)[w.dim] = (*strides)[w.dim] * w.step;
+  }
+  return view_type(call, shape, strides);
+}
+
+RefValue unfold_reference(const RefContext& c) {
+  Tensor t = c.tensor(0);
+  const Windows w = windows(c.call);
+  t.shape = c.eval(c.call.node().type.tensor.shape);
+  t.strides.push_back(t.strides[w.dim]);
+  t.strides[w.dim] *= w.step;
+  return t;
+}
+
+std::vector<SymInt> unfold_index(const Call& call, const std::vector<SymInt>& index) {
+  const Windows w = windows(call);
+  std::vector<SymInt> out(index.begin(), index.end() - 1);
+  out[w.dim] = index[w.dim] * w.step + index.back();
+  return out;
+}
+
+// ---------------------------------------------------------------------------------------------------------- as_strided
 
 /// Only over operands whose memory is known to be row-major: then it is an index into the flat elements.
 Type as_strided_type(const Call& call) {
@@ -343,6 +388,9 @@ Rows slices() {
                      pieces_type<chunk_pieces>, cut<chunk_pieces>, "at most so many pieces of equal size"));
   r.push_back(pieces("aten::unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", unbind_type, unbind,
                      "every index of a dimension on its own"));
+  r.push_back(OpDef("aten::unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)", OpClass::View, 0,
+                    Promotion::None, unfold_type, unfold_reference, nullptr, NoGradient::Pending,
+                    Lowering(IndexMap(unfold_index)), "", "windows along a dimension, as a new last one"));
   r.push_back(OpDef(
       "aten::as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a)",
       OpClass::View, 0, Promotion::None, as_strided_type, as_strided_reference, nullptr, NoGradient::Pending,

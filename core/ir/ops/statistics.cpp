@@ -25,8 +25,7 @@ OpDef made_of(const char* schema, ShapeRule type, Reference reference, Decompose
                doc);
 }
 
-// --------------------------------------------------------------------------------------------------------------
-// variance
+// ------------------------------------------------------------------------------------------------------------ variance
 
 /// Degrees of freedom taken off: `correction` (None: 1) or `unbiased`.
 double correction_of(const Call& call) {
@@ -175,8 +174,7 @@ Rows variances() {
   return r;
 }
 
-// ---------------------------------------------------------------------------------------------------------------
-// softmax
+// ------------------------------------------------------------------------------------------------------------- softmax
 
 /// Result type: `dtype` if given, float32 for half_to_float, else the operand's.
 Type softmax_type(const Call& call) {
@@ -265,8 +263,7 @@ Rows softmaxes() {
   return r;
 }
 
-// -------------------------------------------------------------------------------------------------------------
-// logsumexp
+// ----------------------------------------------------------------------------------------------------------- logsumexp
 
 Type logsumexp_type(const Call& call) {
   const DType d = tensor_type(call, 0).dtype;
@@ -298,8 +295,7 @@ std::vector<Node*> logsumexp(Builder& b, const Call& c) {
   return {b.cast(b.add(log, b.reshape(safe, log->type.tensor.shape)), result)};
 }
 
-// -----------------------------------------------------------------------------------------------------------------
-// norms
+// --------------------------------------------------------------------------------------------------------------- norms
 
 std::optional<size_t> param(const Call& call, std::string_view name) {
   const auto& params = call.op().schema.params;

@@ -16,8 +16,7 @@ OpDef sym_row(const std::string& schema, ShapeRule type, Reference reference, co
   return OpDef(schema, OpClass::Symbolic, 0, Promotion::None, type, reference, nullptr, kNone, NoLowering{}, "", doc);
 }
 
-// -----------------------------------------------------------------------------------------------------------------
-// sizes
+// --------------------------------------------------------------------------------------------------------------- sizes
 
 RefValue type_reference(const RefContext& c) { return c.eval(c.call.node().type.sym); }
 
@@ -34,8 +33,7 @@ Type sym_stride(const Call& call) {
 }
 Type sym_numel(const Call& call) { return Type::symint(tensor_type(call, 0).numel()); }
 
-// ------------------------------------------------------------------------------------------------------------
-// arithmetic
+// ---------------------------------------------------------------------------------------------------------- arithmetic
 
 bool is_float(const Argument& a) {
   if (a.as<double>()) return true;
@@ -143,8 +141,7 @@ Rows extrema() {
   return r;
 }
 
-// ----------------------------------------------------------------------------------------------------------------
-// tuples
+// -------------------------------------------------------------------------------------------------------------- tuples
 
 const Node& tuple_of(const Call& call) {
   const Node* node = call.arg(0).node();
@@ -165,8 +162,7 @@ RefValue getitem_reference(const RefContext& c) {
   return std::get<std::vector<RefValue>>(c.value_of(&tuple_of(c.call)).value).at(part_of(c.call));
 }
 
-// ------------------------------------------------------------------------------------------------------------
-// assertions
+// ---------------------------------------------------------------------------------------------------------- assertions
 
 RefValue nothing(const RefContext&) { return {}; }
 

@@ -9,9 +9,10 @@
 
 namespace strata::ops {
 
-Rows reshapes();      ///< view, reshape, flatten, unflatten, squeeze, unsqueeze
-Rows permutations();  ///< transpose, permute, movedim, expand, diagonal, flip, repeat
-Rows slices();        ///< slice, select, narrow, split, unbind, chunk, as_strided
+Rows reshapes();        ///< view, reshape, flatten, unflatten, squeeze, unsqueeze
+Rows permutations();    ///< transpose, permute, movedim, expand, diagonal, flip, repeat
+Rows slices();          ///< slice, select, narrow, split, unbind, chunk, as_strided
+Rows composed_views();  ///< view_as, roll, tile, ...: `compositions.cpp`
 
 /// Type of a view of operand 0.
 Type view_type(const Call& call, std::vector<SymInt> shape, std::optional<std::vector<SymInt>> strides);

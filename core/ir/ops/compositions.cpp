@@ -1,0 +1,454 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Operators that are nothing but combinations of others: one decomposition each, from which type, values and gradient
+// follow.
+
+#include <limits>
+
+#include "core/ir/ops/indexing.h"
+#include "core/ir/ops/pointwise.h"
+#include "core/ir/ops/views.h"
+
+namespace strata::ops {
+namespace {
+
+using Nodes = std::vector<Node*>;
+
+OpDef composed(const std::string& schema, Decompose decompose, const char* doc, Promotion promotion = Promotion::None,
+               uint32_t traits = 0) {
+  return OpDef(schema, OpClass::Compound, traits, promotion, decomposed_type, nullptr, decompose, NoGradient::Pending,
+               NoLowering{}, "", doc);
+}
+
+Node* call1(Builder& b, const char* op, Node* x) { return b.call(op, {x}); }
+Node* where(Builder& b, Node* mask, const Argument& x, const Argument& y) {
+  return b.call("aten.where.self", {mask, x, y});
+}
+Node* compare(Builder& b, const char* op, Node* x, const Argument& bound) { return b.call(op, {x, bound}); }
+size_t rank(const Node* x) { return x->type.tensor.shape.size(); }
+SymInt size(const Node* x, size_t dim) { return x->type.tensor.shape[dim]; }
+Node* slice(Builder& b, Node* x, size_t dim, const SymInt& start, const SymInt& end) {
+  return b.call("aten.slice.Tensor", {x, static_cast<int64_t>(dim), integer(start), integer(end)});
+}
+
+// ----------------------------------------------------------------------------------------------------------- pointwise
+
+Nodes glu(Builder& b, const Call& c) {
+  Node* x = c.tensor(0);
+  if (rank(x) == 0) reject(c, "a 0-dimensional tensor cannot be halved");
+  const size_t dim = c.dim(1, rank(x));
+  if (known_ne(mod(size(x, dim), 2), 0))
+    reject(c, "dimension " + std::to_string(dim) + " must have an even size, found " + size(x, dim).str());
+  const SymInt half = floordiv(size(x, dim), 2);
+  return {b.mul(slice(b, x, dim, 0, half), call1(b, "aten.sigmoid.default", slice(b, x, dim, half, half * 2)))};
+}
+
+/// Largest and smallest finite number of the operand's type.
+double largest(DType d) {
+  return d == DType::F16    ? 65504.0
+         : d == DType::BF16 ? 3.3895313892515355e38
+         : d == DType::F32  ? static_cast<double>(std::numeric_limits<float>::max())
+                            : std::numeric_limits<double>::max();
+}
+
+Nodes nan_to_num(Builder& b, const Call& c) {
+  Node* x = c.tensor(0);
+  const DType d = x->type.tensor.dtype;
+  if (!is_floating(d)) return {x};
+  const auto given = [&](size_t i, double otherwise) { return c.is_none(i) ? otherwise : c.number(i); };
+  const double infinity = std::numeric_limits<double>::infinity();
+  Node* y = b.call("aten.masked_fill.Scalar", {x, call1(b, "aten.isnan.default", x), given(1, 0)});
+  y = b.call("aten.masked_fill.Scalar", {y, compare(b, "aten.eq.Scalar", x, infinity), given(2, largest(d))});
+  return {b.call("aten.masked_fill.Scalar", {y, compare(b, "aten.eq.Scalar", x, -infinity), given(3, -largest(d))})};
+}
+
+/// log(exp(x) + exp(y)): the larger plus log1p of what the smaller adds; equal infinities stay.
+Nodes logaddexp(Builder& b, const Call& c) {
+  Node* x = c.tensor(0);
+  Node* y = c.tensor(1);
+  Node* distance = call1(b, "aten.abs.default", b.sub(x, y));
+  Node* sum = b.add(b.call("aten.maximum.default", {x, y}),
+                    call1(b, "aten.log1p.default", call1(b, "aten.exp.default", b.neg(distance))));
+  Node* same =
+      b.call("aten.logical_and.default", {b.call("aten.eq.Tensor", {x, y}), call1(b, "aten.isinf.default", x)});
+  return {where(b, same, x, sum)};
+}
+
+Nodes xlogy(Builder& b, const Call& c) {
+  Node* product = b.mul(c.tensor(0), call1(b, "aten.log.default", c.tensor(1)));
+  Node* zero = b.call("aten.masked_fill.Scalar", {product, compare(b, "aten.eq.Scalar", c.tensor(0), 0), 0.0});
+  return {where(b, call1(b, "aten.isnan.default", c.tensor(1)), c.tensor(1), zero)};
+}
+
+Nodes logit(Builder& b, const Call& c) {
+  Node* x = c.tensor(0);
+  if (!c.is_none(1)) x = b.call("aten.clamp.default", {x, c.number(1), 1 - c.number(1)});
+  return {call1(b, "aten.log.default", b.div(x, b.add(b.neg(x), 1)))};
+}
+
+constexpr double kSeluAlpha = 1.6732632423543772848170429916717, kSeluScale = 1.0507009873554804934193349852946;
+
+Rows activations_composed() {
+  const auto p = Promotion::Default;
+  Rows r;
+  r.push_back(composed(
+      "aten::selu(Tensor self) -> Tensor",
+      [](Builder& b, const Call& c) -> Nodes {
+        return {b.call("aten.elu.default", {c.tensor(0), kSeluAlpha, kSeluScale})};
+      },
+      "elu with the self-normalising constants", p));
+  r.push_back(composed(
+      "aten::celu(Tensor self, Scalar alpha=1.0) -> Tensor",
+      [](Builder& b, const Call& c) -> Nodes {
+        return {b.call("aten.elu.default", {c.tensor(0), c.number(1), 1, 1 / c.number(1)})};
+      },
+      "max(0, x) + min(0, alpha * (exp(x / alpha) - 1))", p));
+  r.push_back(
+      composed("aten::glu(Tensor self, int dim=-1) -> Tensor", glu, "first half times the sigmoid of the second half"));
+  r.push_back(composed(
+      "aten::threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor",
+      [](Builder& b, const Call& c) -> Nodes {
+        return {b.call("aten.masked_fill.Scalar",
+                       {c.tensor(0), compare(b, "aten.le.Scalar", c.tensor(0), c.arg(1)), c.arg(2)})};
+      },
+      "x above the threshold, else a value"));
+  r.push_back(composed(
+      "aten::hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
+      [](Builder& b, const Call& c) -> Nodes {
+        Node* small = compare(b, "aten.le.Scalar", call1(b, "aten.abs.default", c.tensor(0)), c.arg(1));
+        return {b.call("aten.masked_fill.Scalar", {c.tensor(0), small, 0.0})};
+      },
+      "x where |x| > lambd, else 0"));
+  r.push_back(composed(
+      "aten::softshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
+      [](Builder& b, const Call& c) -> Nodes {
+        Node* x = c.tensor(0);
+        const double l = c.number(1);
+        return {b.sub(x, b.call("aten.clamp.default", {x, -l, l}))};
+      },
+      "x moved towards 0 by lambd"));
+  r.push_back(composed(
+      "aten::prelu(Tensor self, Tensor weight) -> Tensor",
+      [](Builder& b, const Call& c) -> Nodes {
+        Node* x = c.tensor(0);
+        Node* w = c.tensor(1);
+        std::vector<SymInt> line(std::max<size_t>(rank(x), 1), SymInt(1));
+        line[rank(x) > 1 ? 1 : 0] = w->type.tensor.numel();
+        Node* slope = w->type.tensor.numel() == SymInt(1) ? b.reshape(w, std::vector<SymInt>(rank(x), SymInt(1)))
+                                                          : b.reshape(w, line);
+        return {where(b, compare(b, "aten.gt.Scalar", x, 0), x, b.mul(x, slope))};
+      },
+      "x where positive, else weight * x; one weight, or one per channel"));
+  return r;
+}
+
+Rows mathematical() {
+  Rows r;
+  r.push_back(
+      composed("aten::nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor",
+               nan_to_num, "NaN and infinities replaced by numbers"));
+  r.push_back(composed("aten::logaddexp(Tensor self, Tensor other) -> Tensor", logaddexp,
+                       "log(exp(self) + exp(other)) without overflow"));
+  r.push_back(composed("aten::xlogy.Tensor(Tensor self, Tensor other) -> Tensor", xlogy,
+                       "self * log(other), 0 where self is 0"));
+  r.push_back(composed("aten::logit(Tensor self, float? eps=None) -> Tensor", logit, "log(x / (1 - x))"));
+  for (const char* name : {"multiply", "divide", "true_divide"})
+    r.push_back(composed(
+        "aten::" + std::string(name) + ".Tensor(Tensor self, Tensor other) -> Tensor",
+        [](Builder& b, const Call& c) -> Nodes {
+          return {c.op().name == "aten.multiply.Tensor" ? b.mul(c.tensor(0), c.arg(1)) : b.div(c.tensor(0), c.arg(1))};
+        },
+        "another name of mul or div"));
+  r.push_back(composed(
+      "aten::subtract.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+      [](Builder& b, const Call& c) -> Nodes {
+        return {b.call("aten.sub.Tensor", {c.tensor(0), c.arg(1)}, {{"alpha", c.arg(2)}})};
+      },
+      "another name of sub"));
+  return r;
+}
+
+// ---------------------------------------------------------------------------------------------- backward halves as AOT
+// graphs have them
+
+Rows backward_halves() {
+  Rows r;
+  r.push_back(composed(
+      "aten::tanh_backward(Tensor grad_output, Tensor output) -> Tensor",
+      [](Builder& b, const Call& c) -> Nodes {
+        return {b.mul(c.tensor(0), b.add(b.neg(b.mul(c.tensor(1), c.tensor(1))), 1))};
+      },
+      "gradient of tanh from its result"));
+  r.push_back(composed(
+      "aten::sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor",
+      [](Builder& b, const Call& c) -> Nodes {
+        return {b.mul(b.mul(c.tensor(0), c.tensor(1)), b.add(b.neg(c.tensor(1)), 1))};
+      },
+      "gradient of sigmoid from its result"));
+  r.push_back(composed(
+      "aten::threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor",
+      [](Builder& b, const Call& c) -> Nodes {
+        return {
+            b.call("aten.masked_fill.Scalar", {c.tensor(0), compare(b, "aten.le.Scalar", c.tensor(1), c.arg(2)), 0.0})};
+      },
+      "gradient of relu and threshold"));
+  const auto softmax = [](Builder& b, const Call& c) -> Nodes {
+    const Argument dims = Argument::list({c.arg(2)});
+    if (c.op().name == "aten._log_softmax_backward_data.default") {
+      Node* total = b.call("aten.sum.dim_IntList", {c.tensor(0), dims, true});
+      return {b.cast(b.sub(c.tensor(0), b.mul(call1(b, "aten.exp.default", c.tensor(1)), total)), *c.dtype(3))};
+    }
+    Node* weighted = b.mul(c.tensor(0), c.tensor(1));
+    return {b.cast(b.sub(weighted, b.mul(c.tensor(1), b.call("aten.sum.dim_IntList", {weighted, dims, true}))),
+                   *c.dtype(3))};
+  };
+  for (const char* name : {"_softmax", "_log_softmax"})
+    r.push_back(
+        composed("aten::" + std::string(name) +
+                     "_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
+                 softmax, "gradient of softmax or its logarithm from its result"));
+  r.push_back(composed(
+      "aten::native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> Tensor",
+      [](Builder& b, const Call& c) -> Nodes { return {b.mul(b.mul(c.tensor(0), c.tensor(1)), c.number(2))}; },
+      "gradient of dropout from its mask"));
+  r.push_back(composed(
+      "aten::embedding_dense_backward(Tensor grad_output, Tensor indices, SymInt num_weights, SymInt padding_idx, "
+      "bool scale_grad_by_freq) -> Tensor",
+      [](Builder& b, const Call& c) -> Nodes {
+        if (c.boolean(4)) reject(c, "scale_grad_by_freq is not supported");
+        Node* dy = c.tensor(0);
+        if (const int64_t padding = c.constant(3); padding >= 0)
+          dy = b.call("aten.masked_fill.Scalar",
+                      {dy, b.unsqueeze(compare(b, "aten.eq.Scalar", c.tensor(1), padding), -1), 0.0});
+        Node* zeros = b.call("aten.new_zeros.default", {dy, sizes({c.integer(2), dy->type.tensor.shape.back()})});
+        return {b.call("aten.index_put.default", {zeros, Argument::list({c.tensor(1)}), dy, true})};
+      },
+      "gradient of embedding by its table"));
+  return r;
+}
+
+// --------------------------------------------------------------------------------------------------------------- views
+
+/// [end - shift, end) before [0, end - shift), one dimension after the other.
+Nodes roll(Builder& b, const Call& c) {
+  Node* x = c.tensor(0);
+  const auto shifts = c.constants(1), dims = c.constants(2);
+  const bool flat = dims.empty();
+  if (flat ? shifts.size() != 1 : shifts.size() != dims.size()) reject(c, "shifts and dims must have the same length");
+  const std::vector<SymInt> shape = x->type.tensor.shape;
+  if (flat) x = b.reshape(x, {x->type.tensor.numel()});
+  for (size_t i = 0; i < shifts.size() && rank(x) > 0; ++i) {
+    const size_t dim = flat ? 0 : normalize_dim(dims[i], rank(x), c.node());
+    const SymInt n = size(x, dim);
+    if (n == SymInt(0)) continue;
+    const SymInt cut = mod(SymInt(0) - SymInt(shifts[i]), n);
+    if (cut == SymInt(0)) continue;
+    x = b.call("aten.cat.default",
+               {Argument::list({slice(b, x, dim, cut, n), slice(b, x, dim, 0, cut)}), static_cast<int64_t>(dim)});
+  }
+  return {b.reshape(x, shape)};
+}
+
+Nodes tile(Builder& b, const Call& c) {
+  std::vector<SymInt> counts = c.integers(1);
+  while (counts.size() < rank(c.tensor(0))) counts.insert(counts.begin(), SymInt(1));
+  return {b.call("aten.repeat.default", {c.tensor(0), sizes(counts)})};
+}
+
+/// Each element n times in place: a new last dimension, expanded and merged.
+Nodes repeat_interleave(Builder& b, const Call& c) {
+  Node* x = c.tensor(0);
+  const SymInt n = c.integer(1);
+  if (c.is_none(2)) x = b.reshape(x, {x->type.tensor.numel()});
+  const size_t dim = c.is_none(2) ? 0 : c.dim(2, rank(x));
+  std::vector<SymInt> wide = x->type.tensor.shape, merged = wide;
+  wide.insert(wide.begin() + static_cast<ptrdiff_t>(dim) + 1, n);
+  merged[dim] = merged[dim] * n;
+  return {b.reshape(b.expand(b.unsqueeze(x, static_cast<int64_t>(dim) + 1), wide), merged)};
+}
+
+Nodes meshgrid(Builder& b, const Call& c) {
+  const std::vector<Node*> axes = c.tensors(0);
+  std::vector<SymInt> shape;
+  for (Node* a : axes) shape.push_back(a->type.tensor.numel());
+  const bool xy = c.size() > 1 && c.string(1) == "xy" && axes.size() > 1;
+  if (xy) std::swap(shape[0], shape[1]);
+  Nodes grids;
+  for (size_t k = 0; k < axes.size(); ++k) {
+    std::vector<SymInt> line(axes.size(), SymInt(1));
+    const size_t at = xy && k < 2 ? 1 - k : k;
+    line[at] = shape[at];
+    grids.push_back(b.expand(b.reshape(axes[k], line), shape));
+  }
+  return grids;
+}
+
+// ------------------------------------------------------------------------------------------------------------ indexing
+
+Nodes one_hot(Builder& b, const Call& c) {
+  const int64_t classes = c.constant(1);
+  if (classes <= 0) reject(c, "the number of classes must be given: without it the size depends on data");
+  Node* ids = b.unsqueeze(c.tensor(0), -1);
+  Node* line = b.call("aten.arange.default", {classes}, {{"device", DeviceArg{ids->type.tensor.device}}});
+  return {b.cast(b.call("aten.eq.Tensor", {ids, line}), DType::I64)};
+}
+
+/// `self` with `source` added or written at indices of a dimension.
+Nodes index_into(Builder& b, const Call& c, bool accumulate) {
+  std::vector<Argument> indices(c.dim(1, rank(c.tensor(0))), Argument());
+  indices.push_back(c.tensor(2));
+  Node* source = c.tensor(3);
+  if (accumulate && !(c.is_integer_scalar(4) && c.number(4) == 1)) source = b.mul(source, c.arg(4));
+  return {b.call("aten.index_put.default", {c.tensor(0), Argument::list(indices), source, accumulate})};
+}
+
+/// True where the position along the dimension is among the indices; one comparison per pair.
+Nodes index_fill(Builder& b, const Call& c) {
+  Node* x = c.tensor(0);
+  const size_t dim = c.dim(1, rank(x));
+  const SymInt n = size(x, dim);
+  Node* index = b.call("aten.remainder.Scalar", {b.reshape(c.tensor(2), {c.type(2).numel(), SymInt(1)}), integer(n)});
+  Node* hit =
+      b.call("aten.eq.Tensor",
+             {index, b.call("aten.arange.default", {integer(n)}, {{"device", DeviceArg{x->type.tensor.device}}})});
+  std::vector<SymInt> line(rank(x), SymInt(1));
+  line[dim] = n;
+  return {b.call("aten.masked_fill.Scalar", {x, b.reshape(b.call("aten.any.dim", {hit, 0}), line), c.arg(3)})};
+}
+
+/// The k-th true element of the mask takes the k-th element of source.
+Nodes masked_scatter(Builder& b, const Call& c) {
+  Node* x = c.tensor(0);
+  const std::vector<SymInt> shape = broadcast(x->type.tensor.shape, c.type(1).shape, c.node());
+  Node* mask = b.reshape(b.expand(c.tensor(1), shape), {product(shape)});
+  Node* order = b.sub(b.call("aten.cumsum.default", {mask, 0}), 1);
+  Node* taken = b.call("aten.index.Tensor", {b.reshape(c.tensor(2), {c.type(2).numel()}),
+                                             Argument::list({b.call("aten.clamp.default", {order, 0})})});
+  return {where(b, c.tensor(1), b.reshape(taken, shape), x)};
+}
+
+/// start + i * (end - start) / (steps - 1), from both ends towards the middle as PyTorch does.
+Nodes linspace(Builder& b, const Call& c) {
+  const int64_t n = c.constant(2);
+  if (n < 0) reject(c, "the number of steps must not be negative");
+  const double start = c.number(0), end = c.number(1), step = n > 1 ? (end - start) / static_cast<double>(n - 1) : 0;
+  const DType d = c.dtype(3).value_or(DType::F32);
+  Node* i = b.call("aten.arange.default", {n});
+  Node* x = b.cast(i, DType::F64);
+  Node* from_start = b.add(b.mul(x, step), start);
+  Node* from_end =
+      b.sub(b.call("aten.full.default", {sizes({}), end}, {{"dtype", DType::F64}}),
+            b.mul(b.sub(b.call("aten.full.default", {sizes({}), n - 1}, {{"dtype", DType::F64}}), x), step));
+  return {b.cast(where(b, compare(b, "aten.lt.Scalar", i, n == 1 ? 1 : n / 2), from_start, from_end), d)};
+}
+
+Nodes eye(Builder& b, const Call& c) {
+  const bool square = c.op().schema.params[1].name != "m";
+  const SymInt rows = c.integer(0), columns = square ? rows : c.integer(1);
+  const DType d = c.dtype(square ? 1 : 2).value_or(DType::F32);
+  Node* i = b.unsqueeze(b.call("aten.arange.default", {integer(rows)}), 1);
+  return {b.cast(b.call("aten.eq.Tensor", {i, b.call("aten.arange.default", {integer(columns)})}), d)};
+}
+
+Nodes count_nonzero(Builder& b, const Call& c) {
+  return {b.call("aten.sum.dim_IntList", {compare(b, "aten.ne.Scalar", c.tensor(0), 0), c.arg(1)})};
+}
+
+}  // namespace
+
+Rows composed_pointwise() {
+  Rows rows;
+  for (auto part : {activations_composed, mathematical, backward_halves}) append(rows, part());
+  return rows;
+}
+
+Rows composed_views() {
+  Rows r;
+  for (const char* name : {"view_as", "reshape_as"})
+    r.push_back(composed(
+        "aten::" + std::string(name) + "(Tensor(a) self, Tensor other) -> Tensor(a)",
+        [](Builder& b, const Call& c) -> Nodes { return {b.reshape(c.tensor(0), c.type(1).shape)}; },
+        "the elements in another tensor's shape"));
+  r.push_back(composed(
+      "aten::ravel(Tensor(a) self) -> Tensor(a)",
+      [](Builder& b, const Call& c) -> Nodes { return {b.reshape(c.tensor(0), {c.type(0).numel()})}; },
+      "all elements in one dimension"));
+  for (const char* name : {"mT", "adjoint"})
+    r.push_back(composed(
+        "aten::" + std::string(name) + "(Tensor(a) self) -> Tensor(a)",
+        [](Builder& b, const Call& c) -> Nodes {
+          if (rank(c.tensor(0)) < 2) reject(c, "expected at least 2 dimensions");
+          return {b.transpose(c.tensor(0), -2, -1)};
+        },
+        "matrices transposed"));
+  r.push_back(composed(
+      "aten::swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)",
+      [](Builder& b, const Call& c) -> Nodes {
+        return {rank(c.tensor(0)) ? b.transpose(c.tensor(0), c.constant(1), c.constant(2)) : c.tensor(0)};
+      },
+      "two dimensions swapped"));
+  r.push_back(composed("aten::roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor", roll,
+                       "elements moved along dimensions, around the end"));
+  r.push_back(
+      composed("aten::tile(Tensor self, SymInt[] dims) -> Tensor", tile, "the tensor repeated along each dimension"));
+  r.push_back(
+      composed("aten::repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt? "
+               "output_size=None) -> Tensor",
+               repeat_interleave, "each element repeated in place"));
+  r.push_back(composed("aten::meshgrid(Tensor[] tensors) -> Tensor[]", meshgrid, "coordinates of a grid"));
+  r.push_back(composed("aten::meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]", meshgrid,
+                       "coordinates of a grid"));
+  return r;
+}
+
+Rows composed_indexing() {
+  const std::string options =
+      "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor";
+  Rows r;
+  r.push_back(composed("aten::one_hot(Tensor self, int num_classes=-1) -> Tensor", one_hot, "1 at each class, else 0"));
+  r.push_back(composed(
+      "aten::index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
+      [](Builder& b, const Call& c) { return index_into(b, c, true); },
+      "self with source added at indices of a dimension"));
+  r.push_back(composed(
+      "aten::index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor",
+      [](Builder& b, const Call& c) { return index_into(b, c, false); },
+      "self with source written at indices of a dimension"));
+  r.push_back(composed("aten::index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
+                       index_fill, "self with a number at indices of a dimension"));
+  r.push_back(composed("aten::masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor", masked_scatter,
+                       "elements of source in order where the mask holds, else self"));
+  r.push_back(composed(
+      "aten::take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor",
+      [](Builder& b, const Call& c) -> Nodes {
+        if (c.is_none(2))
+          return {b.call("aten.gather.default", {b.reshape(c.tensor(0), {c.type(0).numel()}), 0,
+                                                 b.reshape(c.tensor(1), {c.type(1).numel()})})};
+        return {b.call("aten.gather.default", {c.tensor(0), c.arg(2), c.tensor(1)})};
+      },
+      "elements at positions along a dimension"));
+  r.push_back(composed(
+      "aten::argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",
+      [](Builder& b, const Call& c) -> Nodes {
+        return {b.getitem(b.call("aten.sort.default", {c.tensor(0), c.arg(1), c.arg(2)}), 1)};
+      },
+      "positions of the elements in order"));
+  r.push_back(composed(
+      "aten::aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
+      [](Builder& b, const Call& c) -> Nodes {
+        const Argument dims = c.is_none(1) ? Argument::list({}) : Argument::list({c.arg(1)});
+        return {b.call("aten.amin.default", {c.tensor(0), dims, c.boolean(2)}),
+                b.call("aten.amax.default", {c.tensor(0), dims, c.boolean(2)})};
+      },
+      "smallest and largest element"));
+  r.push_back(composed("aten::count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor", count_nonzero,
+                       "number of elements that are not zero"));
+  r.push_back(composed("aten::linspace(Scalar start, Scalar end, int steps, *, " + options, linspace,
+                       "evenly spaced numbers, both ends included"));
+  r.push_back(composed("aten::eye(SymInt n, *, " + options, eye, "ones on the diagonal"));
+  r.push_back(composed("aten::eye.m(SymInt n, SymInt m, *, " + options, eye, "ones on the diagonal"));
+  return r;
+}
+
+}  // namespace strata::ops
