@@ -46,6 +46,32 @@ TEST_F(Models, StagesAndPasses) {
             "runs | 103 µs\n");
 }
 
+TEST(StageRows, PassesStandBeforeTheStagesThatNoPassMade) {
+  CompileData data;
+  auto pass = [&](trace::Id id, const char* name) {
+    trace::PassRecord record;
+    record.id = id;
+    record.name = name;
+    record.ordinal = id;
+    data.passes.push_back(record);
+  };
+  pass(1, "functionalize"), pass(2, "simplify"), pass(3, "cse");
+  for (auto [stage, made_by] : {std::pair("captured", 0), {"functional", 1}, {"scheduled", 0}, {"code", 0}}) {
+    trace::SnapshotRecord record;
+    record.id = static_cast<trace::Id>(data.snapshots.size()) + 1;
+    record.stage = stage;
+    record.pass = made_by;
+    data.snapshots.push_back(record);
+  }
+  QStringList names;
+  for (const auto& row : stage_rows(data)) names << row.cells[0].text.trimmed();
+  EXPECT_EQ(names.join(' ').toStdString(), "captured functional simplify cse scheduled code");
+  data.snapshots.erase(data.snapshots.begin() + 1);  // no pass changed anything
+  names.clear();
+  for (const auto& row : stage_rows(data)) names << row.cells[0].text.trimmed();
+  EXPECT_EQ(names.join(' ').toStdString(), "captured functionalize simplify cse scheduled code");
+}
+
 TEST_F(Models, WhatChangedAndWhy) {
   open("simplified:cse#1");
   StepPtr step = context_.step_data();

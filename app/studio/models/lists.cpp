@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/studio/models/lists.h"
 
+#include <algorithm>
 #include <cmath>
 #include <unordered_map>
 #include <unordered_set>
@@ -135,13 +136,14 @@ std::vector<TableRow> stage_rows(const CompileData& compile) {
     for (; next < compile.passes.size() && compile.passes[next].ordinal < ordinal; ++next)
       if (!with_snapshot.contains(compile.passes[next].id)) rows.push_back(pass_row(compile.passes[next]));
   };
-  bool first = true;
-  for (const auto& snapshot : compile.snapshots) {
-    auto it = by_id.find(snapshot.pass);
-    const PassRecord* pass = it == by_id.end() ? nullptr : it->second;
+  // Stages after the last one that a pass made (schedule, code) come after all passes.
+  auto made_by_pass = [&](const SnapshotRecord& s) { return by_id.contains(s.pass); };
+  auto last = std::find_if(compile.snapshots.rbegin(), compile.snapshots.rend(), made_by_pass).base();
+  for (auto it = compile.snapshots.begin(); it != compile.snapshots.end(); ++it) {
+    const PassRecord* pass = made_by_pass(*it) ? by_id.at(it->pass) : nullptr;
     if (pass) passes_before(pass->ordinal);
-    rows.push_back(snapshot_row(snapshot, pass, first));
-    first = false;
+    if (it >= last && it != compile.snapshots.begin()) passes_before(INT64_MAX);
+    rows.push_back(snapshot_row(*it, pass, it == compile.snapshots.begin()));
   }
   passes_before(INT64_MAX);
   return rows;

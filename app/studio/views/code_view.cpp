@@ -41,7 +41,8 @@ CodeView::CodeView(QWidget* parent) : QPlainTextEdit(parent), gutter_(new Gutter
   });
 }
 
-void CodeView::set_text(const QString& text, std::vector<int> numbers) {
+void CodeView::set_text(const QString& text, std::vector<int> numbers, std::vector<int> gaps) {
+  gaps_ = std::move(gaps);
   numbers_ = std::move(numbers);
   lines_.clear();
   fainter_.clear();
@@ -114,7 +115,7 @@ void CodeView::paint_gutter(QPaintEvent* event) {
   while (block.isValid() && top <= event->rect().bottom()) {
     double height = blockBoundingRect(block).height();
     int number = number_of(block.blockNumber());
-    if (number > 0)
+    if (number > 0 && !std::binary_search(gaps_.begin(), gaps_.end(), number))
       p.drawText(QRectF(0, top, gutter_->width() - 8, height), Qt::AlignRight | Qt::AlignVCenter,
                  QString::number(number));
     top += height;

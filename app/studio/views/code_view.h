@@ -15,8 +15,9 @@ class CodeView : public QPlainTextEdit {
  public:
   explicit CodeView(QWidget* parent = nullptr);
 
-  /// `numbers`: the number of each line where the text is an excerpt, else empty.
-  void set_text(const QString& text, std::vector<int> numbers = {});
+  /// `numbers`: the number of each line where the text is an excerpt, ascending, else empty. `gaps`: numbers that stand
+  /// for lines left out and are not shown.
+  void set_text(const QString& text, std::vector<int> numbers = {}, std::vector<int> gaps = {});
   /// Lines by the numbers that are shown, inclusive. Scrolls to the first of `lines`.
   void highlight(const std::vector<std::pair<int, int>>& lines, const std::vector<std::pair<int, int>>& fainter = {});
   int highlighted_lines() const { return highlighted_; }
@@ -39,7 +40,7 @@ class CodeView : public QPlainTextEdit {
                       const QColor& colour);
 
   QWidget* gutter_;
-  std::vector<int> numbers_;
+  std::vector<int> numbers_, gaps_;
   std::vector<std::pair<int, int>> lines_, fainter_;
   int highlighted_ = 0;
 };

@@ -28,6 +28,8 @@ class MarkDelegate : public QStyledItemDelegate {
  protected:
   void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
     QStyledItemDelegate::initStyleOption(option, index);
+    if (!index.data(EffectRole).isValid())
+      option->textElideMode = index.column() == 0 ? Qt::ElideMiddle : Qt::ElideRight;
     if (QColor colour = mark_colour(index.siblingAtColumn(0).data(MarkRole).toString());
         colour.isValid() && index.column() == 0)
       option->palette.setColor(QPalette::Text, colour);
@@ -154,7 +156,7 @@ StagePanel::StagePanel(Context& context, QWidget* parent)
   view_->setModel(filter_);
   view_->setRootIsDecorated(false);
   view_->setUniformRowHeights(true);
-  view_->setTextElideMode(Qt::ElideMiddle);
+  view_->setTextElideMode(Qt::ElideLeft);  // what tells `simplified:cse#1` from its like is at the end
   view_->setItemDelegate(new MarkDelegate(view_));
   view_->setAllColumnsShowFocus(true);
   view_->header()->setStretchLastSection(false);
@@ -339,18 +341,24 @@ void SourcePanel::show_unit(int index) {
   const SourceUnit& unit = details->sources[static_cast<size_t>(index)];
   files_->setCurrentIndex(index);
   hint_->setVisible(unit.file.excerpt);
-  if (unit.file.excerpt) hint_->setText("Only these lines are in the trace.");
+  if (unit.file.excerpt) hint_->setText("The trace holds only these lines of the file.");
   QString text = qt(unit.file.text);
-  std::vector<int> numbers;
+  std::vector<int> numbers, gaps;
   if (unit.file.excerpt) {
     QStringList lines;
     for (const auto& line : unit.file.lines) {
+      bool gap = !numbers.empty() && line.number > numbers.back() + 1;
+      if (gap) {
+        lines << "⋮";
+        numbers.push_back(numbers.back() + 1);  // in order for the search by number; not painted
+        gaps.push_back(numbers.back());
+      }
       lines << qt(line.text);
       numbers.push_back(static_cast<int>(line.number));
     }
     text = lines.join('\n');
   }
-  view_->set_text(text, numbers);
+  view_->set_text(text, numbers, gaps);
   view_->highlight(unit.lines, unit.callers);
 }
 
