@@ -39,7 +39,10 @@ bool same_type(const Type& a, const Type& b) {
 
 /// The operand that the node's value shares memory with, or null.
 const Node* aliased_operand(const Node& node) {
-  if (node.target == "_operator.getitem") return node.args.at(0).node();
+  if (node.target == "_operator.getitem") {
+    const Node* tuple = node.args.at(0).node();
+    return tuple && aliased_operand(*tuple) ? tuple : nullptr;
+  }
   if (!node.op || node.args.empty()) return nullptr;
   const Node* self = node.args[0].node();
   if (!self || !self->type.is_tensor()) return nullptr;

@@ -136,6 +136,9 @@ class GroupLowering {
       point_[d] = body_.axis_index(axis);
       (domain_.reduced[d] ? inner_ : kernel_.outer).push_back(axis);
     }
+    // Folding a single element is still folding: the rule's preparation and finish apply.
+    const bool folds = !reductions_.empty() || (special_ && is_scan(*special_));
+    if (folds && inner_.empty()) inner_.push_back(body_.axis("r", 1));
   }
 
   // -------------------------------------------------------------------------------------------------------- reductions
@@ -220,6 +223,7 @@ class GroupLowering {
       axes.push_back(body_.axis("w", extent));
       window.push_back(body_.axis_index(axes.back()));
     }
+    if (axes.empty()) axes.push_back(body_.axis("w", 1));
     const size_t nest = body_.begin_nest(axes);
     body_.node = node.id;
     const IndexedCall indexed = indexed_call(call, point_);

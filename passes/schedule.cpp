@@ -197,7 +197,9 @@ class Scheduler {
     std::unordered_map<const Node*, Node*> inside;
     std::vector<const Node*> buffers;
     for (const Node* operand : node.operands()) {
-      inside[operand] = graph->placeholder(operand->name, operand->type);
+      Type type = operand->type;
+      if (type.is_tensor()) type.tensor.strides = layouts_.strides(operand);  // those of its buffer
+      inside[operand] = graph->placeholder(operand->name, std::move(type));
       if (operand->type.is_tensor()) buffers.push_back(operand);
     }
     auto copy = std::make_unique<Node>(node);

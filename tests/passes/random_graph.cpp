@@ -76,6 +76,10 @@ class Generator {
     symbols_.push_back(graph_.env().symbol({name, {2, 64}, std::nullopt, 4, ""}));
     bindings_.resize(graph_.env().symbol_count());
     bindings_.back() = static_cast<int64_t>(2 + below(7));
+    // The input that says how large the symbol is, whatever becomes of the others.
+    Node* node = graph_.placeholder("size_of_" + name, Type::of(DType::F32, {symbols_.back()}));
+    specs_.emplace_back(node, InputSpec{});
+    values_.push_back(node);
   }
 
   SymInt size() {
@@ -188,7 +192,8 @@ class Generator {
     }();
     const OpDef& op = *pick(ops);
     Node* first = value();
-    if (needs_floats(op.name) && !is_floating(first->tensor().dtype)) return nullptr;
+    const bool floats = op.op_class == OpClass::Compound || needs_floats(op.name);
+    if (floats && !is_floating(first->tensor().dtype)) return nullptr;
     return fill(op, first);
   }
 
@@ -233,7 +238,8 @@ class Generator {
 
   Argument number(DType dtype) {
     static constexpr double kNumbers[] = {-2, -1, -0.5, 0, 0.5, 1, 2, 3};
-    const double v = kNumbers[below(std::size(kNumbers))];
+    double v = kNumbers[below(std::size(kNumbers))];
+    if (!is_floating(dtype)) v = is_signed_integral(dtype) ? std::floor(v) : v > 0.5 ? 1 : 0;
     if (v == std::floor(v) && (chance(40) || !is_floating(dtype))) return static_cast<int64_t>(v);
     return v;
   }
@@ -360,15 +366,16 @@ class Generator {
     Node* x = value_of_rank(1);
     const auto dim = static_cast<int64_t>(below(shape(x).size()));
     std::vector<Argument> items{x};
+    const bool stacks = chance(20);
     for (size_t i = below(3); i-- > 0;) {
       Shape s = shape(x);
-      if (chance(60)) s[static_cast<size_t>(dim)] = size();
+      if (!stacks && chance(60)) s[static_cast<size_t>(dim)] = size();
       Node* found = nullptr;
       for (Node* v : values_)
         if (shape(v) == s && chance(50)) found = v;
       items.emplace_back(found ? found : input(x->tensor().dtype, s));
     }
-    return chance(80) ? call("aten.cat.default", {Argument::list(items), dim}) : call("aten.stack.default", {Argument::list(items), dim});
+    return call(stacks ? "aten.stack.default" : "aten.cat.default", {Argument::list(items), dim});
   }
 
   /// An index tensor whose elements lie in [0, n).
@@ -528,17 +535,17 @@ class Generator {
     const OpDef& op = chance(30) ? *find_op("aten.copy_.default") : *pick(ops);
     Node* self = value();
     if (overlaps(*self) || (needs_floats(op.name) && !is_floating(self->tensor().dtype))) return nullptr;
-    const size_t before = graph_.size();
     Node* made = fill(op, self);
     // In place means: neither shape nor type of the operand changes.
     if (!made) return nullptr;
     if (made->type.is_tensor() && shape(made) == shape(self) && may_write(*made, *self)) return made;
     graph_.remove_if([&](const Node& n) { return &n == made; });
-    return graph_.size() >= before ? nullptr : nullptr;
+    return nullptr;
   }
 
   /// PyTorch refuses to write floats into integers.
   static bool may_write(const Node& made, const Node& self) {
+    if (made.is("aten.copy_.default") && broadcast(shape(&self), shape(made.args.at(1).node()), self) != shape(&self)) return false;
     if (made.is("aten.copy_.default")) return !(is_integral(self.tensor().dtype) && is_floating(made.args.at(1).node()->tensor().dtype));
     if (is_floating(self.tensor().dtype)) return true;
     for (const Node* n : made.operands())
@@ -601,7 +608,7 @@ Node* node_at(Graph& graph, size_t position) { return graph.nodes()[position].ge
 
 bool is_placeholder_unused(const Node& node, const UserMap& users) {
   const auto it = users.find(&node);
-  return node.kind == NodeKind::Placeholder && (it == users.end() || it->second.empty());
+  return node.kind == NodeKind::Placeholder && !node.name.starts_with("size_of_") && (it == users.end() || it->second.empty());
 }
 
 /// Removes placeholders that nobody uses, with their values, and calls without users that write nothing.
