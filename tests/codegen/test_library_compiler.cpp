@@ -10,6 +10,7 @@
 #include <random>
 
 #include "codegen/compiler.h"
+#include "core/ir/op.h"
 #include "core/runtime/plan.h"
 #include "core/support/error.h"
 
@@ -260,6 +261,28 @@ TEST(CpuCompiler, DynamicMatmulUsesOnePackedWeight) {
       for (int64_t k = 0; k < 20; ++k)
         expected[i] += in.at(i / 11 * 20 + k) * p.plan->buffers[w].constant.at(k * 11 + i % 11);
     expect_near(e.run({in})[0], expected, 3e-6);
+  }
+}
+
+TEST(CpuCompiler, OpaqueCallsRunTheInterpreter) {
+  Plans p;
+  const SymInt n = p.plan->env->symbol({"s0", {0, 64}, {}, {}, ""});
+  auto graph = std::make_shared<Graph>(p.plan->env);
+  Node* x = graph->placeholder("x", Type::of(DType::F32, {n, 3}));
+  Node* y = graph->add(NodeKind::Call, "aten.relu.default", {x}, x->type);
+  y->op = find_op(y->target);
+  ASSERT_NE(y->op, nullptr);
+  graph->output(Argument::list({y}));
+  Launch l;
+  l.name = "opaque_relu";
+  l.work = OpaqueCall{"aten.relu.default", graph};
+  l.buffers = {p.buffer(Kind::Input, {n, 3}), p.buffer(Kind::Output, {n, 3})};
+  p.plan->launches.push_back(std::move(l));
+  Executor e(p.plan, make_cpu_compiler()->compile(*p.plan, {}), 1);
+  for (int64_t size : {4, 0, 1}) {
+    const Tensor in = random_tensor({size, 3});
+    const Tensor out = e.run({in})[0];
+    for (int64_t i = 0; i < in.numel(); ++i) EXPECT_EQ(out.at(i), std::max(0.0, in.at(i)));
   }
 }
 
