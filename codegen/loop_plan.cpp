@@ -330,6 +330,34 @@ void use_point_lanes(KernelPlan& plan, AxisId axis, int lanes) {
   plan.kernel.outer.push_back(axis);
 }
 
+/// Whether every access along the axis is to neighbours or to one place.
+bool only_neighbours(Kernel& k, AxisId axis) {
+  bool ok = k.indirect.empty();
+  each_index(k, [&](SymInt& e) {
+    auto linear = linear_in(e, k.axes[axis].symbol);
+    auto stride = linear ? linear->coefficient.maybe_value() : std::nullopt;
+    ok = ok && (stride == 0 || stride == 1);
+  });
+  return ok;
+}
+
+/// A short reduction per lane walks memory with a large stride: several vectors side by side use whole stretches of it
+/// and give independent sums. The code generator splits the wide vector into machine vectors.
+void widen_column_reductions(KernelPlan& plan, const Target& target) {
+  Kernel& k = plan.kernel;
+  bool reduces = false, scratch = false;
+  size_t work = 0;
+  for (const Nest& nest : k.nests) {
+    reduces = reduces || !nest.reductions.empty();
+    work += work_in(k, nest);
+  }
+  for (const Buffer& b : k.buffers) scratch = scratch || b.role == BufferRole::Local;
+  bool fits =
+      plan.lanes_are_points && reduces && !scratch && work <= 16 && target.avx512 && k.schedule.vector_width == 0;
+  if (!fits || plan.lanes > 16 || !only_neighbours(k, k.outer.back())) return;
+  if (extent_hint(k, k.outer.back()) >= 16 * plan.lanes) plan.lanes *= 4;
+}
+
 void estimate(KernelPlan& plan) {
   const Kernel& k = plan.kernel;
   for (size_t n = 0; n < k.nests.size(); ++n) {
@@ -416,6 +444,7 @@ KernelPlan plan_kernel(const Kernel& kernel, const Target& target) {
     use_inner_lanes(plan, lanes);
   }
   plan.serial = points_may_collide(k);
+  widen_column_reductions(plan, target);
   choose_unrolling(plan, target);
   estimate(plan);
   return plan;
