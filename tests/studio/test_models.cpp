@@ -158,6 +158,15 @@ TEST_F(Models, CodeLinesOfANodeAreThoseOfItsLineMap) {
   EXPECT_EQ(details->sources[0].callers, (std::vector<std::pair<int, int>>{{15, 15}}));
 }
 
+TEST(StackText, OnePlaceUnderTheOther) {
+  Details details;
+  details.stack = {{"/m/run.py", 3, "main", "model(x)"}, {"/m/net.py", 70, "", "  return relu(x)"}};
+  LineRanges lines;
+  EXPECT_EQ(stack_text(details, lines).toStdString(),
+            "/m/run.py:3 in main\n    model(x)\n/m/net.py:70\n    return relu(x)");
+  EXPECT_EQ(lines, (LineRanges{{2, 2}, {4, 4}}));
+}
+
 TEST_F(Models, KernelSelectionShowsAllItsCode) {
   open("scheduled");
   auto compile = context_.compile();

@@ -123,6 +123,18 @@ TableCell number(double value, int digits) {
 
 }  // namespace
 
+QString stack_text(const Details& details, LineRanges& lines) {
+  const auto& list = details.stack.empty() ? details.origins.locations : details.stack;
+  QStringList text;
+  for (const auto& at : list) {
+    QString place = QString("%1:%2").arg(qt(at.file)).arg(at.line);
+    text << (at.function.empty() ? place : place + " in " + qt(at.function));
+    text << "    " + qt(at.text).trimmed();
+    lines.emplace_back(static_cast<int>(text.size()), static_cast<int>(text.size()));
+  }
+  return text.join('\n');
+}
+
 QStringList stage_headers() { return {"Stage", "Time", "Nodes", "Change"}; }
 
 std::vector<TableRow> stage_rows(const CompileData& compile) {

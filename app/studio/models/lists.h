@@ -35,6 +35,10 @@ std::vector<TableRow> launch_rows(const CompileData& compile);
 /// All fields of the selection, with links (NodeRole, KernelRole, FileRole and LineRole).
 void fill_inspector(QStandardItemModel& model, const CompileData* compile, const Details* details);
 
+/// The Python lines of the selection one after the other, outermost call first, each under its place: what is left of
+/// the source where the trace has no whole files. `lines` gets the line numbers, in this text, of the code itself.
+QString stack_text(const Details& details, LineRanges& lines);
+
 QString qt(const std::string& text);
 
 }  // namespace strata::studio

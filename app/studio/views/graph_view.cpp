@@ -548,25 +548,36 @@ void GraphView::paint_legend(QPainter& p) {
     entries.push_back({"changed in this step (~)", c.changed});
   }
   if (entries.empty()) return;
+  // In rows along the lower edge, where it hides least of the graph.
+  constexpr int row = 16, swatch = 20, gap = 14;
   p.setFont(scene_font(10, false));
-  int widest = 0, row = 15;
-  for (const auto& entry : entries) widest = std::max(widest, p.fontMetrics().horizontalAdvance(qt(entry.text)));
-  QRect box(8, height() - 8 - static_cast<int>(entries.size()) * row - 8, widest + 36,
-            static_cast<int>(entries.size()) * row + 8);
-  if (box.top() < 8) return;
+  int limit = width() - 16 - (strip_shown() ? kStrip : 0), x = 8, y = 4, right = 0;
+  std::vector<QPoint> places;
+  for (const auto& entry : entries) {
+    int wide = swatch + p.fontMetrics().horizontalAdvance(qt(entry.text)) + gap;
+    if (x > 8 && x + wide > limit) {
+      x = 8;
+      y += row;
+    }
+    places.emplace_back(x, y);
+    x += wide;
+    right = std::max(right, x);
+  }
+  QRect box(8, height() - y - row - 12, right, y + row + 4);
+  if (box.top() < height() / 2) return;
   QColor back = to_qcolor(c.background);
-  back.setAlpha(225);
+  back.setAlpha(230);
+  p.setRenderHint(QPainter::Antialiasing);
   p.setPen(to_qcolor(c.node_border));
   p.setBrush(back);
   p.drawRoundedRect(box, 4, 4);
-  int y = box.top() + 4;
-  for (const auto& entry : entries) {
+  for (size_t i = 0; i < entries.size(); ++i) {
+    QPoint at = box.topLeft() + places[i];
     p.setPen(to_qcolor(c.node_border));
-    p.setBrush(to_qcolor(entry.fill));
-    p.drawRoundedRect(QRectF(box.left() + 6.5, y + 2.5, 14, 10), 2, 2);
+    p.setBrush(to_qcolor(entries[i].fill));
+    p.drawRoundedRect(QRectF(at.x() + 0.5, at.y() + 2.5, 14, 10), 2, 2);
     p.setPen(to_qcolor(c.text));
-    p.drawText(QRect(box.left() + 27, y, widest + 8, row), Qt::AlignLeft | Qt::AlignVCenter, qt(entry.text));
-    y += row;
+    p.drawText(QRect(at.x() + swatch, at.y(), width(), row), Qt::AlignLeft | Qt::AlignVCenter, qt(entries[i].text));
   }
 }
 

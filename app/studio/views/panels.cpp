@@ -312,9 +312,8 @@ SourcePanel::SourcePanel(Context& context, QWidget* parent)
   files_->setAccessibleName("source files of the selection");
   files_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   view_->setAccessibleName("Python source");
-  connect(files_, &QComboBox::activated, this, &SourcePanel::show_unit);
-  connect(view_, &CodeView::lineActivated, this,
-          [this](int line) { context_.select_line(files_->currentData().toString(), line); });
+  connect(files_, &QComboBox::activated, this, &SourcePanel::show_item);
+  connect(view_, &CodeView::lineActivated, this, &SourcePanel::follow_line);
   connect(&context_, &Context::detailsChanged, this, &SourcePanel::fill);
   connect(&context_, &Context::sourceRequested, this, &SourcePanel::show_line);
   fill();
@@ -324,22 +323,57 @@ void SourcePanel::fill() {
   auto details = context_.details();
   QSignalBlocker block(files_);
   files_->clear();
+  bool excerpts = false;
   if (details)
-    for (const auto& unit : details->sources) files_->addItem(qt(unit.file.path), qt(unit.file.path));
+    for (const auto& unit : details->sources) {
+      files_->addItem(qt(unit.file.path), qt(unit.file.path));
+      excerpts |= unit.file.excerpt;
+    }
+  if (excerpts) files_->insertItem(0, "Call stack");  // single lines of many files say more together
   bool any = files_->count() > 0;
   files_->setVisible(any);
   view_->setVisible(any);
   hint_->setVisible(!any);
   hint_->setText(details ? "The trace knows no source line of this selection."
                          : "Select a node or a kernel to see the Python lines it comes from.");
-  if (any) show_unit(0);
+  if (any) show_item(0);
+}
+
+void SourcePanel::show_item(int index) {
+  if (files_->itemData(index).isNull()) return show_stack();
+  show_unit(index - (files_->itemData(0).isNull() ? 1 : 0));
+}
+
+void SourcePanel::follow_line(int line) {
+  if (!files_->currentData().isNull()) return context_.select_line(files_->currentData().toString(), line);
+  auto details = context_.details();  // the call stack: two lines for each place
+  if (!details) return;
+  const auto& list = details->stack.empty() ? details->origins.locations : details->stack;
+  size_t at = static_cast<size_t>(line - 1) / 2;
+  if (at < list.size()) context_.select_line(qt(list[at].file), static_cast<int>(list[at].line));
+}
+
+void SourcePanel::show_stack() {
+  auto details = context_.details();
+  if (!details) return;
+  LineRanges lines;
+  view_->set_text(stack_text(*details, lines));
+  LineRanges innermost;
+  if (!lines.empty() && !details->stack.empty()) {
+    innermost.push_back(lines.back());
+    lines.pop_back();
+  }
+  view_->highlight(innermost, lines);
+  files_->setCurrentIndex(0);
+  hint_->setText("The trace holds only single lines of the source, each shown under its place.");
+  hint_->show();
 }
 
 void SourcePanel::show_unit(int index) {
   auto details = context_.details();
   if (!details || index < 0 || index >= static_cast<int>(details->sources.size())) return;
   const SourceUnit& unit = details->sources[static_cast<size_t>(index)];
-  files_->setCurrentIndex(index);
+  files_->setCurrentIndex(files_->findData(qt(unit.file.path)));
   hint_->setVisible(unit.file.excerpt);
   if (unit.file.excerpt) hint_->setText("The trace holds only these lines of the file.");
   QString text = qt(unit.file.text);
@@ -363,12 +397,13 @@ void SourcePanel::show_unit(int index) {
 }
 
 void SourcePanel::show_line(const QString& file, int line) {
-  int index = files_->findData(file);
-  if (index < 0) return;
-  show_unit(index);
   auto details = context_.details();
-  const SourceUnit& unit = details->sources[static_cast<size_t>(index)];
-  view_->highlight({{line, line}}, unit.lines);
+  if (!details) return;
+  for (size_t i = 0; i < details->sources.size(); ++i)
+    if (qt(details->sources[i].file.path) == file) {
+      show_unit(static_cast<int>(i));
+      return view_->highlight({{line, line}}, details->sources[i].lines);
+    }
 }
 
 // ------------------------------------------------------------------------------------------------------- CodePanel

@@ -105,7 +105,10 @@ class SourcePanel : public QWidget {
 
  private:
   void fill();
+  void show_item(int index);
   void show_unit(int index);
+  void show_stack();
+  void follow_line(int line);
   Context& context_;
   QComboBox* files_;
   QLabel* hint_;
