@@ -374,7 +374,7 @@ class GroupLowering {
     const Call call(*node);
     if (std::holds_alternative<PointwiseBody>(node->op->lowering)) return pointwise(*node, call, index, mask);
     body_.node = node->id;
-    const ScalarId v = std::get<IndexedBody>(node->op->lowering)(indexed_call(call, index));
+    const ScalarId v = std::get<IndexedBody>(node->op->lowering)(indexed_call(call, index, mask));
     body_.node = node->id;
     return body_.cast(v, compute_dtype(node->tensor().dtype));
   }
@@ -436,13 +436,15 @@ class GroupLowering {
     return last;
   }
 
-  IndexedCall indexed_call(const Call& call, const Index& index) {
-    return {body_, call, index, [this](const Node* operand, const Index& at, std::optional<ScalarId> mask) {
+  /// Where `outer` is false the index may be out of bounds, so every load is under it too.
+  IndexedCall indexed_call(const Call& call, const Index& index, ScalarId outer = loop::kNone) {
+    return {body_, call, index, [this, outer](const Node* operand, const Index& at, std::optional<ScalarId> own) {
               const uint64_t node = body_.node;
-              ScalarId v = value(operand, at, mask.value_or(loop::kNone));
+              const ScalarId mask = !own ? outer : outer == loop::kNone ? *own : body_.binary(ScalarOp::And, outer, *own);
+              ScalarId v = value(operand, at, mask);
               // A masked-off load gives 0; a masked-off computed value must too.
               const Node* base = layouts().base(operand);
-              if (mask && members_.contains(base)) v = body_.select(*mask, v, body_.constant(0, body_.dtype(v)));
+              if (own && members_.contains(base)) v = body_.select(*own, v, body_.constant(0, body_.dtype(v)));
               body_.node = node;
               return v;
             }};
