@@ -22,19 +22,26 @@ bool CapturedNodes::is_call(trace::NodeId node) const {
   return it != nodes_.end() && it->second.op != "placeholder" && it->second.op != "get_attr" && it->second.op != "output";
 }
 
-std::vector<trace::NodeId> CapturedNodes::of(const std::vector<trace::NodeId>& nodes) const {
-  std::set<trace::NodeId> seen(nodes.begin(), nodes.end()), found;
-  std::vector<trace::NodeId> open(seen.begin(), seen.end());
+std::vector<trace::NodeId> CapturedNodes::of(trace::NodeId start) const {
+  std::set<trace::NodeId> seen{start};
+  std::vector<trace::NodeId> open{start}, found;
   while (!open.empty()) {
     const trace::NodeId node = open.back();
     open.pop_back();
-    if (is_call(node)) found.insert(node);
+    if (is_call(node)) found.push_back(node);
     const auto it = parents_.find(node);
     if (it == parents_.end()) continue;
     for (trace::NodeId parent : it->second)
       if (seen.insert(parent).second) open.push_back(parent);
   }
-  return {found.begin(), found.end()};
+  return found;
+}
+
+std::map<trace::NodeId, int> CapturedNodes::of(const std::vector<trace::NodeId>& nodes) const {
+  std::map<trace::NodeId, int> counts;
+  for (trace::NodeId node : std::set<trace::NodeId>(nodes.begin(), nodes.end()))
+    for (trace::NodeId captured : of(node)) ++counts[captured];
+  return counts;
 }
 
 std::string CapturedNodes::line(trace::NodeId node) const {

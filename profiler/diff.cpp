@@ -17,13 +17,24 @@ namespace {
 /// Captured nodes of two compiles share no ids: a name and what it computes stand for one.
 using NodeKey = std::pair<std::string, std::string>;
 
-std::vector<NodeKey> keys_of(const KernelCost& k, const CapturedNodes& captured) {
-  std::vector<NodeKey> keys;
-  for (trace::NodeId id : k.captured) {
+using WeightedKeys = std::map<NodeKey, int>;
+
+WeightedKeys keys_of(const KernelCost& k, const CapturedNodes& captured) {
+  WeightedKeys keys;
+  for (const auto& [id, count] : k.captured) {
     const trace::NodeRecord& node = captured.nodes().at(id);
-    keys.emplace_back(node.name, node.target);
+    keys[{node.name, node.target}] += count;
   }
   return keys;
+}
+
+/// Operators in program order.
+void add_operators(const KernelCost& k, const CapturedNodes& captured, KernelChange& change) {
+  for (const auto& [id, count] : k.captured) {
+    const trace::NodeRecord& node = captured.nodes().at(id);
+    change.operators.push_back(node.name);
+    change.targets.push_back(node.target);
+  }
 }
 
 Cost cost_of(const KernelCost& k) {
@@ -41,25 +52,22 @@ KernelChange change_of(const KernelCost& k, const CapturedNodes& captured) {
   c.kernel = k.record.name;
   c.kind = kind_of(k.record);
   c.second = cost_of(k);
-  for (auto& [name, target] : keys_of(k, captured)) {
-    c.operators.push_back(name);
-    c.targets.push_back(target);
-  }
+  add_operators(k, captured, c);
   return c;
 }
 
 /// Kernels by the captured nodes they compute.
 class KernelIndex {
  public:
-  void add(const std::vector<NodeKey>& keys, size_t kernel) {
-    for (const NodeKey& key : keys) kernels_[key].push_back(kernel);
+  void add(const WeightedKeys& keys, size_t kernel) {
+    for (const auto& [key, count] : keys) kernels_[key].emplace_back(kernel, count);
   }
-  /// The kernel with most of these nodes; the lowest if several have equally many.
-  std::optional<size_t> best(const std::vector<NodeKey>& keys) const {
-    std::map<size_t, size_t> votes;
-    for (const NodeKey& key : keys)
+  /// The kernel that shares most with these; the lowest if several share equally much.
+  std::optional<size_t> best(const WeightedKeys& keys) const {
+    std::map<size_t, int64_t> votes;
+    for (const auto& [key, count] : keys)
       if (const auto it = kernels_.find(key); it != kernels_.end())
-        for (size_t kernel : it->second) ++votes[kernel];
+        for (const auto& [kernel, weight] : it->second) votes[kernel] += int64_t{count} * weight;
     std::optional<size_t> best;
     for (const auto& [kernel, count] : votes)
       if (!best || count > votes[*best]) best = kernel;
@@ -67,7 +75,7 @@ class KernelIndex {
   }
 
  private:
-  std::map<NodeKey, std::vector<size_t>> kernels_;
+  std::map<NodeKey, std::vector<std::pair<size_t, int>>> kernels_;
 };
 
 void check_same_program(const CapturedNodes& a, const CapturedNodes& b) {
@@ -114,16 +122,11 @@ ProfileDiff diff_profiles(trace::Reader& first, trace::Id first_compile, trace::
   }
   KernelChange gone;
   for (const KernelCost& k : before.kernels) {
-    const auto keys = keys_of(k, a);
-    const auto best = index.best(keys);
+    const auto best = index.best(keys_of(k, a));
     KernelChange& change = best ? diff.changes[*best] : gone;
     change.before.push_back(k.record.name);
     change.first += cost_of(k);
-    if (best) continue;
-    for (const auto& [name, target] : keys) {
-      gone.operators.push_back(name);
-      gone.targets.push_back(target);
-    }
+    if (!best) add_operators(k, a, gone);
   }
   if (!gone.before.empty()) diff.changes.push_back(std::move(gone));
   for (const KernelChange& c : diff.changes) {

@@ -39,8 +39,8 @@ struct ProfileDiff {
   double slower_percent() const;
 };
 
-/// Every kernel of the first goes to the one kernel of the second that shares most captured nodes with it (the first launched if equal), and all
-/// kernels of the second appear once; so parts add up to totals. Captured nodes are matched by name and target. Throws a User error if
+/// Every kernel of the first goes to the one kernel of the second that shares most captured nodes with it (counting how much of each kernel they
+/// became; the first launched if equal), and all kernels of the second appear once; so parts add up to totals. Captured nodes are matched by name and target. Throws a User error if
 /// the two share none: then they are no compiles of one program.
 ProfileDiff diff_profiles(trace::Reader& first, trace::Id first_compile, trace::Reader& second, trace::Id second_compile);
 

@@ -70,11 +70,13 @@ std::string kind_of(const trace::KernelRecord& k) {
 std::map<std::string, double> parts(const KernelCost& k, const CapturedNodes& captured, By by) {
   if (by == By::Kernel) return {{k.record.name, 1.0}};
   std::map<std::string, double> result;
-  for (trace::NodeId id : k.captured) {
+  double all = 0;
+  for (const auto& [id, count] : k.captured) all += count;
+  for (const auto& [id, count] : k.captured) {
     const trace::NodeRecord& node = captured.nodes().at(id);
     std::string key = by == By::Op ? node.target : by == By::Module ? node.module : captured.line(id);
     if (key.empty()) key = by == By::Module ? "(top level)" : "(unknown)";
-    result[key] += 1.0 / static_cast<double>(k.captured.size());
+    result[key] += count / all;
   }
   if (result.empty()) result["(none)"] = 1;
   return result;

@@ -4,9 +4,11 @@
 
 /// Where the time of a compiled program goes, from the launches that a trace recorded.
 ///
-/// A kernel that computes several operators has one time. By operator, module or line, it is divided equally among the captured nodes that the kernel
-/// came from, so that every table adds up to the same total; rows that got such shares are marked `shared`.
+/// A kernel that computes several operators has one time. By operator, module or line, it is divided among the captured nodes that the kernel came
+/// from, by how many of the kernel's nodes each became, so that every table adds up to the same total; rows that got such shares are marked
+/// `shared`.
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,7 +41,7 @@ struct KernelCost {
   double per_run = 0;     ///< nanoseconds of one run of the program: the median of one launch times launches per run
   int64_t launches = 0;   ///< in the plan
   double bytes = 0, flops = 0;  ///< of one launch, at the sizes of the runs where the trace has them, else at the hints; 0 unknown
-  std::vector<trace::NodeId> captured;  ///< captured nodes that it came from, ascending, without inputs and constants
+  std::map<trace::NodeId, int> captured;  ///< captured calls that it came from, with how many of its nodes did
 };
 
 /// What was measured of a compile. Kernels in the order of their first launch; those that are never launched come last.

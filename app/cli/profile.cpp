@@ -41,7 +41,7 @@ std::string profile_text(const profiler::Profile& p) {
   table.rule();
   table.row({"all", "", "", time_text(p.total), "", "100.0%"});
   std::string text = table.text();
-  if (shared) text += "* part of the time of kernels that compute several operators, divided equally among them\n";
+  if (shared) text += "* part of the time of kernels that compute several operators, divided among them\n";
   const profiler::Costs& c = p.costs;
   if (c.run.count > 0)
     text += fmt::format("{} run{} ({}): median {}, min {}; {} launches take {} of it ({})\n", c.run.count, c.run.count == 1 ? "" : "s", c.label,
