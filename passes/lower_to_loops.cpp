@@ -395,7 +395,10 @@ class GroupLowering {
         return load_at(*base, view->offset + flat(index, view->strides), mask);
       }
     }
-    return value(node.args.at(0).node(), std::get<IndexMap>(node.op->lowering)(Call(node), index), mask);
+    const Node* from = node.args.at(0).node();
+    // Without elements no index is ever computed, and a reshape's divisions by sizes would be divisions by zero.
+    if (node.tensor().numel() == SymInt(0)) return value(from, Index(from->tensor().shape.size(), SymInt(0)), mask);
+    return value(from, std::get<IndexMap>(node.op->lowering)(Call(node), index), mask);
   }
 
   ScalarId load(const Node& node, const Index& index, ScalarId mask) {

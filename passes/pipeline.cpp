@@ -7,6 +7,7 @@
 #include "passes/fold_batch_norm.h"
 #include "passes/fold_constants.h"
 #include "passes/functionalize.h"
+#include "passes/merge_matmuls.h"
 #include "passes/pass.h"
 #include "passes/simplify.h"
 
@@ -26,6 +27,8 @@ const std::vector<Pass>& inference_pipeline() {
       {"fold_batch_norm", "fold scale and shift per channel into convolutions", fold_batch_norm, "simplified", false},
       {"simplify", "apply algebraic rules", simplify, "simplified", false},
       {"cse", "compute equal values once", cse, "simplified", false},
+      // After cse, so that equal inputs are the same node.
+      {"merge_matmuls", "make products of one input with several weights one product", merge_matmuls, "simplified", false},
       // Last, so that nothing dead is scheduled.
       {"dce", "drop what no output needs", dce, "simplified", false},
   };

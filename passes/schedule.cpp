@@ -114,8 +114,20 @@ class Scheduler {
       const OutputSpec& spec = graph_.output_specs[i];
       const bool mutation = spec.kind == OutputSpec::Kind::BufferMutation || spec.kind == OutputSpec::Kind::ParameterMutation ||
                             spec.kind == OutputSpec::Kind::UserInputMutation;
-      if (mutation) plan().mutations.push_back({static_cast<int>(i), spec});
+      if (mutation) plan().mutations.push_back({static_cast<int>(i), spec, written_buffer(spec)});
     }
+  }
+
+  /// The buffer of the input or of the state that an output is written back to.
+  int written_buffer(const OutputSpec& spec) const {
+    const auto inputs = graph_.placeholders();
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const InputSpec input = i < graph_.input_specs.size() ? graph_.input_specs[i] : InputSpec{};
+      const bool user = spec.kind == OutputSpec::Kind::UserInputMutation;
+      const bool same = user ? input.kind == InputSpec::Kind::User && inputs[i]->name == spec.target : input.target == spec.target;
+      if (same) return buffer_of_.at(inputs[i]);
+    }
+    throw_user("the program writes '" + spec.target + "', which is none of its inputs");
   }
 
   PlanOutput output_of(const Argument& leaf) {

@@ -57,6 +57,7 @@ std::optional<std::vector<SymInt>> reshape_strides(const std::vector<SymInt>& sh
                                                    const std::vector<SymInt>& result) {
   std::vector<SymInt> out(result.size(), SymInt(1));
   if (shape.empty()) return out;
+  if (std::find(shape.begin(), shape.end(), SymInt(0)) != shape.end()) return contiguous_strides(result);
   size_t next = result.size();  // dimensions of the result not yet placed
   SymInt chunk_stride = strides.back(), chunk = 1, placed = 1;
   for (size_t d = shape.size(); d-- > 0;) {

@@ -26,7 +26,7 @@ std::vector<bool> user_outputs(const Graph& graph, size_t count) {
 
 class Interpreted : public Compiled {
  public:
-  explicit Interpreted(const Program& program) : program_(program), interpreter_(program.graph) {}
+  Interpreted(const Program& program, const std::function<bool()>& cancelled) : program_(program), interpreter_(program.graph, options(cancelled)) {}
 
   std::vector<Tensor> run(const std::vector<Tensor>& inputs) override {
     std::vector<Tensor> values;
@@ -46,6 +46,13 @@ class Interpreted : public Compiled {
   }
 
  private:
+  /// A run may take minutes: it can be ended between nodes.
+  static InterpreterOptions options(const std::function<bool()>& cancelled) {
+    InterpreterOptions options;
+    if (cancelled) options.progress = [cancelled](size_t, size_t) { return !cancelled(); };
+    return options;
+  }
+
   Tensor state(const InputSpec& spec) const {
     const auto it = program_.state.find(spec.target);
     if (it == program_.state.end()) throw_user("the program has no value for '" + spec.target + "'", "export it again together with its weights");
@@ -73,16 +80,10 @@ class Planned : public Compiled {
  public:
   Planned(Graph graph, Scheduled scheduled, std::unique_ptr<KernelCompiler> compiler, std::vector<std::unique_ptr<CompiledKernel>> kernels, int threads)
       : graph_(std::move(graph)), scheduled_(std::move(scheduled)), compiler_(std::move(compiler)),
-        executor_(scheduled_.plan, std::move(kernels), threads), keep_(user_outputs(graph_, scheduled_.plan->outputs.size())) {}
+        executor_(scheduled_.plan, std::move(kernels), threads) {}
 
-  std::vector<Tensor> run(const std::vector<Tensor>& inputs) override {
-    std::vector<Tensor> all = executor_.run(inputs);
-    if (std::all_of(keep_.begin(), keep_.end(), [](bool k) { return k; })) return all;
-    std::vector<Tensor> outputs;
-    for (size_t i = 0; i < all.size(); ++i)
-      if (keep_[i]) outputs.push_back(std::move(all[i]));
-    return outputs;
-  }
+  /// The executor writes mutations back itself and returns the rest.
+  std::vector<Tensor> run(const std::vector<Tensor>& inputs) override { return executor_.run(inputs); }
   void set_timing(bool on) override { executor_.set_timing(on); }
   std::vector<LaunchTime> times() const override { return executor_.times(); }
   const Plan* plan() const override { return scheduled_.plan.get(); }
@@ -93,7 +94,6 @@ class Planned : public Compiled {
   Scheduled scheduled_;
   std::unique_ptr<KernelCompiler> compiler_;  ///< owns code that the kernels may share
   Executor executor_;
-  std::vector<bool> keep_;
 };
 
 class Compilation {
@@ -124,6 +124,7 @@ class Compilation {
     options.threads = request_.threads;
     options.mode = request_.mode;
     options.keep_artifacts = request_.keep_artifacts || request_.recorder;
+    options.prepack = fused;  // eager mode packs weights in every call
     auto compiler = make_cpu_compiler();
     auto kernels = compiler->compile(*scheduled.plan, options);
     times_.codegen = now_ns() - codegen_start;
@@ -196,7 +197,7 @@ std::unique_ptr<Compiled> compile_program(const Program& program, const CompileR
   if (request.recorder) request.recorder->begin_compile(program, request.backend);
   try {
     std::unique_ptr<Compiled> result;
-    if (request.backend == "interpret") result = std::make_unique<Interpreted>(program);
+    if (request.backend == "interpret") result = std::make_unique<Interpreted>(program, request.cancelled);
     else result = Compilation(program, request).run();
     if (request.recorder) request.recorder->end_compile("ok", {}, now_ns() - start);
     return result;
