@@ -79,13 +79,12 @@ class SvgWriter {
         "font-family=\"DejaVu Sans, Verdana, sans-serif\" font-size=\"{2}\">\n",
         std::ceil(width), std::ceil(height), kTextSize);
     put("<title>{}</title>\n", escape_xml(picture_.title));
-    put("<rect width=\"100%\" height=\"100%\" fill=\"{}\"/>\n", hex(palette_.background));
+    // Plain numbers, no markers, no percentages: what every viewer draws alike.
+    put("<rect width=\"{:.0f}\" height=\"{:.0f}\" fill=\"{}\"/>\n", std::ceil(width), std::ceil(height),
+        hex(palette_.background));
     if (!picture_.title.empty())
       put("<text x=\"16\" y=\"22\" font-size=\"14\" font-weight=\"bold\" fill=\"{}\">{}</text>\n", hex(palette_.text),
           escape_xml(picture_.title));
-    put("<defs><marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"6\" markerHeight=\"6\" "
-        "orient=\"auto\"><path d=\"M0 0.8L7.5 4L0 7.2z\" fill=\"{}\"/></marker></defs>\n",
-        hex(palette_.edge));
     put("<g transform=\"translate(0 {})\">\n", top);
   }
 
@@ -102,12 +101,14 @@ class SvgWriter {
   void group_title(size_t g) {
     const Rect& r = layout_.groups[g];
     const PictureGroup& group = picture_.groups[g];
-    put("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"16\" fill=\"{}\"/>", r.x + 6, r.y + 2,
-        std::max(0.0, std::min(group.label_width - 16, r.width - 10)), hex(palette_.group_fill));
-    put("<text class=\"group-title\" x=\"{:.1f}\" y=\"{:.1f}\" fill=\"{}\"><tspan "
-        "font-weight=\"bold\">{}</tspan>{}</text>\n",
-        r.x + 9, r.y + 14, hex(palette_.group_text), escape_xml(group.title),
-        group.note.empty() ? "" : fmt::format("<tspan dx=\"8\">{}</tspan>", escape_xml(group.note)));
+    double width = std::clamp(group.label_width - 22, 0.0, std::max(0.0, r.width - 10));
+    put("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"15\" fill=\"{}\" fill-opacity=\"0.85\"/>", r.x + 7,
+        r.y + 3, width, hex(palette_.group_fill));
+    put("<text x=\"{:.1f}\" y=\"{:.1f}\" font-weight=\"bold\" fill=\"{}\">{}</text>", r.x + 9, r.y + 14,
+        hex(palette_.group_text), escape_xml(group.title));
+    double after = group.title.empty() ? 0 : text_width(group.title, kTextSize, true) + 8;
+    put("<text x=\"{:.1f}\" y=\"{:.1f}\" fill=\"{}\">{}</text>\n", r.x + 9 + after, r.y + 14, hex(palette_.group_text),
+        escape_xml(group.note));
   }
 
   void edge(const std::vector<Point>& points) {
@@ -116,7 +117,10 @@ class SvgWriter {
     for (size_t i = 1; i + 2 < points.size(); i += 3)
       put("C{:.1f} {:.1f} {:.1f} {:.1f} {:.1f} {:.1f}", points[i].x, points[i].y, points[i + 1].x, points[i + 1].y,
           points[i + 2].x, points[i + 2].y);
-    put("\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.2\" marker-end=\"url(#arrow)\"/>\n", hex(palette_.edge));
+    put("\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.2\"/>", hex(palette_.edge));
+    const Point& tip = points.back();
+    put("<path d=\"M{0:.1f} {1:.1f}L{2:.1f} {3:.1f}L{4:.1f} {3:.1f}z\" fill=\"{5}\"/>\n", tip.x, tip.y, tip.x - 3.5,
+        tip.y - 7, tip.x + 3.5, hex(palette_.edge));
   }
 
   void text(double x, double y, double size, bool bold, Colour colour, const std::string& content) {

@@ -386,8 +386,9 @@ void GraphView::paint_group_titles(QPainter& p, const QRectF& visible) {
     if (!r.intersects(visible)) continue;
     const auto& group = step_->picture.groups[g];
     QRectF line(r.x() + 9, r.y() + 3, r.width() - 12, 15), used;
-    p.fillRect(QRectF(r.x() + 6, r.y() + 2, std::min(group.label_width - 16, r.width() - 10), 16),
-               to_qcolor(c.group_fill));
+    QColor patch = to_qcolor(c.group_fill);
+    patch.setAlpha(215);
+    p.fillRect(QRectF(r.x() + 7, r.y() + 3, std::min(group.label_width - 22, r.width() - 10), 15), patch);
     p.setPen(to_qcolor(c.group_text));
     p.setFont(scene_font(draw::kTextSize, true));
     p.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, qt(group.title), &used);
