@@ -101,6 +101,17 @@ TEST_F(Program, BrokenTraces) {
   }
 }
 
+TEST_F(Program, ANewerTraceIsRefused) {
+  std::fstream file(folder_ / "cnn.strata", std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(60);  // SQLite's user_version, big-endian
+  file.write("\x00\x00\x27\x0F", 4);
+  file.close();
+  Result r = start({path("cnn.strata"), "--screenshot", path("shot.png")});
+  EXPECT_EQ(r.code, 2);
+  EXPECT_NE(r.err.find("9999"), std::string::npos) << r.err;
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "shot.png"));
+}
+
 TEST_F(Program, ScreenshotThatCannotBeWritten) {
   Result r = start({path("cnn.strata"), "--screenshot", path("no/such/folder.png")});
   EXPECT_EQ(r.code, 2);
