@@ -4,7 +4,6 @@
 
 #include <QHelpEvent>
 #include <QMouseEvent>
-#include <QPainter>
 #include <QToolTip>
 #include <QWheelEvent>
 #include <algorithm>
@@ -18,27 +17,8 @@ namespace strata::studio {
 namespace {
 
 constexpr double kLeast = 0.005, kMost = 4;
-constexpr double kTextScale = 0.42;      // below this, text cannot be read: boxes only
-constexpr int kStrip = 16;               // width of the strip that shows the place in a tall graph
-constexpr double kOverviewScale = 0.16;  // below this, boxes are filled in batches and edges are straight
 
 QRectF rect(const draw::Rect& r) { return {r.x, r.y, r.width, r.height}; }
-
-/// Arrow heads point downwards: edges arrive from above.
-void add_head(QPainterPath& path, const draw::Point& tip, double half) {
-  path.moveTo(tip.x, tip.y);
-  path.lineTo(tip.x - half, tip.y - 2 * half);
-  path.lineTo(tip.x + half, tip.y - 2 * half);
-  path.closeSubpath();
-}
-
-QFont scene_font(double size, bool bold) {
-  QFont font("DejaVu Sans");
-  font.setStyleHint(QFont::SansSerif);
-  font.setPixelSize(static_cast<int>(std::lround(size)));
-  font.setBold(bold);
-  return font;
-}
 
 }  // namespace
 
@@ -224,7 +204,7 @@ void GraphView::wheelEvent(QWheelEvent* event) {
 }
 
 void GraphView::mousePressEvent(QMouseEvent* event) {
-  on_strip_ = strip_shown() && event->position().x() >= width() - kStrip;
+  on_strip_ = strip_shown() && event->position().x() >= width() - kStripWidth;
   if (on_strip_) return strip_to(event->position().y());
   press_ = event->position();
   press_offset_ = offset_;
@@ -334,254 +314,6 @@ int GraphView::group_at(QPointF scene) const {
   return -1;
 }
 
-// --------------------------------------------------------------------------------------------------------- painting
-
-void GraphView::paintEvent(QPaintEvent*) {
-  QPainter p(this);
-  p.fillRect(this->rect(), to_qcolor(colours().background));
-  if (!step_) return paint_empty(p);
-  p.setRenderHint(QPainter::Antialiasing, !moved_ || scale_ > kTextScale);
-  p.save();
-  p.translate(offset_);
-  p.scale(scale_, scale_);
-  QRectF visible(to_scene({0, 0}), to_scene({static_cast<double>(width()), static_cast<double>(height())}));
-  if (context_.options().groups) paint_groups(p, visible);
-  paint_edges(p, visible);
-  if (context_.options().groups && scale_ >= kTextScale) paint_group_titles(p, visible);
-  if (scale_ < kOverviewScale)
-    paint_overview(p, visible);
-  else
-    paint_nodes(p, visible);
-  p.restore();
-  paint_legend(p);
-  if (strip_shown()) paint_strip(p);
-}
-
-void GraphView::paint_empty(QPainter& p) {
-  p.setPen(to_qcolor(colours().dim_text));
-  QString text = context_.queue().idle() ? QString() : QString("Loading …");
-  p.drawText(this->rect(), Qt::AlignCenter, text);
-}
-
-void GraphView::paint_groups(QPainter& p, const QRectF& visible) {
-  const auto& c = colours();
-  for (size_t g = 0; g < step_->layout.groups.size(); ++g) {
-    QRectF r = studio::rect(step_->layout.groups[g]);
-    if (!r.intersects(visible)) continue;
-    bool selected = static_cast<int>(g) == selected_group_;
-    QPen pen(to_qcolor(selected ? c.selected : c.group_border), selected ? 2.5 : 1.2,
-             selected ? Qt::SolidLine : Qt::DashLine);
-    if (scale_ < kOverviewScale) pen.setCosmetic(true);
-    p.setPen(pen);
-    p.setBrush(to_qcolor(c.group_fill));
-    p.drawRoundedRect(r, 8, 8);
-  }
-}
-
-/// After the edges, on a patch of the frame's colour, so that no edge crosses the text.
-void GraphView::paint_group_titles(QPainter& p, const QRectF& visible) {
-  const auto& c = colours();
-  for (size_t g = 0; g < step_->layout.groups.size(); ++g) {
-    QRectF r = studio::rect(step_->layout.groups[g]);
-    if (!r.intersects(visible)) continue;
-    const auto& group = step_->picture.groups[g];
-    QRectF line(r.x() + 9, r.y() + 3, r.width() - 12, 15), used;
-    QColor patch = to_qcolor(c.group_fill);
-    patch.setAlpha(215);
-    p.fillRect(QRectF(r.x() + 7, r.y() + 3, std::min(group.label_width - 22, r.width() - 10), 15), patch);
-    p.setPen(to_qcolor(c.group_text));
-    p.setFont(scene_font(draw::kTextSize, true));
-    p.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, qt(group.title), &used);
-    p.setFont(scene_font(draw::kTextSize, false));
-    if (!group.title.empty()) line.setLeft(used.right() + 8);
-    p.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, qt(group.note));
-  }
-}
-
-bool GraphView::is_selected_edge(const draw::PictureEdge& edge) const {
-  return selected_ >= 0 && (edge.from == selected_ || edge.to == selected_);
-}
-
-void GraphView::paint_edges(QPainter& p, const QRectF& visible) {
-  const auto& c = colours();
-  QPen pen(to_qcolor(c.edge), 1.2), strong(to_qcolor(c.selected), 2.2);
-  if (scale_ < kTextScale) {
-    pen.setWidthF(1);
-    pen.setCosmetic(true);
-    strong.setCosmetic(true);
-  }
-  std::vector<QLineF> lines;
-  QPainterPath heads;
-  heads.setFillRule(Qt::WindingFill);  // heads that lie on each other must not cancel out
-  p.setBrush(Qt::NoBrush);
-  p.setPen(pen);
-  bool simple = scale_ < kOverviewScale;
-  for (size_t e = 0; e < paths_.size(); ++e) {
-    if (!path_bounds_[e].intersects(visible) || is_selected_edge(step_->picture.edges[e])) continue;
-    const auto& points = step_->layout.edges[e];
-    if (points.empty()) continue;
-    if (simple) {
-      lines.emplace_back(points.front().x, points.front().y, points.back().x, points.back().y);
-      continue;
-    }
-    p.drawPath(paths_[e]);
-    if (scale_ >= kTextScale) add_head(heads, points.back(), 3.5);
-  }
-  if (simple) p.drawLines(lines.data(), static_cast<int>(lines.size()));
-  p.fillPath(heads, to_qcolor(c.edge));
-  p.setPen(strong);
-  QPainterPath strong_heads;
-  strong_heads.setFillRule(Qt::WindingFill);
-  for (size_t e = 0; e < paths_.size(); ++e)
-    if (is_selected_edge(step_->picture.edges[e]) && !step_->layout.edges[e].empty()) {
-      p.drawPath(paths_[e]);
-      add_head(strong_heads, step_->layout.edges[e].back(), 5);
-    }
-  p.fillPath(strong_heads, to_qcolor(c.selected));
-}
-
-/// Thousands of small boxes: one call per colour.
-void GraphView::paint_overview(QPainter& p, const QRectF& visible) {
-  std::map<QRgb, std::vector<QRectF>> batches;
-  std::vector<size_t> outlined;
-  const auto& nodes = step_->picture.nodes;
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    QRectF r = studio::rect(step_->layout.nodes[i]);
-    if (!r.intersects(visible)) continue;
-    QColor fill = fills_[i];
-    if (context_.options().colours) fill = dark_theme() ? fill.lighter(150) : fill.darker(125);
-    if (nodes[i].state == draw::NodeState::Added) fill = to_qcolor(colours().added);
-    if (nodes[i].state == draw::NodeState::Changed) fill = to_qcolor(colours().changed);
-    batches[fill.rgb()].push_back(r);
-    if (static_cast<int>(i) == selected_ || marked_.contains(nodes[i].id)) outlined.push_back(i);
-  }
-  p.setPen(Qt::NoPen);
-  for (const auto& [colour, rects] : batches) {
-    p.setBrush(QColor(colour));
-    p.drawRects(rects.data(), static_cast<int>(rects.size()));
-  }
-  for (size_t i : outlined) paint_outline(p, i);
-}
-
-void GraphView::paint_nodes(QPainter& p, const QRectF& visible) {
-  for (size_t i = 0; i < step_->picture.nodes.size(); ++i) {
-    QRectF r = studio::rect(step_->layout.nodes[i]);
-    if (!r.adjusted(-80, -8, 80, draw::kTypeRow).intersects(visible)) continue;
-    paint_node(p, i);
-    if (scale_ >= kTextScale) paint_labels(p, i);
-    paint_outline(p, i);
-  }
-}
-
-void GraphView::paint_node(QPainter& p, size_t i) {
-  const auto& node = step_->picture.nodes[i];
-  const auto& c = colours();
-  QRectF r = studio::rect(step_->layout.nodes[i]);
-  bool round = node.op_class == draw::OpClass::Input || node.op_class == draw::OpClass::Parameter ||
-               node.op_class == draw::OpClass::Output;
-  double radius = round ? r.height() / 2 : 6;
-  p.setPen(QPen(to_qcolor(c.node_border), 1));
-  p.setBrush(fills_[i]);
-  p.drawRoundedRect(r, radius, radius);
-  if (node.state == draw::NodeState::Same) return;
-  QColor mark = to_qcolor(node.state == draw::NodeState::Added ? c.added : c.changed);
-  p.setPen(QPen(mark, 2.6));
-  p.setBrush(Qt::NoBrush);
-  p.drawRoundedRect(r, radius, radius);
-  if (scale_ < kTextScale) return;
-  QRectF badge(r.right() - 9, r.top() - 7, 15, 15);  // colour is not the only sign
-  p.setPen(Qt::NoPen);
-  p.setBrush(mark);
-  p.drawEllipse(badge);
-  p.setPen(QPen(dark_theme() ? Qt::black : Qt::white));
-  p.setFont(scene_font(11, true));
-  p.drawText(badge, Qt::AlignCenter, node.state == draw::NodeState::Added ? "+" : "~");
-}
-
-void GraphView::paint_outline(QPainter& p, size_t i) {
-  bool selected = static_cast<int>(i) == selected_;
-  if (!selected && !marked_.contains(step_->picture.nodes[i].id)) return;
-  QPen pen(to_qcolor(selected ? colours().selected : colours().related), 3);
-  if (scale_ < kTextScale) pen.setCosmetic(true);
-  p.setPen(pen);
-  p.setBrush(Qt::NoBrush);
-  p.drawRoundedRect(studio::rect(step_->layout.nodes[i]).adjusted(-4, -4, 4, 4), 9, 9);
-}
-
-void GraphView::paint_labels(QPainter& p, size_t i) {
-  const auto& node = step_->picture.nodes[i];
-  const auto& c = colours();
-  QRectF r = studio::rect(step_->layout.nodes[i]);
-  double y = r.y() + draw::kPadding;
-  auto line = [&](const std::string& text, double size, bool bold, double height, draw::Colour colour) {
-    if (text.empty()) return;
-    p.setFont(scene_font(size, bold));
-    p.setPen(to_qcolor(colour));
-    p.drawText(QRectF(r.x() - 20, y, r.width() + 40, height), Qt::AlignCenter, qt(text));
-    y += height;
-  };
-  line(node.title, draw::kTitleSize, true, draw::kTitleRow, c.text);
-  line(node.subtitle, draw::kTextSize, false, draw::kTextRow, c.dim_text);
-  line(node.footer, draw::kTextSize, false, draw::kTextRow, c.group_text);
-  const auto& label = step_->layout.labels[i];
-  if (label.width <= 0) return;
-  p.setPen(QPen(to_qcolor(c.edge), 1.2));
-  p.drawLine(QPointF(label.centre_x(), label.y), QPointF(label.centre_x(), label.bottom()));
-  bool framed = node.group >= 0 && context_.options().groups;
-  p.setPen(Qt::NoPen);
-  p.setBrush(to_qcolor(framed ? c.group_fill : c.background));
-  p.drawRect(QRectF(label.x + 2, label.y + 2, label.width - 4, 11));
-  p.setPen(to_qcolor(c.dim_text));
-  p.setFont(scene_font(draw::kTypeSize, false));
-  p.drawText(QRectF(label.x - 10, label.y, label.width + 20, draw::kTypeRow), Qt::AlignCenter, qt(node.type));
-}
-
-void GraphView::paint_legend(QPainter& p) {
-  draw::DrawOptions options = context_.options();
-  options.dark = dark_theme();
-  if (!options.legend) return;
-  auto entries = draw::legend(step_->picture, options);
-  const auto& c = colours();
-  bool changed = std::any_of(step_->picture.nodes.begin(), step_->picture.nodes.end(),
-                             [](const auto& n) { return n.state != draw::NodeState::Same; });
-  if (changed) {
-    entries.push_back({"added in this step (+)", c.added});
-    entries.push_back({"changed in this step (~)", c.changed});
-  }
-  if (entries.empty()) return;
-  // In rows along the lower edge, where it hides least of the graph.
-  constexpr int row = 16, swatch = 20, gap = 14;
-  p.setFont(scene_font(10, false));
-  int limit = width() - 16 - (strip_shown() ? kStrip : 0), x = 8, y = 4, right = 0;
-  std::vector<QPoint> places;
-  for (const auto& entry : entries) {
-    int wide = swatch + p.fontMetrics().horizontalAdvance(qt(entry.text)) + gap;
-    if (x > 8 && x + wide > limit) {
-      x = 8;
-      y += row;
-    }
-    places.emplace_back(x, y);
-    x += wide;
-    right = std::max(right, x);
-  }
-  QRect box(8, height() - y - row - 12, right, y + row + 4);
-  if (box.top() < height() / 2) return;
-  QColor back = to_qcolor(c.background);
-  back.setAlpha(230);
-  p.setRenderHint(QPainter::Antialiasing);
-  p.setPen(to_qcolor(c.node_border));
-  p.setBrush(back);
-  p.drawRoundedRect(box, 4, 4);
-  for (size_t i = 0; i < entries.size(); ++i) {
-    QPoint at = box.topLeft() + places[i];
-    p.setPen(to_qcolor(c.node_border));
-    p.setBrush(to_qcolor(entries[i].fill));
-    p.drawRoundedRect(QRectF(at.x() + 0.5, at.y() + 2.5, 14, 10), 2, 2);
-    p.setPen(to_qcolor(c.text));
-    p.drawText(QRect(at.x() + swatch, at.y(), width(), row), Qt::AlignLeft | Qt::AlignVCenter, qt(entries[i].text));
-  }
-}
-
 bool GraphView::strip_shown() const { return step_ && step_->layout.height * scale_ > height() * 1.5; }
 
 void GraphView::strip_to(double y) {
@@ -589,33 +321,6 @@ void GraphView::strip_to(double y) {
   offset_.setY(height() / 2.0 - scene * scale_);
   clamp();
   update();
-}
-
-/// The whole height of the graph in one strip: where things are, where changes are, and what is in view.
-void GraphView::paint_strip(QPainter& p) {
-  const auto& c = colours();
-  QRectF strip(width() - kStrip, 0, kStrip, height());
-  p.setRenderHint(QPainter::Antialiasing, false);
-  p.fillRect(strip, palette().window());
-  double factor = height() / step_->layout.height;
-  const auto& nodes = step_->picture.nodes;
-  auto tick = [&](size_t i, const QColor& colour, double left, double thickness) {
-    const auto& r = step_->layout.nodes[i];
-    p.fillRect(QRectF(strip.x() + left, r.y * factor, kStrip - left, std::max(thickness, r.height * factor)), colour);
-  };
-  for (size_t i = 0; i < nodes.size(); ++i) tick(i, fills_[i], 5, 1);
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    if (nodes[i].state == draw::NodeState::Added) tick(i, to_qcolor(c.added), 9, 2);
-    if (nodes[i].state == draw::NodeState::Changed) tick(i, to_qcolor(c.changed), 9, 2);
-    if (marked_.contains(nodes[i].id)) tick(i, to_qcolor(c.related), 2, 2);
-  }
-  if (selected_ >= 0) tick(static_cast<size_t>(selected_), to_qcolor(c.selected), 0, 3);
-  double top = -offset_.y() / scale_ * factor, tall = height() / scale_ * factor;
-  QColor veil = to_qcolor(c.selected);
-  p.setPen(veil);
-  veil.setAlpha(40);
-  p.setBrush(veil);
-  p.drawRect(QRectF(strip.x() + 0.5, top, kStrip - 1.5, std::max(tall, 6.0)));
 }
 
 }  // namespace strata::studio

@@ -70,6 +70,8 @@ class GraphView : public QWidget {
   void paint_empty(QPainter& p);
   bool is_selected_edge(const draw::PictureEdge& edge) const;
 
+  static constexpr int kStripWidth = 16;  ///< of the strip that shows the place in a tall graph
+
   Context& context_;
   StepPtr step_;
   std::vector<QPainterPath> paths_;

@@ -14,12 +14,17 @@
 #include <QTabWidget>
 #include <QTableView>
 #include <QTreeView>
+#include <QVBoxLayout>
 
 #include "app/studio/models/context.h"
 #include "app/studio/models/lists.h"
 #include "app/studio/views/code_view.h"
 
 namespace strata::studio {
+
+/// The layout of a page, and a line of plain text on it.
+QVBoxLayout* column(QWidget* widget);
+QLabel* note(const QString& name);
 
 /// A table view over a TableModel whose rows, when chosen, select what they lead to.
 class LinkTable : public QTableView {
