@@ -20,12 +20,9 @@ class Folder {
 
   PassResult run() {
     const UserMap users = users_of(graph_);
+    for (const auto& node : graph_.nodes())
+      if (evaluates(*node)) is_constant_[node.get()] = true;
     for (const auto& node : graph_.nodes()) {
-      if (!evaluates(*node)) {
-        rewriter_.copy(*node);
-        continue;
-      }
-      is_constant_[node.get()] = true;
       if (worth_it(*node, users.at(node.get()))) fold(*node);
       else rewriter_.copy(*node);
     }
@@ -65,9 +62,14 @@ class Folder {
     return n;
   }
 
-  /// At a border to something that varies, if it is more than a view and not larger than allowed.
+  /// At a border to something that varies.
   bool worth_it(const Node& node, const std::vector<Node*>& users) const {
-    if (node.op->op_class == OpClass::View || users.empty()) return false;
+    return may_fold(node) && !std::all_of(users.begin(), users.end(), [this](const Node* user) { return may_fold(*user); });
+  }
+
+  /// Constant, more than a view, and not larger than allowed.
+  bool may_fold(const Node& node) const {
+    if (!is_constant_.contains(&node) || node.op->op_class == OpClass::View) return false;
     int64_t operand_bytes = 0;
     for (const Node* operand : node.operands())
       if (operand->type.is_tensor()) operand_bytes += bytes(*operand);

@@ -130,6 +130,8 @@ class Functionalizer {
       path.push_back(view);
       written = write_back(node, *view, written);
       view = values_.at(view).via;
+      // Writing back a part has passed over the tuple that holds it.
+      if (view->type.kind == Type::Kind::Tuple) view = values_.at(view).via;
     }
     AliasSet& set = sets_[target.base];
     ++set.version;

@@ -150,6 +150,8 @@ class Scheduler {
     out.shape = view->shape;
     out.strides = view->strides;
     out.offset = view->offset;
+    // A view without elements may start anywhere, even before its buffer (a flip): say the start.
+    if (node->tensor().numel() == SymInt(0)) out.offset = 0;
     for (const Node* step : view->through) output_views_.insert(step);
     return out;
   }

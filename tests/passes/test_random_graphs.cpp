@@ -203,7 +203,9 @@ std::string check_pipeline(const RandomProgram& program, Expectation& expected, 
 
 bool is_legal_refusal(const Error& e) {
   const std::string_view text = e.what();
-  return e.kind() == ErrorKind::User && text.find("cannot be written back") != text.npos;
+  return e.kind() == ErrorKind::User && text.find("cannot be written back") != text.npos &&
+         (text.find("through aten.slice") != text.npos || text.find("through aten.diagonal") != text.npos ||
+          text.find("through aten.expand") != text.npos);
 }
 
 /// Empty if the program means the same everywhere.
@@ -233,6 +235,7 @@ TEST(RandomGraphs, MeanTheSameAtEveryStage) {
   const uint64_t count = setting("STRATA_FUZZ_GRAPHS", 300), first = setting("STRATA_FUZZ_SEED", 1);
   size_t failures = 0;
   for (uint64_t seed = first; seed < first + count && failures < 10; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
     const RandomProgram program = random_program(seed);
     const std::string why = check(program);
     if (why.empty()) continue;

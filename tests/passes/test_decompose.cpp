@@ -1,0 +1,102 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "passes/decompose.h"
+#include "tests/passes/pass_testing.h"
+
+namespace strata {
+namespace {
+
+using testing::after;
+using testing::graph_of;
+
+TEST(Decompose, LeavesPrimitivesAlone) {
+  const Graph graph = graph_of(R"(
+def forward(self, x: "f32[2, 3]"):
+    a = torch.ops.aten.sin.default(x)
+    return (a,))");
+  EXPECT_TRUE(decompose(graph, {}).rewrites.empty());
+}
+
+TEST(Decompose, LinearBecomesTransposeAndProduct) {
+  EXPECT_EQ(after(decompose, R"(
+def forward(self, x: "f32[2, 3]", w: "f32[4, 3]", b: "f32[4]"):
+    y = torch.ops.aten.linear.default(x, w, b)
+    return (y,))"),
+            "permute = aten.permute.default(w, [1, 0])\n"
+            "addmm = aten.addmm.default(b, x, permute)\n"
+            "return (addmm,)\n");
+}
+
+TEST(Decompose, PartsOfTuplesBecomeTheirValues) {
+  EXPECT_EQ(after(decompose, R"(
+def forward(self, x: "f32[4, 3]"):
+    parts = torch.ops.aten.split.Tensor(x, 2)
+    a = parts[0]
+    b = parts[1]
+    c = torch.ops.aten.add.Tensor(a, b)
+    return (c,))"),
+            "slice = aten.slice.Tensor(x, 0, 0, 2)\n"
+            "slice_1 = aten.slice.Tensor(x, 0, 2, 4)\n"
+            "c = aten.add.Tensor(slice, slice_1)\n"
+            "return (c,)\n");
+}
+
+TEST(Decompose, NothingThatTakesApartIsLeft) {
+  const Graph graph = graph_of(R"(
+def forward(self, x: "f32[2, 4, 8, 8]", w: "f32[4]", b: "f32[4]", m: "f32[4]", v: "f32[4]", k: "f32[4, 4, 3, 3]"):
+    a = torch.ops.aten.conv2d.default(x, k)
+    n = torch.ops.aten.batch_norm.default(a, w, b, m, v, False, 0.1, 1e-05, True)
+    r = torch.ops.aten.relu.default(n)
+    p = torch.ops.aten.adaptive_avg_pool2d.default(r, [1, 1])
+    f = torch.ops.aten.flatten.using_ints(p, 1)
+    s = torch.ops.aten.log_softmax.int(f, -1)
+    d = torch.ops.aten.var.correction(s, [1], correction = 1)
+    return (s, d))");
+  const PassResult result = decompose(graph, {});
+  for (const auto& node : result.graph.nodes()) {
+    if (!node->op) continue;
+    EXPECT_TRUE(!node->op->decompose || node->op->op_class == OpClass::Library) << node->target;
+    EXPECT_NE(node->op->op_class, OpClass::Compound) << node->target;
+  }
+}
+
+/// log_softmax decomposes in more than one step; steps in between are in no snapshot, so nothing may refer to them.
+TEST(Decompose, OriginsLeadToTheCapturedNode) {
+  const Graph graph = graph_of(R"(
+def forward(self, x: "f32[2, 3]", w: "f32[3]"):
+    a = torch.ops.aten.sin.default(x)
+    s = torch.ops.aten.log_softmax.int(a, -1)
+    n = torch.ops.aten.layer_norm.default(s, [3], w)
+    return (n,))");
+  const PassResult result = decompose(graph, {});
+  const NodeId s = graph.find("s")->id, n = graph.find("n")->id;
+  for (const auto& node : result.graph.nodes()) {
+    if (node->kind != NodeKind::Call || node->name == "a") continue;
+    ASSERT_EQ(node->meta.origins.size(), 1u) << node->name;
+    EXPECT_TRUE(node->meta.origins[0].node == s || node->meta.origins[0].node == n) << node->name;
+    EXPECT_EQ(node->meta.origins[0].kind, OriginKind::Decomposed);
+    EXPECT_EQ(node->meta.maker, "decompose");
+  }
+  ASSERT_EQ(result.rewrites.size(), 2u);  // one per captured node, however many steps it took
+  EXPECT_EQ(result.rewrites[0].before, std::vector<NodeId>{s});
+  for (const Rewrite& r : result.rewrites)
+    for (NodeId id : r.after) EXPECT_TRUE(result.graph.find(id)) << "rewrite of " << r.before[0] << " names node " << id;
+}
+
+TEST(Decompose, SizesBecomeExpressions) {
+  EXPECT_EQ(after(decompose, R"(
+def forward(self, x: "f32[s0, 3]"):
+    n = torch.ops.aten.sym_size.int(x, 0)
+    m = torch.ops.aten.mul.Tensor(x, n)
+    v = torch.ops.aten.view.default(m, [n, 3, 1])
+    return (v,))"),
+            "n = aten.sym_size.int(x, 0)\n"
+            "m = aten.mul.Tensor(x, s0)\n"
+            "v = aten.view.default(m, [s0, 3, 1])\n"
+            "return (v,)\n");
+}
+
+}  // namespace
+}  // namespace strata

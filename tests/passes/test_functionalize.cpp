@@ -1,0 +1,277 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "passes/functionalize.h"
+#include "tests/passes/pass_testing.h"
+
+namespace strata {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::after;
+using testing::graph_of;
+
+std::string functional(const char* text) { return after(functionalize, text); }
+
+std::string specs_of(const Graph& graph) {
+  std::string text;
+  for (const OutputSpec& spec : graph.output_specs) {
+    switch (spec.kind) {
+      case OutputSpec::Kind::User: text += "user "; break;
+      case OutputSpec::Kind::BufferMutation: text += "buffer:" + spec.target + " "; break;
+      case OutputSpec::Kind::ParameterMutation: text += "parameter:" + spec.target + " "; break;
+      case OutputSpec::Kind::UserInputMutation: text += "input:" + spec.target + " "; break;
+      default: text += "? ";
+    }
+  }
+  return text;
+}
+
+TEST(Functionalize, LeavesFunctionalGraphsAlone) {
+  const Graph graph = graph_of(R"(
+def forward(self, x: "f32[2, 3]"):
+    a = torch.ops.aten.transpose.int(x, 0, 1)
+    b = torch.ops.aten.relu.default(a)
+    return (b,))");
+  EXPECT_TRUE(functionalize(graph, {}).rewrites.empty());
+}
+
+TEST(Functionalize, InPlaceOnValue) {
+  EXPECT_EQ(functional(R"(
+def forward(self, x: "f32[2, 3]"):
+    a = torch.ops.aten.sin.default(x)
+    b = torch.ops.aten.add_.Tensor(a, 1)
+    c = torch.ops.aten.mul.Tensor(a, b)
+    return (c,))"),
+            "a = aten.sin.default(x)\n"
+            "add = aten.add.Tensor(a, 1)\n"
+            "c = aten.mul.Tensor(add, add)\n"
+            "return (c,)\n");
+}
+
+TEST(Functionalize, ReadsBeforeTheWriteSeeTheOldValue) {
+  EXPECT_EQ(functional(R"(
+def forward(self, x: "f32[2, 3]"):
+    a = torch.ops.aten.sin.default(x)
+    before = torch.ops.aten.neg.default(a)
+    b = torch.ops.aten.relu_.default(a)
+    return (before, a))"),
+            "a = aten.sin.default(x)\n"
+            "before = aten.neg.default(a)\n"
+            "relu = aten.relu.default(a)\n"
+            "return (before, relu)\n");
+}
+
+TEST(Functionalize, ThroughView) {
+  EXPECT_EQ(functional(R"(
+def forward(self, x: "f32[2, 3]"):
+    a = torch.ops.aten.sin.default(x)
+    v = torch.ops.aten.view.default(a, [6])
+    b = torch.ops.aten.add_.Tensor(v, 1)
+    return (a,))"),
+            "a = aten.sin.default(x)\n"
+            "v = aten.view.default(a, [6])\n"
+            "add = aten.add.Tensor(v, 1)\n"
+            "view = aten.view.default(add, [2, 3])\n"
+            "return (view,)\n");
+}
+
+TEST(Functionalize, ThroughTranspose) {
+  EXPECT_EQ(functional(R"(
+def forward(self, x: "f32[2, 3]"):
+    a = torch.ops.aten.sin.default(x)
+    t = torch.ops.aten.transpose.int(a, 0, 1)
+    b = torch.ops.aten.relu_.default(t)
+    return (a, t))"),
+            "a = aten.sin.default(x)\n"
+            "t = aten.transpose.int(a, 0, 1)\n"
+            "relu = aten.relu.default(t)\n"
+            "permute = aten.permute.default(relu, [1, 0])\n"
+            "return (permute, relu)\n");
+}
+
+TEST(Functionalize, ThroughPermuteWithItsInverse) {
+  EXPECT_EQ(functional(R"(
+def forward(self, x: "f32[2, 3, 4]"):
+    a = torch.ops.aten.sin.default(x)
+    p = torch.ops.aten.permute.default(a, [1, 2, 0])
+    b = torch.ops.aten.relu_.default(p)
+    return (a,))"),
+            "a = aten.sin.default(x)\n"
+            "p = aten.permute.default(a, [1, 2, 0])\n"
+            "relu = aten.relu.default(p)\n"
+            "permute = aten.permute.default(relu, [2, 0, 1])\n"
+            "return (permute,)\n");
+}
+
+TEST(Functionalize, ThroughSlice) {
+  EXPECT_EQ(functional(R"(
+def forward(self, x: "f32[5, 3]"):
+    a = torch.ops.aten.sin.default(x)
+    s = torch.ops.aten.slice.Tensor(a, 0, 1, 3)
+    b = torch.ops.aten.zero_.default(s)
+    return (a,))"),
+            "a = aten.sin.default(x)\n"
+            "s = aten.slice.Tensor(a, 0, 1, 3)\n"
+            "zero = aten.zero.default(s)\n"
+            "slice = aten.slice.Tensor(a, 0, 0, 1)\n"
+            "slice_1 = aten.slice.Tensor(a, 0, 3, 9223372036854775807)\n"
+            "cat = aten.cat.default([slice, zero, slice_1], 0)\n"
+            "return (cat,)\n");
+}
+
+TEST(Functionalize, ThroughSelectFromTheEnd) {
+  EXPECT_EQ(functional(R"(
+def forward(self, x: "f32[2, 3]"):
+    a = torch.ops.aten.sin.default(x)
+    s = torch.ops.aten.select.int(a, 1, -1)
+    b = torch.ops.aten.mul_.Tensor(s, 2)
+    return (a,))"),
+            "a = aten.sin.default(x)\n"
+            "s = aten.select.int(a, 1, -1)\n"
+            "mul = aten.mul.Tensor(s, 2)\n"
+            "unsqueeze = aten.unsqueeze.default(mul, 1)\n"
+            "slice = aten.slice.Tensor(a, 1, 0, 2)\n"
+            "cat = aten.cat.default([slice, unsqueeze], 1)\n"
+            "return (cat,)\n");
+}
+
+TEST(Functionalize, ThroughPartOfSplit) {
+  EXPECT_EQ(functional(R"(
+def forward(self, x: "f32[2, 5]"):
+    a = torch.ops.aten.sin.default(x)
+    parts = torch.ops.aten.split.Tensor(a, 2, 1)
+    first = parts[0]
+    last = parts[2]
+    b = torch.ops.aten.mul_.Tensor(last, 2)
+    return (a, first))"),
+            "a = aten.sin.default(x)\n"
+            "parts = aten.split.Tensor(a, 2, 1)\n"
+            "first = parts[0]\n"
+            "last = parts[2]\n"
+            "mul = aten.mul.Tensor(last, 2)\n"
+            "slice = aten.slice.Tensor(a, 1, 0, 4)\n"
+            "cat = aten.cat.default([slice, mul], 1)\n"
+            "parts_1 = aten.split.Tensor(cat, 2, 1)\n"
+            "first_1 = parts_1[0]\n"
+            "return (cat, first_1)\n");
+}
+
+TEST(Functionalize, NestedViewsAreWrittenBackStepByStep) {
+  EXPECT_EQ(functional(R"(
+def forward(self, x: "f32[2, 3]"):
+    a = torch.ops.aten.sin.default(x)
+    t = torch.ops.aten.transpose.int(a, 0, 1)
+    row = torch.ops.aten.select.int(t, 0, 0)
+    b = torch.ops.aten.fill_.Scalar(row, 7)
+    return (a,))"),
+            "a = aten.sin.default(x)\n"
+            "t = aten.transpose.int(a, 0, 1)\n"
+            "row = aten.select.int(t, 0, 0)\n"
+            "fill = aten.fill.Scalar(row, 7)\n"
+            "unsqueeze = aten.unsqueeze.default(fill, 0)\n"
+            "slice = aten.slice.Tensor(t, 0, 1, 9223372036854775807)\n"
+            "cat = aten.cat.default([unsqueeze, slice], 0)\n"
+            "permute = aten.permute.default(cat, [1, 0])\n"
+            "return (permute,)\n");
+}
+
+TEST(Functionalize, OtherViewsSeeTheWrite) {
+  EXPECT_EQ(functional(R"(
+def forward(self, x: "f32[2, 3]"):
+    a = torch.ops.aten.sin.default(x)
+    other = torch.ops.aten.view.default(a, [3, 2])
+    b = torch.ops.aten.relu_.default(a)
+    c = torch.ops.aten.neg.default(other)
+    return (c,))"),
+            "a = aten.sin.default(x)\n"
+            "other = aten.view.default(a, [3, 2])\n"
+            "relu = aten.relu.default(a)\n"
+            "other_1 = aten.view.default(relu, [3, 2])\n"
+            "c = aten.neg.default(other_1)\n"
+            "return (c,)\n");
+}
+
+TEST(Functionalize, ResultOfTupleOperatorIsNoView) {
+  EXPECT_EQ(functional(R"(
+def forward(self, x: "f32[2, 3]"):
+    pair = torch.ops.aten.sort.default(x)
+    values = pair[0]
+    b = torch.ops.aten.neg_.default(values)
+    return (values,))"),
+            "pair = aten.sort.default(x)\n"
+            "values = pair[0]\n"
+            "neg = aten.neg.default(values)\n"
+            "return (neg,)\n");
+}
+
+TEST(Functionalize, CopyBroadcastsAndConverts) {
+  EXPECT_EQ(functional(R"(
+def forward(self, x: "f32[2, 3]", y: "f64[3]"):
+    a = torch.ops.aten.sin.default(x)
+    b = torch.ops.aten.copy_.default(a, y)
+    return (a,))"),
+            "a = aten.sin.default(x)\n"
+            "_to_copy = aten._to_copy.default(y, dtype = torch.float32)\n"
+            "expand = aten.expand.default(_to_copy, [2, 3])\n"
+            "return (expand,)\n");
+}
+
+TEST(Functionalize, WrittenInputsAndBuffersBecomeOutputsFirst) {
+  const PassResult result = functionalize(graph_of(R"(
+def forward(self, p_w: "f32[3]", b_count: "i64[]", x: "f32[2, 3]"):
+    n = torch.ops.aten.add_.Tensor(b_count, 1)
+    y = torch.ops.aten.mul.Tensor(x, p_w)
+    z = torch.ops.aten.relu_.default(x)
+    return (y,))"),
+                                          {});
+  EXPECT_EQ(testing::body_of(result.graph),
+            "add = aten.add.Tensor(b_count, 1)\n"
+            "y = aten.mul.Tensor(x, p_w)\n"
+            "relu = aten.relu.default(x)\n"
+            "return (add, relu, y)\n");
+  EXPECT_EQ(specs_of(result.graph), "buffer:b_count input:x user ");
+}
+
+TEST(Functionalize, AssertionsAreRecordedAndDropped) {
+  const Graph graph = graph_of(R"(
+def forward(self, x: "b8[]"):
+    check = torch.ops.aten._assert_async.msg(x, 'must hold')
+    y = torch.ops.aten.logical_not.default(x)
+    return (y,))");
+  const PassResult result = functionalize(graph, {});
+  EXPECT_EQ(testing::body_of(result.graph), "y = aten.logical_not.default(x)\nreturn (y,)\n");
+  EXPECT_EQ(testing::rules_of(result.rewrites), "assertion");
+}
+
+TEST(Functionalize, WriteThroughExpandIsRefused) {
+  const std::string error = testing::error_of([] {
+    functionalize(graph_of(R"(
+def forward(self, x: "f32[1, 3]"):
+    a = torch.ops.aten.sin.default(x)
+    e = torch.ops.aten.expand.default(a, [2, 3])
+    b = torch.ops.aten.add_.Tensor(e, 1)
+    return (a,))"),
+                  {});
+  });
+  EXPECT_THAT(error, HasSubstr("in-place operator aten.add_.Tensor of 'b' writes through aten.expand.default of 'e', which cannot be written back"));
+  EXPECT_THAT(error, HasSubstr("use the out-of-place form"));
+}
+
+TEST(Functionalize, SlicesWithStepsAreRefused) {
+  const std::string error = testing::error_of([] {
+    functionalize(graph_of(R"(
+def forward(self, x: "f32[6]"):
+    a = torch.ops.aten.sin.default(x)
+    s = torch.ops.aten.slice.Tensor(a, 0, 0, 6, 2)
+    b = torch.ops.aten.add_.Tensor(s, 1)
+    return (a,))"),
+                  {});
+  });
+  EXPECT_THAT(error, HasSubstr("writes through aten.slice.Tensor of 's', which cannot be written back"));
+}
+
+}  // namespace
+}  // namespace strata
