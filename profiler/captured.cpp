@@ -19,7 +19,8 @@ CapturedNodes::CapturedNodes(trace::Reader& reader, trace::Id compile) : reader_
 
 bool CapturedNodes::is_call(trace::NodeId node) const {
   const auto it = nodes_.find(node);
-  return it != nodes_.end() && it->second.op != "placeholder" && it->second.op != "get_attr" && it->second.op != "output";
+  return it != nodes_.end() && it->second.op != "placeholder" && it->second.op != "get_attr" &&
+         it->second.op != "output";
 }
 
 std::vector<trace::NodeId> CapturedNodes::of(trace::NodeId start) const {
@@ -51,7 +52,8 @@ std::string CapturedNodes::line(trace::NodeId node) const {
   if (stack.empty()) return {};
   const trace::SourceLocation* best = &stack.back();
   for (auto l = stack.rbegin(); l != stack.rend(); ++l) {
-    if (l->file.find("/torch/") != std::string::npos || l->file.starts_with("torch/") || l->file.starts_with('<')) continue;
+    if (l->file.find("/torch/") != std::string::npos || l->file.starts_with("torch/") || l->file.starts_with('<'))
+      continue;
     best = &*l;
     break;
   }

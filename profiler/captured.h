@@ -19,12 +19,13 @@ class CapturedNodes {
   CapturedNodes(trace::Reader& reader, trace::Id compile);
 
   const std::map<trace::NodeId, trace::NodeRecord>& nodes() const { return nodes_; }
-  /// Captured calls that these nodes came from (themselves included), each with how many of the nodes did. Inputs, weights and the output are not
-  /// among them.
+  /// Captured calls that these nodes came from (themselves included), each with how many of the nodes did. Inputs,
+  /// weights and the output are not among them.
   std::map<trace::NodeId, int> of(const std::vector<trace::NodeId>& nodes) const;
   /// Whether a captured node computes something: it is no input, weight or output.
   bool is_call(trace::NodeId node) const;
-  /// `model.py:12: return x + 1`: the innermost line of the node's stack that is not inside PyTorch, else the innermost; empty without a stack.
+  /// `model.py:12: return x + 1`: the innermost line of the node's stack that is not inside PyTorch, else the
+  /// innermost; empty without a stack.
   std::string line(trace::NodeId node) const;
 
  private:

@@ -84,7 +84,9 @@ void check_same_program(const CapturedNodes& a, const CapturedNodes& b) {
     if (a.is_call(id)) names.emplace(node.name, node.target);
   bool any = names.empty();
   for (const auto& [id, node] : b.nodes()) any = any || names.contains({node.name, node.target});
-  if (!any) throw_user("the two traces have no operator in common", "compare two compiles of one program, or two graphs with TRACE@GRAPH@STAGE");
+  if (!any)
+    throw_user("the two traces have no operator in common",
+               "compare two compiles of one program, or two graphs with TRACE@GRAPH@STAGE");
 }
 
 bool same(const trace::NodeRecord& a, const trace::NodeRecord& b) {
@@ -106,7 +108,8 @@ double ProfileDiff::slower_percent() const {
   return (second_run.median / first_run.median - 1) * 100;
 }
 
-ProfileDiff diff_profiles(trace::Reader& first, trace::Id first_compile, trace::Reader& second, trace::Id second_compile) {
+ProfileDiff diff_profiles(trace::Reader& first, trace::Id first_compile, trace::Reader& second,
+                          trace::Id second_compile) {
   const CapturedNodes a(first, first_compile), b(second, second_compile);
   check_same_program(a, b);
   const Costs before = measure(first, first_compile), after = measure(second, second_compile);
@@ -136,7 +139,8 @@ ProfileDiff diff_profiles(trace::Reader& first, trace::Id first_compile, trace::
   return diff;
 }
 
-GraphDiff diff_graphs(const std::vector<trace::NodeRecord>& first, const std::vector<trace::NodeRecord>& second, bool by_id) {
+GraphDiff diff_graphs(const std::vector<trace::NodeRecord>& first, const std::vector<trace::NodeRecord>& second,
+                      bool by_id) {
   const auto key = [by_id](const trace::NodeRecord& n) { return by_id ? std::to_string(n.id) : n.name; };
   std::unordered_map<std::string, const trace::NodeRecord*> before;
   for (const trace::NodeRecord& n : first) before.emplace(key(n), &n);
@@ -149,8 +153,10 @@ GraphDiff diff_graphs(const std::vector<trace::NodeRecord>& first, const std::ve
       continue;
     }
     met.insert(it->first);
-    if (same(*it->second, n)) ++diff.same;
-    else diff.changed.push_back({*it->second, n});
+    if (same(*it->second, n))
+      ++diff.same;
+    else
+      diff.changed.push_back({*it->second, n});
   }
   for (const trace::NodeRecord& n : first)
     if (!met.contains(key(n))) diff.removed.push_back(n);

@@ -146,7 +146,8 @@ Costs measure(trace::Reader& reader, trace::Id compile) {
     const auto it = first.find(k.record.id);
     return it == first.end() ? INT64_MAX : it->second;
   };
-  std::stable_sort(costs.kernels.begin(), costs.kernels.end(), [&](const KernelCost& a, const KernelCost& b) { return place(a) < place(b); });
+  std::stable_sort(costs.kernels.begin(), costs.kernels.end(),
+                   [&](const KernelCost& a, const KernelCost& b) { return place(a) < place(b); });
   return costs;
 }
 
@@ -171,7 +172,8 @@ Profile make_profile(trace::Reader& reader, trace::Id compile, By by) {
     }
   }
   if (rows.empty())
-    throw_user("'" + reader.path().string() + "' has no timed launches of this graph", "make it with `strata run MODEL.pt2 --trace`, with a backend that has launches");
+    throw_user("'" + reader.path().string() + "' has no timed launches of this graph",
+               "make it with `strata run MODEL.pt2 --trace`, with a backend that has launches");
   for (auto& [key, row] : rows) profile.total += row.total;
   for (auto& [key, row] : rows) {
     row.mean = row.total / static_cast<double>(row.calls);
@@ -179,7 +181,8 @@ Profile make_profile(trace::Reader& reader, trace::Id compile, By by) {
     row.rates = rates(row.bytes, row.flops, row.total);
     profile.rows.push_back(std::move(row));
   }
-  std::stable_sort(profile.rows.begin(), profile.rows.end(), [](const Row& a, const Row& b) { return a.total > b.total; });
+  std::stable_sort(profile.rows.begin(), profile.rows.end(),
+                   [](const Row& a, const Row& b) { return a.total > b.total; });
   return profile;
 }
 

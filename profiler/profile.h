@@ -4,9 +4,9 @@
 
 /// Where the time of a compiled program goes, from the launches that a trace recorded.
 ///
-/// A kernel that computes several operators has one time. By operator, module or line, it is divided among the captured nodes that the kernel came
-/// from, by how many of the kernel's nodes each became, so that every table adds up to the same total; rows that got such shares are marked
-/// `shared`.
+/// A kernel that computes several operators has one time. By operator, module or line, it is divided among the captured
+/// nodes that the kernel came from, by how many of the kernel's nodes each became, so that every table adds up to the
+/// same total; rows that got such shares are marked `shared`.
 
 #include <map>
 #include <string>
@@ -17,7 +17,8 @@
 
 namespace strata::profiler {
 
-/// Middle, least, greatest and mean of some durations in nanoseconds; -1 when there are none. The middle of an even number is the mean of two.
+/// Middle, least, greatest and mean of some durations in nanoseconds; -1 when there are none. The middle of an even
+/// number is the mean of two.
 struct Statistics {
   size_t count = 0;
   double median = -1, min = -1, max = -1, mean = -1, total = 0;
@@ -37,19 +38,20 @@ By parse_by(std::string_view word);
 /// One kernel of a compile and everything measured of it.
 struct KernelCost {
   trace::KernelRecord record;
-  Statistics time;        ///< of one launch
-  double per_run = 0;     ///< nanoseconds of one run of the program: the median of one launch times launches per run
-  int64_t launches = 0;   ///< in the plan
-  double bytes = 0, flops = 0;  ///< of one launch, at the sizes of the runs where the trace has them, else at the hints; 0 unknown
+  Statistics time;       ///< of one launch
+  double per_run = 0;    ///< nanoseconds of one run of the program: the median of one launch times launches per run
+  int64_t launches = 0;  ///< in the plan
+  double bytes = 0,
+         flops = 0;  ///< of one launch, at the sizes of the runs where the trace has them, else at the hints; 0 unknown
   std::map<trace::NodeId, int> captured;  ///< captured calls that it came from, with how many of its nodes did
 };
 
 /// What was measured of a compile. Kernels in the order of their first launch; those that are never launched come last.
 struct Costs {
-  std::string label;      ///< of its runs: the backend
-  Statistics run;         ///< whole runs
-  double launched = 0;    ///< sum of `per_run` over the kernels
-  int64_t launches = 0;   ///< in the plan
+  std::string label;            ///< of its runs: the backend
+  Statistics run;               ///< whole runs
+  double launched = 0;          ///< sum of `per_run` over the kernels
+  int64_t launches = 0;         ///< in the plan
   double bytes = 0, flops = 0;  ///< of one run
   std::vector<KernelCost> kernels;
 };
@@ -57,15 +59,15 @@ struct Costs {
 Costs measure(trace::Reader& reader, trace::Id compile);
 
 struct Row {
-  std::string key;        ///< kernel name, operator, module path, or `file:line: code`
-  std::string kind;       ///< for kernels: `loop`, `onednn matmul`, `opaque`
-  int64_t calls = 0;      ///< launches in all runs that took part
-  double total = 0;       ///< nanoseconds in all runs
-  double mean = 0;        ///< total / calls
-  double share = 0;       ///< of the total of all rows
+  std::string key;              ///< kernel name, operator, module path, or `file:line: code`
+  std::string kind;             ///< for kernels: `loop`, `onednn matmul`, `opaque`
+  int64_t calls = 0;            ///< launches in all runs that took part
+  double total = 0;             ///< nanoseconds in all runs
+  double mean = 0;              ///< total / calls
+  double share = 0;             ///< of the total of all rows
   double bytes = 0, flops = 0;  ///< in all runs
   Rates rates;
-  bool shared = false;    ///< some of it is a share of a kernel's time
+  bool shared = false;  ///< some of it is a share of a kernel's time
 };
 
 struct Profile {

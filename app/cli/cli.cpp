@@ -13,7 +13,9 @@ namespace strata::cli {
 namespace {
 
 std::string quoted(const std::string& word) {
-  const bool plain = !word.empty() && word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%") == std::string::npos;
+  const bool plain = !word.empty() && word.find_first_not_of(
+                                          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%") ==
+                                          std::string::npos;
   if (plain) return word;
   std::string text = "'";
   for (char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -39,22 +41,28 @@ void note(std::string_view text) {
 }
 
 void check_word(std::string_view what, std::string_view word, const std::vector<std::string>& valid) {
-  if (std::find(valid.begin(), valid.end(), word) == valid.end()) throw_user(fmt::format("there is no {} '{}'", what, word), suggest(word, valid));
+  if (std::find(valid.begin(), valid.end(), word) == valid.end())
+    throw_user(fmt::format("there is no {} '{}'", what, word), suggest(word, valid));
 }
 
 void add_graph_option(CLI::App& command, Address& address) {
-  command.add_option("--graph", address.graph, "compile, as `strata graphs` lists it: 0/0 (default: the first)")->type_name("G");
+  command.add_option("--graph", address.graph, "compile, as `strata graphs` lists it: 0/0 (default: the first)")
+      ->type_name("G");
 }
 
 void add_stage_option(CLI::App& command, Address& address) {
-  command.add_option("--stage", address.stage, "stage, as `strata stages` lists it: scheduled, simplified:cse#2 (default: the first)")->type_name("S");
+  command
+      .add_option("--stage", address.stage,
+                  "stage, as `strata stages` lists it: scheduled, simplified:cse#2 (default: the first)")
+      ->type_name("S");
 }
 
 trace::CompileRecord select_compile(trace::Reader& reader, const Address& address) {
   trace::CompileRecord compile = reader.find_compile(address.graph);
   if (address.graph.empty()) {
     const size_t count = reader.compiles().size();
-    note(fmt::format("graph {} ({}{})", compile.address, compile.name, count == 1 ? ", the only one" : fmt::format(", the first of {}", count)));
+    note(fmt::format("graph {} ({}{})", compile.address, compile.name,
+                     count == 1 ? ", the only one" : fmt::format(", the first of {}", count)));
   }
   return compile;
 }
@@ -75,7 +83,9 @@ std::string select_stage(trace::Reader& reader, trace::Id compile, const Address
   const auto names = stage_names(reader, compile);
   if (address.stage.empty()) {
     const auto snapshots = reader.snapshots(compile);
-    if (snapshots.empty()) throw_user(fmt::format("'{}' holds no stage of this graph", reader.path().string()), "the compile ended before its first stage");
+    if (snapshots.empty())
+      throw_user(fmt::format("'{}' holds no stage of this graph", reader.path().string()),
+                 "the compile ended before its first stage");
     note(fmt::format("stage {} (the first)", snapshots.front().stage));
     return snapshots.front().stage;
   }

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What the commands share. Each command is one source that adds itself to the CLI11 application; its callback does the work, throws Error, and
-/// leaves an exit code.
+/// What the commands share. Each command is one source that adds itself to the CLI11 application; its callback does the
+/// work, throws Error, and leaves an exit code.
 
 #include <CLI/CLI.hpp>
 #include <memory>
@@ -54,7 +54,8 @@ void add_stage_option(CLI::App& command, Address& address);
 trace::CompileRecord select_compile(trace::Reader& reader, const Address& address);
 /// Stages of a compile as `strata stages` lists them: `source`, snapshots in order, `runs`.
 std::vector<std::string> stage_names(trace::Reader& reader, trace::Id compile);
-/// The full name of `--stage`: `simplified` alone means the last of them; without it the first graph, which is said on stderr.
+/// The full name of `--stage`: `simplified` alone means the last of them; without it the first graph, which is said on
+/// stderr.
 std::string select_stage(trace::Reader& reader, trace::Id compile, const Address& address);
 /// The snapshot of a stage that has one (not `source`, `runs`): user Error otherwise.
 trace::SnapshotRecord select_snapshot(trace::Reader& reader, trace::Id compile, const Address& address);

@@ -31,19 +31,35 @@ struct ExportOptions {
 Json node_json(const trace::NodeRecord& n) {
   JsonArray inputs;
   for (const auto& operand : n.inputs) inputs.push_back(json_list(operand));
-  return Json{JsonObject{{"id", json(n.id)}, {"name", json(n.name)}, {"op", json(n.op)}, {"target", json(n.target)}, {"args", json(n.args)},
-                         {"inputs", Json{std::move(inputs)}}, {"type", json(n.type)}, {"dtype", json(n.dtype)}, {"shape", json(n.shape)},
-                         {"module", json(n.module)}, {"group", json(n.group)}}};
+  return Json{JsonObject{{"id", json(n.id)},
+                         {"name", json(n.name)},
+                         {"op", json(n.op)},
+                         {"target", json(n.target)},
+                         {"args", json(n.args)},
+                         {"inputs", Json{std::move(inputs)}},
+                         {"type", json(n.type)},
+                         {"dtype", json(n.dtype)},
+                         {"shape", json(n.shape)},
+                         {"module", json(n.module)},
+                         {"group", json(n.group)}}};
 }
 
-std::string graph_json(trace::Reader& reader, const trace::CompileRecord& compile, const trace::SnapshotRecord& snapshot) {
-  if (snapshot.kind != trace::SnapshotKind::Graph) throw_user(fmt::format("stage '{}' is text, not a graph", snapshot.stage), "`strata show` prints it");
+std::string graph_json(trace::Reader& reader, const trace::CompileRecord& compile,
+                       const trace::SnapshotRecord& snapshot) {
+  if (snapshot.kind != trace::SnapshotKind::Graph)
+    throw_user(fmt::format("stage '{}' is text, not a graph", snapshot.stage), "`strata show` prints it");
   JsonArray nodes, kernels;
   for (const trace::NodeRecord& n : reader.nodes(snapshot.id)) nodes.push_back(node_json(n));
   for (const trace::KernelRecord& k : reader.kernels(compile.id))
     if (k.snapshot == snapshot.id)
-      kernels.push_back(Json{JsonObject{{"name", json(k.name)}, {"library", json(k.library)}, {"group", json(k.group)}, {"nodes", json_list(k.nodes)}}});
-  return to_text(Json{JsonObject{{"graph", json(compile.address)}, {"name", json(compile.name)}, {"stage", json(snapshot.stage)}, {"nodes", Json{std::move(nodes)}},
+      kernels.push_back(Json{JsonObject{{"name", json(k.name)},
+                                        {"library", json(k.library)},
+                                        {"group", json(k.group)},
+                                        {"nodes", json_list(k.nodes)}}});
+  return to_text(Json{JsonObject{{"graph", json(compile.address)},
+                                 {"name", json(compile.name)},
+                                 {"stage", json(snapshot.stage)},
+                                 {"nodes", Json{std::move(nodes)}},
                                  {"kernels", Json{std::move(kernels)}}}});
 }
 
@@ -53,10 +69,16 @@ std::string chrome_json(trace::Reader& reader, const trace::CompileRecord& compi
   for (const trace::KernelRecord& k : reader.kernels(compile.id)) kernels[k.id] = k.name;
   JsonArray events;
   int64_t origin = -1;
-  const auto add = [&](const std::string& name, const std::string& category, int64_t thread, int64_t start, int64_t duration) {
+  const auto add = [&](const std::string& name, const std::string& category, int64_t thread, int64_t start,
+                       int64_t duration) {
     if (origin < 0) origin = start;
-    events.push_back(Json{JsonObject{{"name", json(name)}, {"cat", json(category)}, {"ph", json("X")}, {"pid", json(0)}, {"tid", json(thread)},
-                                     {"ts", json(static_cast<double>(start - origin) / 1e3)}, {"dur", json(static_cast<double>(duration) / 1e3)}}});
+    events.push_back(Json{JsonObject{{"name", json(name)},
+                                     {"cat", json(category)},
+                                     {"ph", json("X")},
+                                     {"pid", json(0)},
+                                     {"tid", json(thread)},
+                                     {"ts", json(static_cast<double>(start - origin) / 1e3)},
+                                     {"dur", json(static_cast<double>(duration) / 1e3)}}});
   };
   for (const trace::RunRecord& run : reader.runs()) {
     if (run.compile != compile.id) continue;
@@ -88,12 +110,14 @@ void write_export(const ExportOptions& o) {
     const trace::SnapshotRecord snapshot = select_snapshot(reader, compile.id, o.address);
     draw::DrawOptions options;
     options.dark = o.dark;
-    content = format == "json" ? graph_json(reader, compile, snapshot) : draw::render(reader, snapshot.id, draw::parse_format(format), options);
+    content = format == "json" ? graph_json(reader, compile, snapshot)
+                               : draw::render(reader, snapshot.id, draw::parse_format(format), options);
   }
   draw::write_file(o.output, content);
 }
 
-// ------------------------------------------------------------------------------------------------------------------ view
+// ------------------------------------------------------------------------------------------------------------------
+// view
 
 struct ViewOptions {
   std::string trace;
@@ -115,7 +139,8 @@ std::string find_studio() {
     }
   }
   for (const fs::path& folder : folders)
-    if (const fs::path candidate = folder / "strata-studio"; ::access(candidate.c_str(), X_OK) == 0) return candidate.string();
+    if (const fs::path candidate = folder / "strata-studio"; ::access(candidate.c_str(), X_OK) == 0)
+      return candidate.string();
   throw_user("the window, strata-studio, is not installed", "build it, or put it beside this command or into PATH");
 }
 
@@ -128,9 +153,11 @@ void view(const ViewOptions& o) {
   trace::Reader reader(o.trace);  // whatever is wrong with it is told here
   std::vector<std::string> words{find_studio(), o.trace};
   if (!o.address.graph.empty()) words.insert(words.end(), {"--graph", select_compile(reader, o.address).address});
-  if (!o.address.stage.empty()) words.insert(words.end(), {"--stage", select_stage(reader, reader.find_compile(o.address.graph).id, o.address)});
+  if (!o.address.stage.empty())
+    words.insert(words.end(), {"--stage", select_stage(reader, reader.find_compile(o.address.graph).id, o.address)});
   if (!is_set("DISPLAY") && !is_set("WAYLAND_DISPLAY") && !is_set("QT_QPA_PLATFORM"))
-    throw_user("there is no display to open a window on: neither DISPLAY nor WAYLAND_DISPLAY is set", "`strata show` and `strata export` work without one");
+    throw_user("there is no display to open a window on: neither DISPLAY nor WAYLAND_DISPLAY is set",
+               "`strata show` and `strata export` work without one");
   std::vector<char*> arguments;
   for (std::string& w : words) arguments.push_back(w.data());
   arguments.push_back(nullptr);
@@ -146,7 +173,10 @@ void add_export(CLI::App& app, Invocation&) {
   command->add_option("TRACE", options->trace, "trace file")->required();
   add_graph_option(*command, options->address);
   add_stage_option(*command, options->address);
-  command->add_option("--format", options->format, "svg, png, pdf, dot, json (the graph), chrome (the runs); default: as the file is called")->type_name("F");
+  command
+      ->add_option("--format", options->format,
+                   "svg, png, pdf, dot, json (the graph), chrome (the runs); default: as the file is called")
+      ->type_name("F");
   command->add_option("-o,--output", options->output, "the file to write")->type_name("FILE")->required();
   command->add_flag("--dark", options->dark, "light on dark");
   command->callback([options] { write_export(*options); });

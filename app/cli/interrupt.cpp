@@ -61,12 +61,14 @@ void on_crash(int signal) {
 
 std::string report_text(const std::string& command_line) {
   std::error_code ignored;
-  struct utsname system {};
+  struct utsname system{};
   uname(&system);
-  std::string text = fmt::format("strata {}\nsystem: {} {} {}\nfolder: {}\ncommand: {}\n", STRATA_VERSION, system.sysname, system.release,
-                                 system.machine, fs::current_path(ignored).string(), command_line);
+  std::string text =
+      fmt::format("strata {}\nsystem: {} {} {}\nfolder: {}\ncommand: {}\n", STRATA_VERSION, system.sysname,
+                  system.release, system.machine, fs::current_path(ignored).string(), command_line);
   for (char** e = environ; e && *e; ++e)
-    if (std::strncmp(*e, "STRATA_", 7) == 0 || std::strncmp(*e, "OMP_", 4) == 0) text += fmt::format("environment: {}\n", *e);
+    if (std::strncmp(*e, "STRATA_", 7) == 0 || std::strncmp(*e, "OMP_", 4) == 0)
+      text += fmt::format("environment: {}\n", *e);
   return text;
 }
 
@@ -80,7 +82,7 @@ std::string report_path() {
 }  // namespace
 
 void watch_interrupts() {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = on_interrupt;
   sigaction(SIGINT, &action, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
@@ -92,7 +94,8 @@ void watch_crashes(const std::string& command_line) {
   static CrashReport report;
   report.path = report_path();
   report.text = report_text(command_line);
-  report.message = fmt::format("strata: internal error: crash; this is a bug in strata: please report it with {}\n", report.path);
+  report.message =
+      fmt::format("strata: internal error: crash; this is a bug in strata: please report it with {}\n", report.path);
   crash_report = &report;
   for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) std::signal(signal, on_crash);
 }

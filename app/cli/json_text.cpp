@@ -13,7 +13,11 @@ namespace {
 size_t sequence_length(std::string_view s, size_t i) {
   const auto byte = [&](size_t k) { return static_cast<unsigned char>(s[k]); };
   const unsigned char first = byte(i);
-  const size_t length = first < 0x80 ? 1 : first >= 0xc2 && first < 0xe0 ? 2 : first >= 0xe0 && first < 0xf0 ? 3 : first >= 0xf0 && first < 0xf5 ? 4 : 0;
+  const size_t length = first < 0x80                    ? 1
+                        : first >= 0xc2 && first < 0xe0 ? 2
+                        : first >= 0xe0 && first < 0xf0 ? 3
+                        : first >= 0xf0 && first < 0xf5 ? 4
+                                                        : 0;
   if (length == 0 || i + length > s.size()) return 0;
   for (size_t k = 1; k < length; ++k)
     if ((byte(i + k) & 0xc0) != 0x80) return 0;
@@ -27,12 +31,18 @@ void quote(std::string_view s, std::string& out) {
   for (size_t i = 0; i < s.size();) {
     const auto c = static_cast<unsigned char>(s[i]);
     const size_t length = sequence_length(s, i);
-    if (c == '"' || c == '\\') out += fmt::format("\\{}", s[i]);
-    else if (c == '\n') out += "\\n";
-    else if (c == '\t') out += "\\t";
-    else if (c < 0x20 || c == 0x7f) out += fmt::format("\\u{:04x}", c);
-    else if (length == 0) out += "\xef\xbf\xbd";
-    else out += s.substr(i, length);
+    if (c == '"' || c == '\\')
+      out += fmt::format("\\{}", s[i]);
+    else if (c == '\n')
+      out += "\\n";
+    else if (c == '\t')
+      out += "\\t";
+    else if (c < 0x20 || c == 0x7f)
+      out += fmt::format("\\u{:04x}", c);
+    else if (length == 0)
+      out += "\xef\xbf\xbd";
+    else
+      out += s.substr(i, length);
     i += length == 0 ? 1 : length;
   }
   out += '"';
@@ -58,18 +68,27 @@ void write_list(const List& list, char open, char close, int depth, std::string&
 }
 
 void write_number(double v, std::string& out) {
-  if (!std::isfinite(v)) out += "null";
-  else out += fmt::format("{}", v);
+  if (!std::isfinite(v))
+    out += "null";
+  else
+    out += fmt::format("{}", v);
 }
 
 void write(const Json& json, int depth, std::string& out) {
-  if (json.is_null()) out += "null";
-  else if (const auto* b = json.as<bool>()) out += *b ? "true" : "false";
-  else if (const auto* i = json.as<int64_t>()) out += std::to_string(*i);
-  else if (const auto* d = json.as<double>()) write_number(*d, out);
-  else if (const auto* n = json.as<BigInt>()) out += n->digits;
-  else if (const auto* s = json.as<std::string>()) quote(*s, out);
-  else if (const auto* a = json.as<JsonArray>()) write_list(*a, '[', ']', depth, out, [&](const Json& e) { write(e, depth + 1, out); });
+  if (json.is_null())
+    out += "null";
+  else if (const auto* b = json.as<bool>())
+    out += *b ? "true" : "false";
+  else if (const auto* i = json.as<int64_t>())
+    out += std::to_string(*i);
+  else if (const auto* d = json.as<double>())
+    write_number(*d, out);
+  else if (const auto* n = json.as<BigInt>())
+    out += n->digits;
+  else if (const auto* s = json.as<std::string>())
+    quote(*s, out);
+  else if (const auto* a = json.as<JsonArray>())
+    write_list(*a, '[', ']', depth, out, [&](const Json& e) { write(e, depth + 1, out); });
   else if (const auto* o = json.as<JsonObject>())
     write_list(*o, '{', '}', depth, out, [&](const auto& e) {
       quote(e.first, out);

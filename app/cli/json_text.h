@@ -10,7 +10,8 @@
 
 namespace strata::cli {
 
-/// Indented by two spaces. Numbers that JSON has no word for (NaN, infinities) become null; bytes that are not UTF-8 become U+FFFD.
+/// Indented by two spaces. Numbers that JSON has no word for (NaN, infinities) become null; bytes that are not UTF-8
+/// become U+FFFD.
 std::string to_text(const Json& json);
 
 inline Json json(std::string_view s) { return Json{std::string(s)}; }

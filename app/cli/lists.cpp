@@ -21,7 +21,8 @@ struct ListOptions {
 };
 
 void say_unfinished(trace::Reader& reader) {
-  if (reader.unfinished()) note(fmt::format("'{}' is unfinished: it is being written, or its writer was killed", reader.path().string()));
+  if (reader.unfinished())
+    note(fmt::format("'{}' is unfinished: it is being written, or its writer was killed", reader.path().string()));
 }
 
 void list_graphs(const ListOptions& o) {
@@ -33,9 +34,16 @@ void list_graphs(const ListOptions& o) {
     const auto snapshots = reader.snapshots(c.id);
     const int64_t nodes = snapshots.empty() ? 0 : snapshots.front().node_count;
     const std::string outcome = c.outcome.empty() ? "unfinished" : c.outcome;
-    table.row({c.address, c.name, outcome, std::to_string(nodes), std::to_string(snapshots.size()), time_text(static_cast<double>(c.duration_ns))});
-    items.push_back(Json{JsonObject{{"graph", json(c.address)}, {"name", json(c.name)}, {"outcome", json(outcome)}, {"cause", json(c.cause)},
-                                    {"error", json(c.error)}, {"nodes", json(nodes)}, {"stages", json(snapshots.size())}, {"duration_ns", json(c.duration_ns)}}});
+    table.row({c.address, c.name, outcome, std::to_string(nodes), std::to_string(snapshots.size()),
+               time_text(static_cast<double>(c.duration_ns))});
+    items.push_back(Json{JsonObject{{"graph", json(c.address)},
+                                    {"name", json(c.name)},
+                                    {"outcome", json(outcome)},
+                                    {"cause", json(c.cause)},
+                                    {"error", json(c.error)},
+                                    {"nodes", json(nodes)},
+                                    {"stages", json(snapshots.size())},
+                                    {"duration_ns", json(c.duration_ns)}}});
   }
   print(o.json ? to_text(Json{std::move(items)}) : table.text());
 }
@@ -66,12 +74,15 @@ void list_stages(const ListOptions& o) {
   for (const std::string& stage : stage_names(reader, compile.id)) {
     const StageLine line = describe(reader, compile.id, stage);
     table.row({line.stage, line.what, line.change});
-    items.push_back(Json{JsonObject{{"stage", json(line.stage)}, {"content", json(line.what)}, {"change", json(line.change)}}});
+    items.push_back(
+        Json{JsonObject{{"stage", json(line.stage)}, {"content", json(line.what)}, {"change", json(line.change)}}});
   }
   print(o.json ? to_text(Json{std::move(items)}) : table.text());
 }
 
-std::string verified_word(trace::Verified v) { return v == trace::Verified::Passed ? "passed" : v == trace::Verified::Failed ? "failed" : "no"; }
+std::string verified_word(trace::Verified v) {
+  return v == trace::Verified::Passed ? "passed" : v == trace::Verified::Failed ? "failed" : "no";
+}
 
 void list_passes(const ListOptions& o) {
   trace::Reader reader(o.trace);
@@ -80,11 +91,18 @@ void list_passes(const ListOptions& o) {
   JsonArray items;
   for (const trace::PassRecord& p : reader.passes(compile.id)) {
     const size_t rewrites = reader.rewrites_of_pass(p.id).size();
-    table.row({std::to_string(p.ordinal), p.name, p.changed ? "yes" : "no", std::to_string(rewrites), std::to_string(p.nodes_before),
-               std::to_string(p.nodes_after), time_text(static_cast<double>(p.duration_ns)), verified_word(p.verified), p.error});
-    items.push_back(Json{JsonObject{{"ordinal", json(p.ordinal)}, {"pass", json(p.name)}, {"changed", json(p.changed)}, {"rewrites", json(rewrites)},
-                                    {"nodes_before", json(p.nodes_before)}, {"nodes_after", json(p.nodes_after)}, {"duration_ns", json(p.duration_ns)},
-                                    {"verified", json(verified_word(p.verified))}, {"note", json(p.error)}}});
+    table.row({std::to_string(p.ordinal), p.name, p.changed ? "yes" : "no", std::to_string(rewrites),
+               std::to_string(p.nodes_before), std::to_string(p.nodes_after),
+               time_text(static_cast<double>(p.duration_ns)), verified_word(p.verified), p.error});
+    items.push_back(Json{JsonObject{{"ordinal", json(p.ordinal)},
+                                    {"pass", json(p.name)},
+                                    {"changed", json(p.changed)},
+                                    {"rewrites", json(rewrites)},
+                                    {"nodes_before", json(p.nodes_before)},
+                                    {"nodes_after", json(p.nodes_after)},
+                                    {"duration_ns", json(p.duration_ns)},
+                                    {"verified", json(verified_word(p.verified))},
+                                    {"note", json(p.error)}}});
   }
   print(o.json ? to_text(Json{std::move(items)}) : table.text());
 }
@@ -94,7 +112,10 @@ void list_backends(bool as_json) {
   JsonArray items;
   for (const BackendInfo& b : backends()) {
     table.row({b.name, b.available ? "yes" : "no: " + b.why_not, b.doc});
-    items.push_back(Json{JsonObject{{"backend", json(b.name)}, {"available", json(b.available)}, {"why_not", json(b.why_not)}, {"doc", json(b.doc)}}});
+    items.push_back(Json{JsonObject{{"backend", json(b.name)},
+                                    {"available", json(b.available)},
+                                    {"why_not", json(b.why_not)},
+                                    {"doc", json(b.doc)}}});
   }
   print(as_json ? to_text(Json{std::move(items)}) : table.text());
 }
@@ -112,7 +133,9 @@ void add_list(CLI::App& app, const char* name, const char* doc, bool of_graph, v
 
 void add_graphs(CLI::App& app, Invocation&) { add_list(app, "graphs", "the graphs of a trace", false, list_graphs); }
 void add_stages(CLI::App& app, Invocation&) { add_list(app, "stages", "the stages of a graph", true, list_stages); }
-void add_passes(CLI::App& app, Invocation&) { add_list(app, "passes", "the passes that ran on a graph", true, list_passes); }
+void add_passes(CLI::App& app, Invocation&) {
+  add_list(app, "passes", "the passes that ran on a graph", true, list_passes);
+}
 
 void add_backends(CLI::App& app, Invocation&) {
   CLI::App* command = app.add_subcommand("backends", "what can run a program here");

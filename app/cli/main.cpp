@@ -1,7 +1,7 @@
 // Copyright 2026 The Strata Authors
 // SPDX-License-Identifier: Apache-2.0
-/// The `strata` command: results on stdout, errors and progress on stderr. Exit codes: 0 done, 1 the check asked for failed, 2 the user's mistake,
-/// 3 a fault at run time, 70 our bug, 130 interrupted.
+/// The `strata` command: results on stdout, errors and progress on stderr. Exit codes: 0 done, 1 the check asked for
+/// failed, 2 the user's mistake, 3 a fault at run time, 70 our bug, 130 interrupted.
 
 #include <fmt/format.h>
 
@@ -67,7 +67,8 @@ std::string usage_message(const CLI::App& app, const Invocation& invocation, con
   if (&command == &app && invocation.arguments.size() > 1 && !invocation.arguments[1].starts_with('-'))
     return fmt::format("there is no command '{}'", invocation.arguments[1]);
   std::string text = e.what();
-  if (!text.empty() && text.size() > 1 && std::islower(static_cast<unsigned char>(text[1]))) text[0] = static_cast<char>(std::tolower(text[0]));
+  if (!text.empty() && text.size() > 1 && std::islower(static_cast<unsigned char>(text[1])))
+    text[0] = static_cast<char>(std::tolower(text[0]));
   return text;
 }
 

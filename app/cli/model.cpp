@@ -17,12 +17,19 @@ namespace strata::cli {
 void add_model_options(CLI::App& command, ModelOptions& options) {
   command.add_option("MODEL", options.model, "exported program (.pt2) of PyTorch 2.9 or later")->required();
   command.add_option("--target", options.request.target, "cpu (default) or cuda")->type_name("T");
-  command.add_option("--backend", options.request.backend, "strata (default), unfused, interpret; see `strata backends`")->type_name("NAME");
+  command
+      .add_option("--backend", options.request.backend, "strata (default), unfused, interpret; see `strata backends`")
+      ->type_name("NAME");
   command.add_option("--mode", options.request.mode, "default, reduce-overhead or max-autotune")->type_name("M");
-  command.add_option("--threads", options.request.threads, "threads of a kernel (default: OMP_NUM_THREADS, else all cores)")
+  command
+      .add_option("--threads", options.request.threads,
+                  "threads of a kernel (default: OMP_NUM_THREADS, else all cores)")
       ->type_name("N")
       ->check(CLI::Range(1, 4096));
-  command.add_option("--disable-pass", options.disabled, "leave out a pass; may be repeated; see `strata passes`")->type_name("NAME")->expected(1)->take_all();
+  command.add_option("--disable-pass", options.disabled, "leave out a pass; may be repeated; see `strata passes`")
+      ->type_name("NAME")
+      ->expected(1)
+      ->take_all();
   command.add_flag("--json", options.json, "results as JSON");
 }
 
@@ -48,14 +55,17 @@ std::unique_ptr<Program> load_model(const ModelOptions& options, Progress& progr
 void abandon_trace(Recorder* recorder) {
   if (!recorder) return;
   try {
-    if (interrupted()) recorder->close();
-    else recorder->discard();
+    if (interrupted())
+      recorder->close();
+    else
+      recorder->discard();
   } catch (const std::exception& e) {
     note(fmt::format("the trace could not be {}: {}", interrupted() ? "closed" : "removed", e.what()));
   }
 }
 
-CompiledModel compile_model(std::unique_ptr<Program> program, ModelOptions& options, const Invocation& invocation, Progress& progress) {
+CompiledModel compile_model(std::unique_ptr<Program> program, ModelOptions& options, const Invocation& invocation,
+                            Progress& progress) {
   CompiledModel model;
   model.program = std::move(program);
   if (!options.trace.empty()) model.recorder = std::make_unique<Recorder>(options.trace, invocation.command_line());
@@ -74,11 +84,12 @@ CompiledModel compile_model(std::unique_ptr<Program> program, ModelOptions& opti
 
 std::string compile_line(const CompiledModel& model, const std::string& backend) {
   const CompileTimes& t = model.compiled->compile_times;
-  std::string text = fmt::format("{}: backend {}, {} thread{}", model.program->name, backend, thread_count(), thread_count() == 1 ? "" : "s");
+  std::string text = fmt::format("{}: backend {}, {} thread{}", model.program->name, backend, thread_count(),
+                                 thread_count() == 1 ? "" : "s");
   if (const Plan* plan = model.compiled->plan()) {
-    text += fmt::format(", {} launches\ncompile  {} (passes {}, schedule {}, code {}", plan->launches.size(), time_text(static_cast<double>(t.total)),
-                        time_text(static_cast<double>(t.passes)), time_text(static_cast<double>(t.schedule)),
-                        time_text(static_cast<double>(t.codegen)));
+    text += fmt::format(", {} launches\ncompile  {} (passes {}, schedule {}, code {}", plan->launches.size(),
+                        time_text(static_cast<double>(t.total)), time_text(static_cast<double>(t.passes)),
+                        time_text(static_cast<double>(t.schedule)), time_text(static_cast<double>(t.codegen)));
     if (t.record > 0) text += fmt::format(", recording {}", time_text(static_cast<double>(t.record)));
     text += ")";
   }
@@ -87,7 +98,11 @@ std::string compile_line(const CompiledModel& model, const std::string& backend)
 
 Json compile_json(const CompiledModel& model) {
   const CompileTimes& t = model.compiled->compile_times;
-  JsonObject o{{"passes_ns", json(t.passes)}, {"schedule_ns", json(t.schedule)}, {"codegen_ns", json(t.codegen)}, {"record_ns", json(t.record)}, {"total_ns", json(t.total)}};
+  JsonObject o{{"passes_ns", json(t.passes)},
+               {"schedule_ns", json(t.schedule)},
+               {"codegen_ns", json(t.codegen)},
+               {"record_ns", json(t.record)},
+               {"total_ns", json(t.total)}};
   if (const Plan* plan = model.compiled->plan()) o.emplace_back("launches", json(plan->launches.size()));
   return Json{std::move(o)};
 }

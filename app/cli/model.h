@@ -33,11 +33,13 @@ struct CompiledModel {
   std::unique_ptr<Compiled> compiled;
 };
 
-/// Checks words that need no file (backend, mode, passes), so that a mistake there is told before a large model is read.
+/// Checks words that need no file (backend, mode, passes), so that a mistake there is told before a large model is
+/// read.
 void check_model_options(const ModelOptions& options);
 std::unique_ptr<Program> load_model(const ModelOptions& options, Progress& progress);
 /// A compile that fails leaves no trace behind; one that is interrupted does.
-CompiledModel compile_model(std::unique_ptr<Program> program, ModelOptions& options, const Invocation& invocation, Progress& progress);
+CompiledModel compile_model(std::unique_ptr<Program> program, ModelOptions& options, const Invocation& invocation,
+                            Progress& progress);
 /// For what fails after the compile: removes the trace, or closes it if the reason is Ctrl-C.
 void abandon_trace(Recorder* recorder);
 

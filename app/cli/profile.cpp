@@ -31,11 +31,13 @@ struct DiffOptions {
 
 std::string profile_text(const profiler::Profile& p) {
   static const char* const heads[] = {"kernel", "operator", "module", "line"};
-  Table table({heads[static_cast<int>(p.by)], "kind", ">calls", ">total", ">mean", ">share", ">GB/s", ">GFLOP/s", ">flop/byte"});
+  Table table({heads[static_cast<int>(p.by)], "kind", ">calls", ">total", ">mean", ">share", ">GB/s", ">GFLOP/s",
+               ">flop/byte"});
   bool shared = false;
   for (const profiler::Row& r : p.rows) {
-    table.row({shortened(r.key, 90) + (r.shared ? " *" : ""), r.kind, std::to_string(r.calls), time_text(r.total), time_text(r.mean), percent_text(r.share),
-               rate_text(r.rates.gigabytes_per_second), rate_text(r.rates.gigaflops_per_second), rate_text(r.rates.flops_per_byte)});
+    table.row({shortened(r.key, 90) + (r.shared ? " *" : ""), r.kind, std::to_string(r.calls), time_text(r.total),
+               time_text(r.mean), percent_text(r.share), rate_text(r.rates.gigabytes_per_second),
+               rate_text(r.rates.gigaflops_per_second), rate_text(r.rates.flops_per_byte)});
     shared |= r.shared;
   }
   table.rule();
@@ -44,23 +46,40 @@ std::string profile_text(const profiler::Profile& p) {
   if (shared) text += "* part of the time of kernels that compute several operators, divided among them\n";
   const profiler::Costs& c = p.costs;
   if (c.run.count > 0)
-    text += fmt::format("{} run{} ({}): median {}, min {}; {} launches take {} of it ({})\n", c.run.count, c.run.count == 1 ? "" : "s", c.label,
-                        time_text(c.run.median), time_text(c.run.min), c.launches, time_text(c.launched), percent_text(c.launched / c.run.median));
+    text += fmt::format("{} run{} ({}): median {}, min {}; {} launches take {} of it ({})\n", c.run.count,
+                        c.run.count == 1 ? "" : "s", c.label, time_text(c.run.median), time_text(c.run.min), c.launches,
+                        time_text(c.launched), percent_text(c.launched / c.run.median));
   return text;
 }
 
 Json statistics_json(const profiler::Statistics& s) {
-  return Json{JsonObject{{"count", json(s.count)}, {"median_ns", json(s.median)}, {"min_ns", json(s.min)}, {"max_ns", json(s.max)}, {"mean_ns", json(s.mean)}}};
+  return Json{JsonObject{{"count", json(s.count)},
+                         {"median_ns", json(s.median)},
+                         {"min_ns", json(s.min)},
+                         {"max_ns", json(s.max)},
+                         {"mean_ns", json(s.mean)}}};
 }
 
 Json profile_json(const profiler::Profile& p) {
   JsonArray rows;
   for (const profiler::Row& r : p.rows)
-    rows.push_back(Json{JsonObject{{"name", json(r.key)}, {"kind", json(r.kind)}, {"calls", json(r.calls)}, {"total_ns", json(r.total)}, {"mean_ns", json(r.mean)},
-                                   {"share", json(r.share)}, {"bytes", json(r.bytes)}, {"flops", json(r.flops)}, {"gb_per_s", json(r.rates.gigabytes_per_second)},
-                                   {"gflop_per_s", json(r.rates.gigaflops_per_second)}, {"shared", json(r.shared)}}});
-  return Json{JsonObject{{"label", json(p.costs.label)}, {"runs", statistics_json(p.costs.run)}, {"launches", json(p.costs.launches)},
-                         {"launched_ns", json(p.costs.launched)}, {"total_ns", json(p.total)}, {"rows", Json{std::move(rows)}}}};
+    rows.push_back(Json{JsonObject{{"name", json(r.key)},
+                                   {"kind", json(r.kind)},
+                                   {"calls", json(r.calls)},
+                                   {"total_ns", json(r.total)},
+                                   {"mean_ns", json(r.mean)},
+                                   {"share", json(r.share)},
+                                   {"bytes", json(r.bytes)},
+                                   {"flops", json(r.flops)},
+                                   {"gb_per_s", json(r.rates.gigabytes_per_second)},
+                                   {"gflop_per_s", json(r.rates.gigaflops_per_second)},
+                                   {"shared", json(r.shared)}}});
+  return Json{JsonObject{{"label", json(p.costs.label)},
+                         {"runs", statistics_json(p.costs.run)},
+                         {"launches", json(p.costs.launches)},
+                         {"launched_ns", json(p.costs.launched)},
+                         {"total_ns", json(p.total)},
+                         {"rows", Json{std::move(rows)}}}};
 }
 
 void show_profile(const ProfileOptions& o) {
@@ -71,7 +90,8 @@ void show_profile(const ProfileOptions& o) {
   print(o.json ? to_text(profile_json(p)) : profile_text(p));
 }
 
-// ------------------------------------------------------------------------------------------------------------------ diff
+// ------------------------------------------------------------------------------------------------------------------
+// diff
 
 /// `TRACE`, `TRACE@GRAPH` or `TRACE@GRAPH@STAGE`.
 struct Place {
@@ -102,62 +122,90 @@ std::string saved_text(double before, double after, std::string (*print_one)(dou
   return saved < 0 ? "-" + print_one(-saved) : print_one(saved);
 }
 
-std::vector<std::string> change_row(const std::string& name, const Cost& a, const Cost& b, bool timed, const std::string& operators) {
+std::vector<std::string> change_row(const std::string& name, const Cost& a, const Cost& b, bool timed,
+                                    const std::string& operators) {
   const auto time = [timed](double t) { return timed ? time_text(t) : std::string("-"); };
-  return {name, fmt::format("{} -> {}", a.launches, b.launches), time(a.time), time(b.time), timed ? saved_text(a.time, b.time, time_text) : "-",
-          saved_text(a.bytes, b.bytes, bytes_text), std::to_string(a.launches - b.launches), operators};
+  return {name,
+          fmt::format("{} -> {}", a.launches, b.launches),
+          time(a.time),
+          time(b.time),
+          timed ? saved_text(a.time, b.time, time_text) : "-",
+          saved_text(a.bytes, b.bytes, bytes_text),
+          std::to_string(a.launches - b.launches),
+          operators};
 }
 
 std::string diff_text(const profiler::ProfileDiff& d) {
   const bool timed = d.first_run.count > 0 && d.second_run.count > 0;
-  Table table({"kernel", "launches", ">time before", ">time after", ">time saved", ">bytes saved", ">launches saved", "operators"});
+  Table table({"kernel", "launches", ">time before", ">time after", ">time saved", ">bytes saved", ">launches saved",
+               "operators"});
   for (const profiler::KernelChange& c : d.changes)
-    table.row(change_row(c.kernel.empty() ? "(no kernel)" : c.kernel, c.first, c.second, timed, joined(c.operators, 8)));
+    table.row(
+        change_row(c.kernel.empty() ? "(no kernel)" : c.kernel, c.first, c.second, timed, joined(c.operators, 8)));
   table.rule();
   table.row(change_row("all", d.first, d.second, timed, ""));
   std::string text = table.text();
   if (timed)
-    text += fmt::format("runs: {} median {}, {} median {}: {:.2f} times as fast\n", d.first_label, time_text(d.first_run.median), d.second_label,
-                        time_text(d.second_run.median), d.first_run.median / std::max(d.second_run.median, 1.0));
+    text += fmt::format("runs: {} median {}, {} median {}: {:.2f} times as fast\n", d.first_label,
+                        time_text(d.first_run.median), d.second_label, time_text(d.second_run.median),
+                        d.first_run.median / std::max(d.second_run.median, 1.0));
   return text;
 }
 
 Json cost_json(const Cost& c) {
-  return Json{JsonObject{{"time_ns", json(c.time)}, {"bytes", json(c.bytes)}, {"flops", json(c.flops)}, {"launches", json(c.launches)}}};
+  return Json{JsonObject{
+      {"time_ns", json(c.time)}, {"bytes", json(c.bytes)}, {"flops", json(c.flops)}, {"launches", json(c.launches)}}};
 }
 
 Json diff_json(const profiler::ProfileDiff& d) {
   JsonArray changes;
   for (const profiler::KernelChange& c : d.changes)
-    changes.push_back(Json{JsonObject{{"kernel", c.kernel.empty() ? Json{} : json(c.kernel)}, {"kind", json(c.kind)}, {"operators", json_list(c.operators)},
-                                      {"targets", json_list(c.targets)}, {"before", json_list(c.before)}, {"first", cost_json(c.first)}, {"second", cost_json(c.second)}}});
-  return Json{JsonObject{{"first", cost_json(d.first)}, {"second", cost_json(d.second)}, {"first_runs", statistics_json(d.first_run)},
-                         {"second_runs", statistics_json(d.second_run)}, {"slower_percent", json(d.slower_percent())}, {"changes", Json{std::move(changes)}}}};
+    changes.push_back(Json{JsonObject{{"kernel", c.kernel.empty() ? Json{} : json(c.kernel)},
+                                      {"kind", json(c.kind)},
+                                      {"operators", json_list(c.operators)},
+                                      {"targets", json_list(c.targets)},
+                                      {"before", json_list(c.before)},
+                                      {"first", cost_json(c.first)},
+                                      {"second", cost_json(c.second)}}});
+  return Json{JsonObject{{"first", cost_json(d.first)},
+                         {"second", cost_json(d.second)},
+                         {"first_runs", statistics_json(d.first_run)},
+                         {"second_runs", statistics_json(d.second_run)},
+                         {"slower_percent", json(d.slower_percent())},
+                         {"changes", Json{std::move(changes)}}}};
 }
 
-std::string node_line(const trace::NodeRecord& n) { return fmt::format("{} = {}({}){}", n.name, n.target, n.args, n.type.empty() ? "" : " : " + n.type); }
+std::string node_line(const trace::NodeRecord& n) {
+  return fmt::format("{} = {}({}){}", n.name, n.target, n.args, n.type.empty() ? "" : " : " + n.type);
+}
 
 std::string graph_diff_text(const profiler::GraphDiff& d) {
   std::string text;
   for (const auto& n : d.removed) text += "- " + node_line(n) + "\n";
   for (const auto& c : d.changed) text += "~ " + node_line(c.before) + "\n> " + node_line(c.after) + "\n";
   for (const auto& n : d.added) text += "+ " + node_line(n) + "\n";
-  return text + fmt::format("{} removed, {} changed, {} added, {} the same\n", d.removed.size(), d.changed.size(), d.added.size(), d.same);
+  return text + fmt::format("{} removed, {} changed, {} added, {} the same\n", d.removed.size(), d.changed.size(),
+                            d.added.size(), d.same);
 }
 
 Json graph_diff_json(const profiler::GraphDiff& d) {
   JsonArray removed, added, changed;
   for (const auto& n : d.removed) removed.push_back(json(node_line(n)));
   for (const auto& n : d.added) added.push_back(json(node_line(n)));
-  for (const auto& c : d.changed) changed.push_back(Json{JsonObject{{"before", json(node_line(c.before))}, {"after", json(node_line(c.after))}}});
-  return Json{JsonObject{{"removed", Json{std::move(removed)}}, {"changed", Json{std::move(changed)}}, {"added", Json{std::move(added)}}, {"same", json(d.same)}}};
+  for (const auto& c : d.changed)
+    changed.push_back(Json{JsonObject{{"before", json(node_line(c.before))}, {"after", json(node_line(c.after))}}});
+  return Json{JsonObject{{"removed", Json{std::move(removed)}},
+                         {"changed", Json{std::move(changed)}},
+                         {"added", Json{std::move(added)}},
+                         {"same", json(d.same)}}};
 }
 
 int diff_graphs(const DiffOptions& o, const Place& a, const Place& b) {
   if (o.fail_slower) throw_user("--fail-slower compares runs, not graphs", "give two traces without @STAGE");
   trace::Reader first(a.trace), second(b.trace);
   const trace::CompileRecord ca = select_compile(first, a.address), cb = select_compile(second, b.address);
-  const trace::SnapshotRecord sa = select_snapshot(first, ca.id, a.address), sb = select_snapshot(second, cb.id, b.address);
+  const trace::SnapshotRecord sa = select_snapshot(first, ca.id, a.address),
+                              sb = select_snapshot(second, cb.id, b.address);
   for (const auto* s : {&sa, &sb})
     if (s->kind != trace::SnapshotKind::Graph) throw_user(fmt::format("stage '{}' is text, not a graph", s->stage));
   std::error_code ignored;
@@ -173,7 +221,8 @@ int diff(const DiffOptions& o) {
   trace::Reader first(a.trace), second(b.trace);
   const trace::CompileRecord ca = select_compile(first, a.address), cb = select_compile(second, b.address);
   const profiler::ProfileDiff d = profiler::diff_profiles(first, ca.id, second, cb.id);
-  if (o.fail_slower && (d.first_run.count == 0 || d.second_run.count == 0)) throw_user("--fail-slower needs runs in both traces", "make them with `strata run --trace`");
+  if (o.fail_slower && (d.first_run.count == 0 || d.second_run.count == 0))
+    throw_user("--fail-slower needs runs in both traces", "make them with `strata run --trace`");
   print(o.json ? to_text(diff_json(d)) : diff_text(d));
   if (!o.fail_slower || d.slower_percent() <= *o.fail_slower) return 0;
   note(fmt::format("slower by {:.1f}%, allowed are {:.1f}%", d.slower_percent(), *o.fail_slower));
@@ -193,11 +242,15 @@ void add_profile(CLI::App& app, Invocation&) {
 }
 
 void add_diff(CLI::App& app, Invocation& invocation) {
-  CLI::App* command = app.add_subcommand("diff", "two profiles (TRACE or TRACE@GRAPH), or two graphs (TRACE@GRAPH@STAGE)");
+  CLI::App* command =
+      app.add_subcommand("diff", "two profiles (TRACE or TRACE@GRAPH), or two graphs (TRACE@GRAPH@STAGE)");
   auto options = std::make_shared<DiffOptions>();
   command->add_option("A", options->first, "the first: what is compared with, e.g. an unfused run")->required();
   command->add_option("B", options->second, "the second")->required();
-  command->add_option("--fail-slower", options->fail_slower, "exit code 1 if a run of B takes this many percent longer than one of A")->type_name("PCT");
+  command
+      ->add_option("--fail-slower", options->fail_slower,
+                   "exit code 1 if a run of B takes this many percent longer than one of A")
+      ->type_name("PCT");
   command->add_flag("--json", options->json, "results as JSON");
   command->callback([options, &invocation] { invocation.exit_code = diff(*options); });
 }

@@ -34,7 +34,8 @@ const std::vector<std::string>& keys() {
 
 Term parse_term(const std::string& text) {
   const size_t equals = text.find('=');
-  if (equals == std::string::npos || equals == 0) throw_user(fmt::format("'{}' is no condition", text), "write KEY=PATTERN, as in 'target=aten.relu*' 'dtype=f32'");
+  if (equals == std::string::npos || equals == 0)
+    throw_user(fmt::format("'{}' is no condition", text), "write KEY=PATTERN, as in 'target=aten.relu*' 'dtype=f32'");
   Term term{text.substr(0, equals), text.substr(equals + 1), false};
   if (term.key.ends_with('!')) {
     term.negated = true;
@@ -84,10 +85,16 @@ void query(const QueryOptions& o) {
   Table table({">id", "name", "target", "type", "module"});
   JsonArray items;
   for (const trace::NodeRecord& n : reader.nodes(snapshot.id)) {
-    const bool all = std::all_of(terms.begin(), terms.end(), [&](const Term& t) { return matches(t.pattern, value_of(n, t.key)) != t.negated; });
+    const bool all = std::all_of(terms.begin(), terms.end(),
+                                 [&](const Term& t) { return matches(t.pattern, value_of(n, t.key)) != t.negated; });
     if (!all) continue;
     table.row({std::to_string(n.id), n.name, n.target, n.type, n.module});
-    items.push_back(Json{JsonObject{{"id", json(n.id)}, {"name", json(n.name)}, {"op", json(n.op)}, {"target", json(n.target)}, {"type", json(n.type)}, {"module", json(n.module)}}});
+    items.push_back(Json{JsonObject{{"id", json(n.id)},
+                                    {"name", json(n.name)},
+                                    {"op", json(n.op)},
+                                    {"target", json(n.target)},
+                                    {"type", json(n.type)},
+                                    {"module", json(n.module)}}});
   }
   print(o.json ? to_text(Json{std::move(items)}) : table.text());
 }
@@ -95,10 +102,14 @@ void query(const QueryOptions& o) {
 }  // namespace
 
 void add_query(CLI::App& app, Invocation&) {
-  CLI::App* command = app.add_subcommand("query", "nodes of a stage by name, op, target, dtype, shape, module, group or id");
+  CLI::App* command =
+      app.add_subcommand("query", "nodes of a stage by name, op, target, dtype, shape, module, group or id");
   auto options = std::make_shared<QueryOptions>();
   command->add_option("TRACE", options->trace, "trace file")->required();
-  command->add_option("EXPR", options->terms, "conditions that must all hold: KEY=PATTERN or KEY!=PATTERN, * stands for anything")->expected(0, 1000);
+  command
+      ->add_option("EXPR", options->terms,
+                   "conditions that must all hold: KEY=PATTERN or KEY!=PATTERN, * stands for anything")
+      ->expected(0, 1000);
   add_graph_option(*command, options->address);
   add_stage_option(*command, options->address);
   command->add_flag("--json", options->json, "results as JSON");

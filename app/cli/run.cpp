@@ -34,7 +34,7 @@ struct RunResult {
   std::vector<Comparison> comparisons;  ///< empty when nothing was expected
   std::vector<std::string> problems;    ///< parallel to `comparisons`
   int64_t first_ns = 0;
-  std::vector<int64_t> times_ns;        ///< of the repeated runs
+  std::vector<int64_t> times_ns;                ///< of the repeated runs
   std::vector<std::vector<int64_t>> launch_ns;  ///< per launch, of the repeated runs
   std::vector<std::filesystem::path> files;
 
@@ -53,14 +53,28 @@ int64_t median(std::vector<int64_t> values) {
 
 void add_run_options(CLI::App& command, RunOptions& o) {
   add_model_options(command, o);
-  command.add_option("--input", o.inputs, "input as F.npy (in order), NAME=F.npy, or F.safetensors")->type_name("F")->expected(1, 100000);
-  command.add_flag("--use-sample-inputs", o.use_sample_inputs, "the inputs that are stored in the model (default, if it has some)");
-  command.add_option("--seed", o.seed, "random inputs from this seed (default 0, if the model stores none)")->type_name("N");
-  command.add_option("--expect", o.expected, "outputs to compare with, like --input; exit code 1 if they differ")->type_name("F")->expected(1, 100000);
-  command.add_option("--rtol", o.tolerance.rtol, "relative tolerance (default 1e-4; 2e-2 for 16-bit floats; 0 for integers)")->check(CLI::NonNegativeNumber);
-  command.add_option("--atol", o.tolerance.atol, "absolute tolerance (default 1e-5, or 2e-2, times the largest expected value)")->check(CLI::NonNegativeNumber);
+  command.add_option("--input", o.inputs, "input as F.npy (in order), NAME=F.npy, or F.safetensors")
+      ->type_name("F")
+      ->expected(1, 100000);
+  command.add_flag("--use-sample-inputs", o.use_sample_inputs,
+                   "the inputs that are stored in the model (default, if it has some)");
+  command.add_option("--seed", o.seed, "random inputs from this seed (default 0, if the model stores none)")
+      ->type_name("N");
+  command.add_option("--expect", o.expected, "outputs to compare with, like --input; exit code 1 if they differ")
+      ->type_name("F")
+      ->expected(1, 100000);
+  command
+      .add_option("--rtol", o.tolerance.rtol,
+                  "relative tolerance (default 1e-4; 2e-2 for 16-bit floats; 0 for integers)")
+      ->check(CLI::NonNegativeNumber);
+  command
+      .add_option("--atol", o.tolerance.atol,
+                  "absolute tolerance (default 1e-5, or 2e-2, times the largest expected value)")
+      ->check(CLI::NonNegativeNumber);
   command.add_option("--output", o.output, "folder for output_0.npy, output_1.npy, ...")->type_name("DIR");
-  command.add_option("--repeat", o.repeat, "time this many further runs")->type_name("N")->check(CLI::Range(1, 1000000000));
+  command.add_option("--repeat", o.repeat, "time this many further runs")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000000000));
   command.add_option("--trace", o.trace, "record everything into this trace")->type_name("OUT.strata");
   command.add_option("--dtype", o.dtype, "type that .npy files hold as bits: bfloat16 as uint16")->type_name("NAME");
   command.add_flag("--verbose", o.verbose, "also the time of every launch");
@@ -91,7 +105,8 @@ std::vector<Tensor> choose_inputs(const Program& program, const RunOptions& o, s
 }
 
 /// The first run gives the results: programs may write their own buffers, so that a second run computes something else.
-void execute(CompiledModel& model, const RunOptions& o, const std::vector<Tensor>& inputs, RunResult& result, Progress& progress) {
+void execute(CompiledModel& model, const RunOptions& o, const std::vector<Tensor>& inputs, RunResult& result,
+             Progress& progress) {
   Compiled& compiled = *model.compiled;
   progress.say("running");
   const bool only_one = o.repeat == 0 && (!model.recorder || !compiled.plan());
@@ -123,7 +138,8 @@ void compare_outputs(const std::vector<Tensor>& expected, const RunOptions& o, R
   }
 }
 
-// ---------------------------------------------------------------------------------------------------------------- report
+// ----------------------------------------------------------------------------------------------------------------
+// report
 
 std::string value_range(const Tensor& t) {
   double low = INFINITY, high = -INFINITY;
@@ -131,8 +147,10 @@ std::string value_range(const Tensor& t) {
   if (is_complex(t.dtype)) return "";
   for (int64_t i = 0, n = t.numel(); i < n; ++i) {
     const double v = t.at(i);
-    if (!std::isfinite(v)) ++strange;
-    else low = std::min(low, v), high = std::max(high, v);
+    if (!std::isfinite(v))
+      ++strange;
+    else
+      low = std::min(low, v), high = std::max(high, v);
   }
   std::string text = low <= high ? fmt::format("from {:.6g} to {:.6g}", low, high) : "";
   if (strange > 0) text += fmt::format("{}{} not finite", text.empty() ? "" : ", ", strange);
@@ -141,9 +159,11 @@ std::string value_range(const Tensor& t) {
 
 std::string comparison_text(const Comparison& c, const std::string& problem) {
   if (!problem.empty()) return problem + ": FAIL";
-  std::string text = fmt::format("max abs error {:.3g}, max rel error {:.3g}, tolerance {:.3g} + {:.3g}*|b|: {}", c.max_abs, c.max_rel, c.atol, c.rtol,
-                                 c.passed ? "pass" : "FAIL");
-  if (!c.passed) text += fmt::format(" ({} of {} elements; worst at {}: {:.9g}, expected {:.9g})", c.failures, c.elements, c.worst, c.worst_actual, c.worst_expected);
+  std::string text = fmt::format("max abs error {:.3g}, max rel error {:.3g}, tolerance {:.3g} + {:.3g}*|b|: {}",
+                                 c.max_abs, c.max_rel, c.atol, c.rtol, c.passed ? "pass" : "FAIL");
+  if (!c.passed)
+    text += fmt::format(" ({} of {} elements; worst at {}: {:.9g}, expected {:.9g})", c.failures, c.elements, c.worst,
+                        c.worst_actual, c.worst_expected);
   return text;
 }
 
@@ -151,7 +171,8 @@ std::string run_line(const RunResult& r) {
   std::string text = fmt::format("run      first {}", time_text(static_cast<double>(r.first_ns)));
   if (!r.times_ns.empty())
     text += fmt::format(", then median {}, min {} of {}", time_text(static_cast<double>(median(r.times_ns))),
-                        time_text(static_cast<double>(*std::min_element(r.times_ns.begin(), r.times_ns.end()))), r.times_ns.size());
+                        time_text(static_cast<double>(*std::min_element(r.times_ns.begin(), r.times_ns.end()))),
+                        r.times_ns.size());
   return text + fmt::format("; inputs: {}\n", r.input_source);
 }
 
@@ -173,7 +194,8 @@ std::string report_text(const CompiledModel& model, const RunOptions& o, const R
   std::string text = compile_line(model, o.request.backend) + run_line(r) + launch_table(model, r);
   for (size_t i = 0; i < r.outputs.size(); ++i) {
     const std::string name = i < model.program->user_output_names.size() ? model.program->user_output_names[i] : "";
-    const std::string what = r.comparisons.empty() ? value_range(r.outputs[i]) : comparison_text(r.comparisons[i], r.problems[i]);
+    const std::string what =
+        r.comparisons.empty() ? value_range(r.outputs[i]) : comparison_text(r.comparisons[i], r.problems[i]);
     text += fmt::format("output {} ({}) {}{}{}\n", i, name, r.outputs[i].str(), what.empty() ? "" : ": ", what);
   }
   for (const auto& file : r.files) text += fmt::format("wrote {}\n", file.string());
@@ -182,8 +204,9 @@ std::string report_text(const CompiledModel& model, const RunOptions& o, const R
 }
 
 Json comparison_json(const Comparison& c, const std::string& problem) {
-  JsonObject o{{"passed", json(c.passed)}, {"max_abs", json(c.max_abs)}, {"max_rel", json(c.max_rel)}, {"scale", json(c.scale)},
-               {"rtol", json(c.rtol)},     {"atol", json(c.atol)},       {"elements", json(c.elements)}, {"failures", json(c.failures)}};
+  JsonObject o{{"passed", json(c.passed)},     {"max_abs", json(c.max_abs)},  {"max_rel", json(c.max_rel)},
+               {"scale", json(c.scale)},       {"rtol", json(c.rtol)},        {"atol", json(c.atol)},
+               {"elements", json(c.elements)}, {"failures", json(c.failures)}};
   if (!problem.empty()) o.emplace_back("problem", json(problem));
   return Json{std::move(o)};
 }
@@ -191,23 +214,30 @@ Json comparison_json(const Comparison& c, const std::string& problem) {
 Json report_json(const CompiledModel& model, const RunOptions& o, const RunResult& r) {
   JsonArray outputs, launches, files;
   for (size_t i = 0; i < r.outputs.size(); ++i) {
-    JsonObject out{{"name", json(i < model.program->user_output_names.size() ? model.program->user_output_names[i] : "")},
-                   {"dtype", json(dtype_name(r.outputs[i].dtype))},
-                   {"shape", json_list(r.outputs[i].shape)}};
+    JsonObject out{
+        {"name", json(i < model.program->user_output_names.size() ? model.program->user_output_names[i] : "")},
+        {"dtype", json(dtype_name(r.outputs[i].dtype))},
+        {"shape", json_list(r.outputs[i].shape)}};
     if (!r.comparisons.empty()) out.emplace_back("comparison", comparison_json(r.comparisons[i], r.problems[i]));
     outputs.push_back(Json{std::move(out)});
   }
   for (size_t l = 0; l < r.launch_ns.size() && !r.launch_ns[l].empty(); ++l)
-    launches.push_back(Json{JsonObject{{"name", json(model.compiled->plan()->launches[l].name)}, {"median_ns", json(median(r.launch_ns[l]))}}});
+    launches.push_back(Json{JsonObject{{"name", json(model.compiled->plan()->launches[l].name)},
+                                       {"median_ns", json(median(r.launch_ns[l]))}}});
   for (const auto& f : r.files) files.push_back(json(f.string()));
   JsonObject run{{"first_ns", json(r.first_ns)}, {"repeat", json(r.times_ns.size())}};
   if (!r.times_ns.empty()) {
     run.emplace_back("median_ns", json(median(r.times_ns)));
     run.emplace_back("min_ns", json(*std::min_element(r.times_ns.begin(), r.times_ns.end())));
   }
-  JsonObject all{{"model", json(model.program->name)},     {"backend", json(o.request.backend)}, {"inputs", json(r.input_source)},
-                 {"compile", compile_json(model)},         {"run", Json{std::move(run)}},        {"outputs", Json{std::move(outputs)}},
-                 {"passed", r.comparisons.empty() ? Json{} : json(r.passed())}, {"files", Json{std::move(files)}}};
+  JsonObject all{{"model", json(model.program->name)},
+                 {"backend", json(o.request.backend)},
+                 {"inputs", json(r.input_source)},
+                 {"compile", compile_json(model)},
+                 {"run", Json{std::move(run)}},
+                 {"outputs", Json{std::move(outputs)}},
+                 {"passed", r.comparisons.empty() ? Json{} : json(r.passed())},
+                 {"files", Json{std::move(files)}}};
   if (!launches.empty()) all.emplace_back("launches", Json{std::move(launches)});
   if (!o.trace.empty()) all.emplace_back("trace", json(o.trace));
   return Json{std::move(all)};
@@ -217,7 +247,8 @@ int run(RunOptions& o, const Invocation& invocation) {
   Progress progress;
   check_model_options(o);
   (void)bits_type(o.dtype);
-  if ((o.tolerance.rtol || o.tolerance.atol) && o.expected.empty()) throw_user("--rtol and --atol need something to compare with", "add --expect");
+  if ((o.tolerance.rtol || o.tolerance.atol) && o.expected.empty())
+    throw_user("--rtol and --atol need something to compare with", "add --expect");
   auto program = load_model(o, progress);
   RunResult result;
   const std::vector<Tensor> inputs = choose_inputs(*program, o, result.input_source);
@@ -245,8 +276,12 @@ int compile(ModelOptions& o, const Invocation& invocation) {
   CompiledModel model = compile_model(load_model(o, progress), o, invocation, progress);
   if (model.recorder) model.recorder->close();
   progress.clear();
-  JsonObject all{{"model", json(model.program->name)}, {"backend", json(o.request.backend)}, {"compile", compile_json(model)}, {"trace", json(o.trace)}};
-  print(o.json ? to_text(Json{std::move(all)}) : compile_line(model, o.request.backend) + fmt::format("trace {}\n", o.trace));
+  JsonObject all{{"model", json(model.program->name)},
+                 {"backend", json(o.request.backend)},
+                 {"compile", compile_json(model)},
+                 {"trace", json(o.trace)}};
+  print(o.json ? to_text(Json{std::move(all)})
+               : compile_line(model, o.request.backend) + fmt::format("trace {}\n", o.trace));
   return 0;
 }
 

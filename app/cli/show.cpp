@@ -25,8 +25,8 @@ struct ShowOptions {
 std::string plain_listing(trace::Reader& reader, trace::Id snapshot) {
   std::string text;
   for (const trace::NodeRecord& n : reader.nodes(snapshot))
-    text += fmt::format("%{}:{} = {} {}({}){}{}\n", n.name, n.id, n.op, n.target, n.args, n.type.empty() ? "" : " : " + n.type,
-                        n.module.empty() ? "" : " in " + n.module);
+    text += fmt::format("%{}:{} = {} {}({}){}{}\n", n.name, n.id, n.op, n.target, n.args,
+                        n.type.empty() ? "" : " : " + n.type, n.module.empty() ? "" : " in " + n.module);
   return text;
 }
 
@@ -81,7 +81,8 @@ std::string runs_text(trace::Reader& reader, trace::Id compile) {
 
 std::string stack_text(trace::Reader& reader, trace::Id stack) {
   std::string text;
-  for (const trace::SourceLocation& l : reader.stack(stack)) text += fmt::format("  {}:{} in {}: {}\n", l.file, l.line, l.function, l.text);
+  for (const trace::SourceLocation& l : reader.stack(stack))
+    text += fmt::format("  {}:{} in {}: {}\n", l.file, l.line, l.function, l.text);
   return text;
 }
 
@@ -101,19 +102,26 @@ std::string node_text(trace::Reader& reader, trace::Id compile, const trace::Nod
   if (n.stack != trace::kNone) text += "source:\n" + stack_text(reader, n.stack);
   text += "made from:\n";
   for (const trace::OriginStep& s : reader.origins(compile, n.id).ancestors)
-    if (s.depth > 0) text += fmt::format("  {}{} (id {}), {}{}{}\n", std::string(static_cast<size_t>(s.depth) * 2 - 2, ' '), s.node.name, s.node.id,
-                                         s.edge.kind, s.edge.rule.empty() ? "" : " by " + s.edge.rule, s.edge.exact ? "" : ", inferred");
+    if (s.depth > 0)
+      text += fmt::format("  {}{} (id {}), {}{}{}\n", std::string(static_cast<size_t>(s.depth) * 2 - 2, ' '),
+                          s.node.name, s.node.id, s.edge.kind, s.edge.rule.empty() ? "" : " by " + s.edge.rule,
+                          s.edge.exact ? "" : ", inferred");
   const trace::Results results = reader.results(compile, n.id, 0);
   text += "became:\n";
   for (const trace::OriginStep& s : results.descendants)
-    if (s.depth > 0) text += fmt::format("  {}{} (id {}), {}\n", std::string(static_cast<size_t>(s.depth) * 2 - 2, ' '), s.node.name, s.node.id, s.edge.kind);
-  for (const trace::KernelRecord& k : results.kernels) text += fmt::format("  kernel {}{}\n", k.name, k.library.empty() ? "" : ": " + k.library);
+    if (s.depth > 0)
+      text += fmt::format("  {}{} (id {}), {}\n", std::string(static_cast<size_t>(s.depth) * 2 - 2, ' '), s.node.name,
+                          s.node.id, s.edge.kind);
+  for (const trace::KernelRecord& k : results.kernels)
+    text += fmt::format("  kernel {}{}\n", k.name, k.library.empty() ? "" : ": " + k.library);
   for (const trace::RemovalRecord& r : results.removals) {
     const auto pass = reader.pass(r.pass);
-    text += fmt::format("  removed (id {}) by {}: {}{}\n", r.node, pass ? pass->name : "a pass", r.rule, r.reason.empty() ? "" : ", " + r.reason);
+    text += fmt::format("  removed (id {}) by {}: {}{}\n", r.node, pass ? pass->name : "a pass", r.rule,
+                        r.reason.empty() ? "" : ", " + r.reason);
   }
   for (const trace::FusionRecord& f : reader.fusions_of_node(compile, n.id))
-    text += fmt::format("  {} with {}: {}\n", f.accepted ? "fused" : "not fused", f.producer == n.id ? f.consumer : f.producer, f.reason);
+    text += fmt::format("  {} with {}: {}\n", f.accepted ? "fused" : "not fused",
+                        f.producer == n.id ? f.consumer : f.producer, f.reason);
   return text;
 }
 
@@ -139,8 +147,9 @@ std::string shown(const ShowOptions& o) {
     address.stage = stage;
     const trace::SnapshotRecord snapshot = select_snapshot(reader, compile.id, address);
     if (!o.node.empty()) return node_text(reader, compile.id, find_node(reader, snapshot.id, o.node));
-    return snapshot.kind == trace::SnapshotKind::Text ? artifacts_text(reader, {trace::OwnerKind::Snapshot, snapshot.id, compile.id})
-                                                      : graph_text(reader, snapshot, o.style);
+    return snapshot.kind == trace::SnapshotKind::Text
+               ? artifacts_text(reader, {trace::OwnerKind::Snapshot, snapshot.id, compile.id})
+               : graph_text(reader, snapshot, o.style);
   }
   return stage == "source" ? sources_text(reader) : runs_text(reader, compile.id);
 }
@@ -153,9 +162,13 @@ void add_show(CLI::App& app, Invocation&) {
   command->add_option("TRACE", options->trace, "trace file")->required();
   add_graph_option(*command, options->address);
   add_stage_option(*command, options->address);
-  command->add_option("--node", options->node, "one node, by name or id: source, origins, kernels, fusion decisions")->type_name("N");
+  command->add_option("--node", options->node, "one node, by name or id: source, origins, kernels, fusion decisions")
+      ->type_name("N");
   command->add_option("--kernel", options->kernel, "the code of one kernel, by name")->type_name("NAME");
-  command->add_option("--style", options->style, "text (Strata's own, default), fx (as PyTorch prints it), code (the bare program)")->type_name("STYLE");
+  command
+      ->add_option("--style", options->style,
+                   "text (Strata's own, default), fx (as PyTorch prints it), code (the bare program)")
+      ->type_name("STYLE");
   command->callback([options] { print(shown(*options)); });
 }
 

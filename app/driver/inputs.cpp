@@ -26,11 +26,16 @@ bool is_safetensors(const std::string& path) { return path.ends_with(".safetenso
 class Loader {
  public:
   Loader(std::string what, std::vector<std::string> names, std::vector<Type> types, std::optional<DType> bits)
-      : what_(std::move(what)), names_(std::move(names)), types_(std::move(types)), bits_(bits), found_(names_.size()) {}
+      : what_(std::move(what)),
+        names_(std::move(names)),
+        types_(std::move(types)),
+        bits_(bits),
+        found_(names_.size()) {}
 
   void add(const std::string& argument) {
     const auto equals = argument.find('=');
-    if (equals != std::string::npos && !fs::exists(argument)) return add_named(argument.substr(0, equals), argument.substr(equals + 1));
+    if (equals != std::string::npos && !fs::exists(argument))
+      return add_named(argument.substr(0, equals), argument.substr(equals + 1));
     if (is_safetensors(argument)) return add_all(argument);
     positional_.push_back(argument);
   }
@@ -40,8 +45,10 @@ class Loader {
     for (const std::string& file : positional_) {
       while (next < found_.size() && found_[next].defined()) ++next;
       // One too many: keep it, so that the check of the whole says how many are wanted.
-      if (next >= found_.size()) extra_.push_back(read_npy(file));
-      else found_[next] = read(file, next);
+      if (next >= found_.size())
+        extra_.push_back(read_npy(file));
+      else
+        found_[next] = read(file, next);
     }
     // Missing ones at the end are left out: the count is then what the user gave.
     while (!found_.empty() && !found_.back().defined()) found_.pop_back();
@@ -151,22 +158,27 @@ Tensor random_tensor(const Type& type, const Tensor* sample, Random& random) {
     shape.push_back(sample && d < sample->rank() ? sample->shape[d] : expected_size(type.tensor.shape[d]));
   Tensor t = Tensor::empty(type.tensor.dtype, shape);
   const bool integers = is_integral(t.dtype) || t.dtype == DType::Bool;
-  const auto range = t.dtype == DType::Bool ? std::pair<int64_t, int64_t>{0, 1} : integers ? integer_range(sample) : std::pair<int64_t, int64_t>{};
+  const auto range = t.dtype == DType::Bool ? std::pair<int64_t, int64_t>{0, 1}
+                     : integers             ? integer_range(sample)
+                                            : std::pair<int64_t, int64_t>{};
   for (int64_t i = 0, n = t.numel(); i < n; ++i) {
-    if (integers) t.set_int(i, random.between(range.first, range.second));
-    else t.set(i, random.normal());
+    if (integers)
+      t.set_int(i, random.between(range.first, range.second));
+    else
+      t.set(i, random.normal());
   }
   return t;
 }
 
 bool has_npy_name(DType dtype) {
-  return dtype == DType::Bool || is_integral(dtype) || dtype == DType::F16 || dtype == DType::F32 || dtype == DType::F64 || dtype == DType::C64 ||
-         dtype == DType::C128 || dtype == DType::BF16;
+  return dtype == DType::Bool || is_integral(dtype) || dtype == DType::F16 || dtype == DType::F32 ||
+         dtype == DType::F64 || dtype == DType::C64 || dtype == DType::C128 || dtype == DType::BF16;
 }
 
 }  // namespace
 
-std::vector<Tensor> load_inputs(const Program& program, std::span<const std::string> arguments, std::optional<DType> bits) {
+std::vector<Tensor> load_inputs(const Program& program, std::span<const std::string> arguments,
+                                std::optional<DType> bits) {
   std::vector<Type> types;
   for (const Node* node : user_placeholders(program.graph)) types.push_back(node->type);
   Loader loader("input", program.user_input_names, types, bits);
@@ -174,23 +186,28 @@ std::vector<Tensor> load_inputs(const Program& program, std::span<const std::str
   return loader.finish();
 }
 
-std::vector<Tensor> load_expected(const Program& program, std::span<const std::string> arguments, std::optional<DType> bits) {
+std::vector<Tensor> load_expected(const Program& program, std::span<const std::string> arguments,
+                                  std::optional<DType> bits) {
   Loader loader("output", program.user_output_names, output_types(program), bits);
   for (const std::string& a : arguments) loader.add(a);
   std::vector<Tensor> values = loader.finish();
   const size_t wanted = program.user_output_names.size();
   if (values.size() != wanted)
-    throw_user(fmt::format("the program has {} output{} ({}), {} to compare with {} given", wanted, wanted == 1 ? "" : "s",
-                           fmt::join(program.user_output_names, ", "), values.size(), values.size() == 1 ? "was" : "were"),
-               "give --expect once per output, in order");
+    throw_user(
+        fmt::format("the program has {} output{} ({}), {} to compare with {} given", wanted, wanted == 1 ? "" : "s",
+                    fmt::join(program.user_output_names, ", "), values.size(), values.size() == 1 ? "was" : "were"),
+        "give --expect once per output, in order");
   for (size_t i = 0; i < values.size(); ++i)
-    if (!values[i].defined()) throw_user(fmt::format("nothing to compare output '{}' with", program.user_output_names[i]), "add --expect NAME=FILE");
+    if (!values[i].defined())
+      throw_user(fmt::format("nothing to compare output '{}' with", program.user_output_names[i]),
+                 "add --expect NAME=FILE");
   return values;
 }
 
 std::vector<Tensor> sample_inputs(const Program& program) {
   if (program.sample_inputs.empty() && !program.user_input_names.empty())
-    throw_user(fmt::format("'{}' has no sample inputs{}", program.path, program.sample_inputs_note.empty() ? "" : ": " + program.sample_inputs_note),
+    throw_user(fmt::format("'{}' has no sample inputs{}", program.path,
+                           program.sample_inputs_note.empty() ? "" : ": " + program.sample_inputs_note),
                "give inputs with --input, or --seed for random ones");
   return program.sample_inputs;
 }
@@ -210,7 +227,8 @@ std::vector<fs::path> save_outputs(const fs::path& folder, std::span<const Tenso
   std::error_code failed;
   fs::create_directories(folder, failed);
   if (failed || !fs::is_directory(folder))
-    throw_user(fmt::format("cannot make the folder '{}': {}", folder.string(), failed ? failed.message() : "a file of that name is in the way"));
+    throw_user(fmt::format("cannot make the folder '{}': {}", folder.string(),
+                           failed ? failed.message() : "a file of that name is in the way"));
   const auto remove_all = [](const std::vector<fs::path>& files) {
     std::error_code ignored;
     for (const fs::path& f : files) fs::remove(f, ignored);
@@ -221,8 +239,10 @@ std::vector<fs::path> save_outputs(const fs::path& folder, std::span<const Tenso
       const bool npy = has_npy_name(outputs[i].dtype);
       written.push_back(folder / fmt::format("output_{}.{}", i, npy ? "npy" : "safetensors"));
       temporary.push_back(fmt::format("{}.{}.part", written.back().string(), ::getpid()));
-      if (npy) write_npy(temporary.back(), outputs[i]);
-      else write_safetensors(temporary.back(), Safetensors{{{fmt::format("output_{}", i), outputs[i]}}, {}});
+      if (npy)
+        write_npy(temporary.back(), outputs[i]);
+      else
+        write_safetensors(temporary.back(), Safetensors{{{fmt::format("output_{}", i), outputs[i]}}, {}});
     }
   } catch (...) {
     remove_all(temporary);

@@ -10,8 +10,8 @@
 #include "core/ir/fx_reader.h"
 #include "core/support/error.h"
 
-// A trace keeps arguments as FX text. So the nodes are written down as an FX function, the reader of FX text makes the graph, and what FX
-// text has no place for is then set from the records.
+// A trace keeps arguments as FX text. So the nodes are written down as an FX function, the reader of FX text makes the
+// graph, and what FX text has no place for is then set from the records.
 
 namespace strata {
 namespace {
@@ -55,7 +55,9 @@ void add_symbols(trace::Reader& reader, trace::Id compile, ShapeEnv& env) {
   }
 }
 
-Role role_of(const std::string& word) { return word == "backward" ? Role::Backward : word == "recomputed" ? Role::Recomputed : Role::Forward; }
+Role role_of(const std::string& word) {
+  return word == "backward" ? Role::Backward : word == "recomputed" ? Role::Recomputed : Role::Forward;
+}
 
 OriginKind kind_of(const std::string& word) {
   for (int k = 0; k <= static_cast<int>(OriginKind::Replaced); ++k)
@@ -87,7 +89,8 @@ class Annotator {
     SourceStack& known = stacks_[id];
     if (known) return known;
     auto entries = std::make_shared<std::vector<SourceLocation>>();
-    for (const trace::SourceLocation& l : reader_.stack(id)) entries->push_back({l.file, static_cast<int>(l.line), l.function, l.text});
+    for (const trace::SourceLocation& l : reader_.stack(id))
+      entries->push_back({l.file, static_cast<int>(l.line), l.function, l.text});
     return known = entries;
   }
 
@@ -100,13 +103,15 @@ class Annotator {
 }  // namespace
 
 Graph graph_from_trace(trace::Reader& reader, const trace::SnapshotRecord& snapshot) {
-  if (snapshot.kind != trace::SnapshotKind::Graph) throw_user(fmt::format("stage '{}' is text, not a graph", snapshot.stage));
+  if (snapshot.kind != trace::SnapshotKind::Graph)
+    throw_user(fmt::format("stage '{}' is text, not a graph", snapshot.stage));
   const auto nodes = reader.nodes(snapshot.id);
   auto env = std::make_shared<ShapeEnv>();
   add_symbols(reader, snapshot.compile, *env);
   Graph graph = parse_fx(function_text(nodes), env);
   if (graph.size() != nodes.size())
-    throw_user(fmt::format("stage '{}' cannot be read as a graph: {} nodes gave {}", snapshot.stage, nodes.size(), graph.size()));
+    throw_user(fmt::format("stage '{}' cannot be read as a graph: {} nodes gave {}", snapshot.stage, nodes.size(),
+                           graph.size()));
   Annotator annotator(reader, snapshot.compile);
   for (size_t i = 0; i < nodes.size(); ++i) {
     annotator.annotate(*graph.nodes()[i], nodes[i]);

@@ -9,8 +9,9 @@
 
 namespace strata {
 
-/// The graph of a snapshot: nodes with their ids, types, sources, modules, makers and origins; symbols with ranges and hints. Data of weights and
-/// constants is not in a trace. Throws a user Error when the snapshot is no graph or holds what the graph IR cannot (a damaged trace).
+/// The graph of a snapshot: nodes with their ids, types, sources, modules, makers and origins; symbols with ranges and
+/// hints. Data of weights and constants is not in a trace. Throws a user Error when the snapshot is no graph or holds
+/// what the graph IR cannot (a damaged trace).
 Graph graph_from_trace(trace::Reader& reader, const trace::SnapshotRecord& snapshot);
 
 }  // namespace strata

@@ -21,7 +21,8 @@ struct Case {
 
   std::vector<std::string> files(const std::string& prefix) const {
     std::vector<std::string> found;
-    for (int i = 0; fs::exists(folder / (prefix + std::to_string(i) + ".npy")); ++i) found.push_back((folder / (prefix + std::to_string(i) + ".npy")).string());
+    for (int i = 0; fs::exists(folder / (prefix + std::to_string(i) + ".npy")); ++i)
+      found.push_back((folder / (prefix + std::to_string(i) + ".npy")).string());
     return found;
   }
   std::vector<Tensor> tensors(const std::string& prefix) const {
@@ -32,7 +33,8 @@ struct Case {
   /// PyTorch's own largest error against float64, per output.
   std::vector<double> pytorch_errors() const {
     std::vector<double> errors;
-    for (const Json& output : parse_json(read_text(folder / "outputs.json"), "outputs.json").array())
+    const Json outputs = parse_json(read_text(folder / "outputs.json"), "outputs.json");
+    for (const Json& output : outputs.array())
       errors.push_back(output.at("pytorch_max_error_against_float64").number());
     return errors;
   }

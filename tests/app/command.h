@@ -93,7 +93,8 @@ class Child {
       if (inherit >= 0) ::fcntl(inherit, F_SETFD, 0);
       // Several tests run at once: spinning threads would take the cores from each other.
       ::setenv("OMP_WAIT_POLICY", "passive", 1);
-      for (const auto& [key, value] : environment) value.empty() ? ::unsetenv(key.c_str()) : ::setenv(key.c_str(), value.c_str(), 1);
+      for (const auto& [key, value] : environment)
+        value.empty() ? ::unsetenv(key.c_str()) : ::setenv(key.c_str(), value.c_str(), 1);
       ::execv(argv[0], argv.data());
       ::_exit(127);
     }
@@ -117,7 +118,8 @@ class Child {
     const auto end = std::chrono::steady_clock::now() + limit;
     pollfd fds[2] = {{out_[0], POLLIN, 0}, {err_[0], POLLIN, 0}};
     for (int open = 2; open > 0;) {
-      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now()).count();
+      const auto left =
+          std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now()).count();
       if (left <= 0) {
         signal(SIGKILL);
         break;

@@ -19,7 +19,8 @@ using ::testing::Matcher;
 void write_text(const std::string& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
 
 /// The exit code, and the words of an error that is a single message on stderr with nothing on stdout.
-void expect_error(const std::vector<std::string>& words, int code, const Matcher<const std::string&>& message, const Child::Environment& env = {}) {
+void expect_error(const std::vector<std::string>& words, int code, const Matcher<const std::string&>& message,
+                  const Child::Environment& env = {}) {
   const Finished f = strata(words, env);
   EXPECT_EQ(f.code, code) << f.err;
   EXPECT_EQ(f.out, "");
@@ -32,7 +33,8 @@ std::string cnn_input() { return cases_of("cnn_fmnist")[0].files("input_")[0]; }
 TEST(WrongOption, NearestIsNamed) {
   expect_error({"rum", cnn()}, 2, AllOf(HasSubstr("no command 'rum'"), HasSubstr("did you mean 'run'")));
   expect_error({"run", cnn(), "--reapet", "3"}, 2, HasSubstr("did you mean '--repeat'"));
-  expect_error({"run", cnn(), "--backend", "strada"}, 2, AllOf(HasSubstr("no backend 'strada'"), HasSubstr("did you mean 'strata'")));
+  expect_error({"run", cnn(), "--backend", "strada"}, 2,
+               AllOf(HasSubstr("no backend 'strada'"), HasSubstr("did you mean 'strata'")));
   expect_error({"run", cnn(), "--mode", "max-autotun"}, 2, HasSubstr("did you mean 'max-autotune'"));
   expect_error({"run", cnn(), "--disable-pass", "simplfy"}, 2, HasSubstr("did you mean 'simplify'"));
   expect_error({"run", cnn(), "--target", "gpu"}, 2, HasSubstr("no target 'gpu'"));
@@ -82,7 +84,8 @@ TEST(WrongModel, CorruptGraphIsNoCrash) {
 
 TEST(WrongInput, CountTypeShape) {
   TemporaryFolder folder;
-  expect_error({"run", cnn(), "--input", cnn_input(), cnn_input()}, 2, AllOf(HasSubstr("takes 1 input"), HasSubstr("2 were given")));
+  expect_error({"run", cnn(), "--input", cnn_input(), cnn_input()}, 2,
+               AllOf(HasSubstr("takes 1 input"), HasSubstr("2 were given")));
   write_npy(folder.file("f64.npy"), Tensor::full(DType::F64, {2, 1, 28, 28}, 0.5));
   expect_error({"run", cnn(), "--input", folder.file("f64.npy")}, 2, AllOf(HasSubstr("float32"), HasSubstr("float64")));
   write_npy(folder.file("shape.npy"), Tensor::full(DType::F32, {2, 1, 28, 27}, 0.5));
@@ -99,14 +102,16 @@ TEST(WrongInput, CountTypeShape) {
 TEST(WrongInput, SizeOutOfRangeNamesTheConstraint) {
   TemporaryFolder folder;
   write_npy(folder.file("one.npy"), Tensor::full(DType::I64, {1, 9}, 3));
-  expect_error({"run", model_file("bert_dynamic"), "--input", folder.file("one.npy")}, 2, AllOf(HasSubstr("allows"), HasSubstr("= 1")));
+  expect_error({"run", model_file("bert_dynamic"), "--input", folder.file("one.npy")}, 2,
+               AllOf(HasSubstr("allows"), HasSubstr("= 1")));
   write_npy(folder.file("long.npy"), Tensor::full(DType::I64, {2, 100000}, 3));
   expect_error({"run", model_file("bert_dynamic"), "--input", folder.file("long.npy")}, 2, HasSubstr("100000"));
 }
 
 TEST(WrongInput, Expected) {
   const std::string output = cases_of("bert")[0].files("output_")[0];
-  expect_error({"run", model_file("bert"), "--expect", output}, 2, AllOf(HasSubstr("2 outputs"), HasSubstr("1 to compare")));
+  expect_error({"run", model_file("bert"), "--expect", output}, 2,
+               AllOf(HasSubstr("2 outputs"), HasSubstr("1 to compare")));
 }
 
 TEST(WrongOutput, NothingIsLeft) {
@@ -117,7 +122,8 @@ TEST(WrongOutput, NothingIsLeft) {
   // A file that is no trace is not overwritten.
   expect_error({"run", cnn(), "--trace", folder.file("file")}, 2, HasSubstr("file"));
   EXPECT_EQ(read_text(folder.file("file")), "in the way");
-  expect_error({"compile", cnn(), "--backend", "strata", "--target", "cuda", "-o", folder.file("t.strata")}, 2, HasSubstr("cuda"));
+  expect_error({"compile", cnn(), "--backend", "strata", "--target", "cuda", "-o", folder.file("t.strata")}, 2,
+               HasSubstr("cuda"));
   EXPECT_THAT(folder.names(), ::testing::ElementsAre("file"));
 }
 
@@ -134,11 +140,15 @@ class WrongTrace : public ::testing::Test {
 TEST_F(WrongTrace, UnknownNames) {
   expect_error({"show", trace(), "--graph", "0/1"}, 2, AllOf(HasSubstr("'0/1'"), HasSubstr("0/0")));
   expect_error({"show", trace(), "--graph", "0/0", "--stage", "schedled"}, 2, HasSubstr("did you mean 'scheduled'"));
-  expect_error({"show", trace(), "--graph", "0/0", "--stage", "captured", "--node", "rlu"}, 2, HasSubstr("did you mean 'relu'"));
-  expect_error({"show", trace(), "--graph", "0/0", "--kernel", "nothing_like_it"}, 2, HasSubstr("no kernel 'nothing_like_it'"));
+  expect_error({"show", trace(), "--graph", "0/0", "--stage", "captured", "--node", "rlu"}, 2,
+               HasSubstr("did you mean 'relu'"));
+  expect_error({"show", trace(), "--graph", "0/0", "--kernel", "nothing_like_it"}, 2,
+               HasSubstr("no kernel 'nothing_like_it'"));
   expect_error({"show", trace(), "--style", "fxx"}, 2, HasSubstr("did you mean 'fx'"));
   expect_error({"profile", trace(), "--by", "modul"}, 2, HasSubstr("did you mean 'module'"));
-  expect_error({"export", trace(), "--graph", "0/0", "--stage", "captured", "--format", "svgg", "-o", folder_.file("a.svg")}, 2, HasSubstr("did you mean 'svg'"));
+  expect_error(
+      {"export", trace(), "--graph", "0/0", "--stage", "captured", "--format", "svgg", "-o", folder_.file("a.svg")}, 2,
+      HasSubstr("did you mean 'svg'"));
   expect_error({"query", trace(), "dtyp=f32"}, 2, HasSubstr("did you mean 'dtype'"));
 }
 
@@ -146,7 +156,8 @@ TEST_F(WrongTrace, DamagedFiles) {
   const std::string whole = read_text(trace());
   write_text(folder_.file("cut.strata"), whole.substr(0, whole.size() / 2));
   write_text(folder_.file("zero.strata"), "");
-  write_text(folder_.file("text.strata"), "no trace at all, but long enough to be looked at as one, with some more words to fill a hundred bytes");
+  write_text(folder_.file("text.strata"),
+             "no trace at all, but long enough to be looked at as one, with some more words to fill a hundred bytes");
   std::string newer = whole;
   newer[63] = 99;  // the last byte of SQLite's user_version
   write_text(folder_.file("newer.strata"), newer);
@@ -163,8 +174,11 @@ TEST_F(WrongTrace, DamagedFiles) {
 }
 
 TEST_F(WrongTrace, FailedExportLeavesNothing) {
-  expect_error({"export", trace(), "--graph", "0/0", "--stage", "captured", "-o", folder_.file("none/a.svg")}, 2, HasSubstr("none/a.svg"));
-  expect_error({"export", trace(), "--graph", "0/0", "--stage", "loops", "--format", "svg", "-o", folder_.file("a.svg")}, 2, HasSubstr("loops"));
+  expect_error({"export", trace(), "--graph", "0/0", "--stage", "captured", "-o", folder_.file("none/a.svg")}, 2,
+               HasSubstr("none/a.svg"));
+  expect_error(
+      {"export", trace(), "--graph", "0/0", "--stage", "loops", "--format", "svg", "-o", folder_.file("a.svg")}, 2,
+      HasSubstr("loops"));
   EXPECT_THAT(folder_.names(), ::testing::ElementsAre("t.strata"));
 }
 
@@ -174,7 +188,8 @@ TEST_F(WrongTrace, NoDisplay) {
 }
 
 TEST(Help, EveryCommandHasOne) {
-  for (const char* command : {"run", "compile", "graphs", "stages", "passes", "show", "profile", "diff", "query", "export", "view", "backends"}) {
+  for (const char* command : {"run", "compile", "graphs", "stages", "passes", "show", "profile", "diff", "query",
+                              "export", "view", "backends"}) {
     const Finished f = strata({command, "--help"});
     EXPECT_EQ(f.code, 0) << command;
     EXPECT_THAT(f.out, HasSubstr("Usage: strata " + std::string(command))) << command;

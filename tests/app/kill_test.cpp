@@ -14,8 +14,8 @@
 namespace strata::testing {
 namespace {
 
-/// How many commits of the recorder a trace must hold: 1 the process, 2 the captured graph, 3... one per pass, the schedule, the code, the end
-/// of the compile, one per run.
+/// How many commits of the recorder a trace must hold: 1 the process, 2 the captured graph, 3... one per pass, the
+/// schedule, the code, the end of the compile, one per run.
 int64_t commits_in(trace::Reader& reader) {
   if (reader.processes().empty()) return 0;
   if (reader.compiles().empty()) return 1;
@@ -34,7 +34,8 @@ struct Killed {
 Killed run_and_kill(const std::string& trace, std::chrono::microseconds after) {
   int pipe[2];
   if (::pipe2(pipe, O_CLOEXEC) != 0) throw std::runtime_error("pipe");
-  Child child({strata_binary(), "run", model_file("bert"), "--repeat", "1000000", "--trace", trace}, {{"STRATA_ACKNOWLEDGE_FD", std::to_string(pipe[1])}}, pipe[1]);
+  Child child({strata_binary(), "run", model_file("bert"), "--repeat", "1000000", "--trace", trace},
+              {{"STRATA_ACKNOWLEDGE_FD", std::to_string(pipe[1])}}, pipe[1]);
   ::close(pipe[1]);
   // Nobody may wait for the reader of the pipe: it is read while the child runs.
   std::string lines;
@@ -59,7 +60,8 @@ TEST(Kill, TwentyTimesAtRandomMoments) {
     TemporaryFolder folder;
     const std::string trace = folder.file("t.strata");
     // From the first moments of the process to the middle of its runs.
-    const auto after = std::chrono::microseconds(std::uniform_int_distribution<int>(1000, i % 2 ? 250000 : 2500000)(random));
+    const auto after =
+        std::chrono::microseconds(std::uniform_int_distribution<int>(1000, i % 2 ? 250000 : 2500000)(random));
     const Killed killed = run_and_kill(trace, after);
     EXPECT_TRUE(killed.was_running);
     if (killed.acknowledged == 0) continue;
@@ -68,7 +70,8 @@ TEST(Kill, TwentyTimesAtRandomMoments) {
     EXPECT_GE(commits_in(reader), killed.acknowledged) << "after " << after.count() << " us";
     EXPECT_TRUE(reader.unfinished());
     for (const auto& c : reader.compiles())
-      for (const auto& s : reader.snapshots(c.id)) EXPECT_EQ(static_cast<int64_t>(reader.nodes(s.id).size()), s.node_count) << s.stage;
+      for (const auto& s : reader.snapshots(c.id))
+        EXPECT_EQ(static_cast<int64_t>(reader.nodes(s.id).size()), s.node_count) << s.stage;
     EXPECT_EQ(strata({"graphs", trace}).code, 0);
   }
   EXPECT_GE(with_acknowledgements, 5);

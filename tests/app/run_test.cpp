@@ -41,7 +41,8 @@ std::vector<std::pair<std::string, std::string>> all_runs() {
     for (const char* b : {"strata", "unfused", "interpret"}) runs.emplace_back(m, b);
   return runs;
 }
-INSTANTIATE_TEST_SUITE_P(Models, RunModels, ::testing::ValuesIn(all_runs()), [](const auto& info) { return info.param.first + "_" + info.param.second; });
+INSTANTIATE_TEST_SUITE_P(Models, RunModels, ::testing::ValuesIn(all_runs()),
+                         [](const auto& info) { return info.param.first + "_" + info.param.second; });
 
 TEST(Run, WrongExpectationFailsWithOne) {
   const auto cases = cases_of("cnn_fmnist");
@@ -84,8 +85,9 @@ TEST(Run, WritesOutputsThatCompareEqual) {
   words.insert(words.end(), {"--output", folder.file("out")});
   const Finished f = strata(words);
   ASSERT_EQ(f.code, 0) << f.err;
-  const Finished again = strata({"run", model_file("bert"), "--input", "input_ids=" + c.files("input_")[0], "--expect", folder.file("out/output_0.npy"),
-                                 folder.file("out/output_1.npy"), "--rtol", "1e-5", "--atol", "1e-4"});
+  const Finished again =
+      strata({"run", model_file("bert"), "--input", "input_ids=" + c.files("input_")[0], "--expect",
+              folder.file("out/output_0.npy"), folder.file("out/output_1.npy"), "--rtol", "1e-5", "--atol", "1e-4"});
   EXPECT_EQ(again.code, 0) << again.out << again.err;
   EXPECT_EQ(read_npy(folder.file("out/output_1.npy")).shape, c.tensors("output_")[1].shape);
 }
@@ -133,7 +135,8 @@ TEST(Run, TraceIsOneClosedFile) {
 
 TEST(Run, InterruptClosesTheTrace) {
   TemporaryFolder folder;
-  Child child({strata_binary(), "run", model_file("cnn_fmnist"), "--repeat", "1000000000", "--trace", folder.file("t.strata")});
+  Child child(
+      {strata_binary(), "run", model_file("cnn_fmnist"), "--repeat", "1000000000", "--trace", folder.file("t.strata")});
   for (int i = 0; i < 600 && !fs::exists(folder.file("t.strata")); ++i) ::usleep(50000);
   ::usleep(1500000);
   child.signal(SIGINT);

@@ -26,7 +26,8 @@ class TraceCommands : public ::testing::Test {
   static void SetUpTestSuite() {
     folder_ = new TemporaryFolder;
     for (const char* backend : {"strata", "unfused"}) {
-      const Finished f = strata({"run", model_file("bert"), "--backend", backend, "--repeat", "3", "--trace", folder_->file(std::string(backend) + ".strata")});
+      const Finished f = strata({"run", model_file("bert"), "--backend", backend, "--repeat", "3", "--trace",
+                                 folder_->file(std::string(backend) + ".strata")});
       ASSERT_EQ(f.code, 0) << f.err;
     }
   }
@@ -43,7 +44,8 @@ class TraceCommands : public ::testing::Test {
   }
   static std::vector<std::string> stages() {
     std::vector<std::string> names;
-    for (const Json& s : parse_json(ok({"stages", fused(), "--json"}), "stages").array()) names.push_back(s.at("stage").string());
+    const Json list = parse_json(ok({"stages", fused(), "--json"}), "stages");
+    for (const Json& s : list.array()) names.push_back(s.at("stage").string());
     return names;
   }
   static TemporaryFolder* folder_;
@@ -52,7 +54,8 @@ TemporaryFolder* TraceCommands::folder_ = nullptr;
 
 TEST_F(TraceCommands, Lists) {
   EXPECT_THAT(ok({"graphs", fused()}), AllOf(HasSubstr("0/0"), HasSubstr("bert"), HasSubstr("ok")));
-  EXPECT_THAT(stages(), ::testing::IsSupersetOf({"source", "captured", "functional", "decomposed", "scheduled", "loops", "code", "plan", "runs"}));
+  EXPECT_THAT(stages(), ::testing::IsSupersetOf({"source", "captured", "functional", "decomposed", "scheduled", "loops",
+                                                 "code", "plan", "runs"}));
   const Json passes = parse_json(ok({"passes", fused(), "--json"}), "passes");
   std::vector<int64_t> ordinals;
   for (const Json& p : passes.array()) ordinals.push_back(p.at("ordinal").integer());
@@ -75,14 +78,17 @@ TEST_F(TraceCommands, TextOfEveryStageIsReadAndPrintedAgain) {
     if (!text.starts_with("strata graph")) continue;
     EXPECT_EQ(print_text(parse_text(std::make_shared<ShapeEnv>(), text)), text) << stage;
     const std::string fx = ok({"show", fused(), "--graph", "0/0", "--stage", stage, "--style", "fx"});
-    EXPECT_THAT(fx, AllOf(StartsWith("class GraphModule(torch.nn.Module):"), HasSubstr("# File: "), HasSubstr("torch.ops.aten."))) << stage;
+    EXPECT_THAT(fx, AllOf(StartsWith("class GraphModule(torch.nn.Module):"), HasSubstr("# File: "),
+                          HasSubstr("torch.ops.aten.")))
+        << stage;
     EXPECT_EQ(print_fx(parse_fx(fx)), fx) << stage;
   }
 }
 
 TEST_F(TraceCommands, ShowNodeLeadsBothWays) {
   const std::string text = ok({"show", fused(), "--graph", "0/0", "--stage", "captured", "--node", "linear_4"});
-  EXPECT_THAT(text, AllOf(HasSubstr("aten.linear.default"), HasSubstr("modeling_bert.py"), HasSubstr("model.encoder.layer.0.intermediate"), HasSubstr("kernel addmm")));
+  EXPECT_THAT(text, AllOf(HasSubstr("aten.linear.default"), HasSubstr("modeling_bert.py"),
+                          HasSubstr("model.encoder.layer.0.intermediate"), HasSubstr("kernel addmm")));
 }
 
 TEST_F(TraceCommands, ShowKernelPrintsItsCode) {
@@ -91,7 +97,8 @@ TEST_F(TraceCommands, ShowKernelPrintsItsCode) {
   for (const Json& row : profile.at("rows").array())
     if (row.at("kind").string() == "loop") loop = row.at("name").string();
   ASSERT_NE(loop, "");
-  EXPECT_THAT(ok({"show", fused(), "--graph", "0/0", "--kernel", loop}), AllOf(HasSubstr("# cpp"), HasSubstr("# llvm-ir"), HasSubstr("# asm"), HasSubstr("define ")));
+  EXPECT_THAT(ok({"show", fused(), "--graph", "0/0", "--kernel", loop}),
+              AllOf(HasSubstr("# cpp"), HasSubstr("# llvm-ir"), HasSubstr("# asm"), HasSubstr("define ")));
 }
 
 TEST_F(TraceCommands, ProfilesAddUp) {
@@ -128,7 +135,8 @@ TEST_F(TraceCommands, DiffAddsUpAndCountsLaunches) {
     EXPECT_NEAR(bytes, d.at(side).at("bytes").number(), 1);
     EXPECT_EQ(launches, d.at(side).at("launches").integer());
     // What the plans themselves say.
-    const Json plan = parse_json(ok({"profile", side == std::string("first") ? unfused() : fused(), "--json"}), "profile");
+    const Json plan =
+        parse_json(ok({"profile", side == std::string("first") ? unfused() : fused(), "--json"}), "profile");
     EXPECT_EQ(launches, plan.at("launches").integer());
   }
   EXPECT_GT(d.at("first").at("launches").integer(), d.at("second").at("launches").integer());
@@ -156,9 +164,12 @@ TEST_F(TraceCommands, DiffFailsWhenSlower) {
 }
 
 TEST_F(TraceCommands, DiffOfGraphs) {
-  EXPECT_THAT(ok({"diff", fused() + "@0/0@captured", fused() + "@0/0@captured"}), HasSubstr("0 removed, 0 changed, 0 added"));
-  EXPECT_THAT(ok({"diff", fused() + "@0/0@captured", unfused() + "@0/0@captured"}), HasSubstr("0 removed, 0 changed, 0 added"));
-  EXPECT_THAT(ok({"diff", fused() + "@0/0@captured", fused() + "@0/0@decomposed"}), AllOf(HasSubstr("- layer_norm"), HasSubstr("+ ")));
+  EXPECT_THAT(ok({"diff", fused() + "@0/0@captured", fused() + "@0/0@captured"}),
+              HasSubstr("0 removed, 0 changed, 0 added"));
+  EXPECT_THAT(ok({"diff", fused() + "@0/0@captured", unfused() + "@0/0@captured"}),
+              HasSubstr("0 removed, 0 changed, 0 added"));
+  EXPECT_THAT(ok({"diff", fused() + "@0/0@captured", fused() + "@0/0@decomposed"}),
+              AllOf(HasSubstr("- layer_norm"), HasSubstr("+ ")));
 }
 
 TEST_F(TraceCommands, Exports) {
@@ -168,7 +179,8 @@ TEST_F(TraceCommands, Exports) {
     ok(words);
     return read_text(folder_->file(name));
   };
-  EXPECT_THAT(content("a.svg", {"--stage", "scheduled", "--format", "svg"}), AllOf(HasSubstr("<svg"), HasSubstr("</svg>")));
+  EXPECT_THAT(content("a.svg", {"--stage", "scheduled", "--format", "svg"}),
+              AllOf(HasSubstr("<svg"), HasSubstr("</svg>")));
   EXPECT_THAT(content("a.dot", {"--stage", "captured", "--format", "dot"}), HasSubstr("digraph"));
   EXPECT_THAT(content("a.png", {"--stage", "captured", "--format", "png"}).substr(1, 3), "PNG");
   EXPECT_THAT(content("a.pdf", {"--stage", "captured"}), StartsWith("%PDF"));
@@ -182,9 +194,15 @@ TEST_F(TraceCommands, Exports) {
 }
 
 TEST_F(TraceCommands, Query) {
-  const Json found = parse_json(ok({"query", fused(), "target=aten.gelu*", "--graph", "0/0", "--stage", "captured", "--json"}), "query");
+  const Json found = parse_json(
+      ok({"query", fused(), "target=aten.gelu*", "--graph", "0/0", "--stage", "captured", "--json"}), "query");
   EXPECT_EQ(found.array().size(), 4u);
-  EXPECT_EQ(parse_json(ok({"query", fused(), "target=aten.gelu*", "module!=*layer.0*", "--stage", "captured", "--json"}), "query").array().size(), 3u);
+  EXPECT_EQ(
+      parse_json(ok({"query", fused(), "target=aten.gelu*", "module!=*layer.0*", "--stage", "captured", "--json"}),
+                 "query")
+          .array()
+          .size(),
+      3u);
 }
 
 TEST(Compile, WritesATraceWithoutRuns) {

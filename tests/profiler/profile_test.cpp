@@ -29,7 +29,8 @@ class Traces : public ::testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  static trace::NodeRecord node(trace::NodeId id, const std::string& name, const std::string& target, const std::string& module, trace::Id stack) {
+  static trace::NodeRecord node(trace::NodeId id, const std::string& name, const std::string& target,
+                                const std::string& module, trace::Id stack) {
     trace::NodeRecord n;
     n.id = id;
     n.name = name;
@@ -41,8 +42,8 @@ class Traces : public ::testing::Test {
     return n;
   }
 
-  static trace::Id kernel(trace::Writer& w, trace::Id compile, const std::string& name, std::vector<trace::NodeId> nodes, double bytes, const std::string& formula,
-                          double flops) {
+  static trace::Id kernel(trace::Writer& w, trace::Id compile, const std::string& name,
+                          std::vector<trace::NodeId> nodes, double bytes, const std::string& formula, double flops) {
     trace::KernelRecord k;
     k.compile = compile;
     k.name = name;
@@ -60,7 +61,8 @@ class Traces : public ::testing::Test {
     w.add(l);
   }
 
-  static void run(trace::Writer& w, trace::Id compile, int64_t duration, const std::vector<std::pair<trace::Id, int64_t>>& times) {
+  static void run(trace::Writer& w, trace::Id compile, int64_t duration,
+                  const std::vector<std::pair<trace::Id, int64_t>>& times) {
     trace::RunRecord r;
     r.compile = compile;
     r.label = "strata";
@@ -76,21 +78,27 @@ class Traces : public ::testing::Test {
   }
 
   /// ids_from: the ids of a second trace of the same program differ.
-  std::string write(const std::string& name, bool fused, bool with_runs = true, int64_t ids_from = 0, const std::string& linear = "linear") {
+  std::string write(const std::string& name, bool fused, bool with_runs = true, int64_t ids_from = 0,
+                    const std::string& linear = "linear") {
     const std::string path = (folder_ / name).string();
     trace::Writer w(path);
     trace::CompileRecord c;
     c.address = "0/0";
     c.id = w.add(c);
-    const trace::Id stack = w.stack(std::vector<trace::SourceLocation>{{"model.py", 3, "forward", "y = relu(self.lin(x))"}, {"/usr/lib/torch/nn/linear.py", 9, "forward", "F.linear"}});
+    const trace::Id stack =
+        w.stack(std::vector<trace::SourceLocation>{{"model.py", 3, "forward", "y = relu(self.lin(x))"},
+                                                   {"/usr/lib/torch/nn/linear.py", 9, "forward", "F.linear"}});
     const trace::NodeId x = ids_from + 1, l = ids_from + 2, r = ids_from + 3, l2 = ids_from + 4, bias = ids_from + 5;
     trace::SnapshotRecord s;
     s.compile = c.id;
     s.stage = "captured";
-    w.add(s, std::vector<trace::NodeRecord>{node(x, "x", "", "", 0), node(l, linear, "aten.linear.default", "lin", stack), node(r, "relu", "aten.relu.default", "", stack)});
+    w.add(s,
+          std::vector<trace::NodeRecord>{node(x, "x", "", "", 0), node(l, linear, "aten.linear.default", "lin", stack),
+                                         node(r, "relu", "aten.relu.default", "", stack)});
     s.stage = "scheduled";
-    w.add(s, std::vector<trace::NodeRecord>{node(x, "x", "", "", 0), node(l2, "addmm", "aten.addmm.default", "lin", stack), node(bias, "bias", "aten.add.Tensor", "lin", stack),
-              node(r, "relu", "aten.relu.default", "", stack)});
+    w.add(s, std::vector<trace::NodeRecord>{
+                 node(x, "x", "", "", 0), node(l2, "addmm", "aten.addmm.default", "lin", stack),
+                 node(bias, "bias", "aten.add.Tensor", "lin", stack), node(r, "relu", "aten.relu.default", "", stack)});
     for (trace::NodeId made : {l2, bias}) w.add(trace::OriginRecord{c.id, made, l, "decomposed", "linear", true});
     if (fused) {
       const trace::Id k = kernel(w, c.id, "addmm_relu", {l2, bias, r}, 1000, "250*s0", 4000);
@@ -98,7 +106,8 @@ class Traces : public ::testing::Test {
       if (with_runs) run(w, c.id, 700, {{k, 600}});
       if (with_runs) run(w, c.id, 500, {{k, 400}});
     } else {
-      const trace::Id b = kernel(w, c.id, "relu", {r}, 800, "", 100), a = kernel(w, c.id, "addmm", {l2, bias}, 1000, "", 3900);
+      const trace::Id b = kernel(w, c.id, "relu", {r}, 800, "", 100),
+                      a = kernel(w, c.id, "addmm", {l2, bias}, 1000, "", 3900);
       launch(w, c.id, 0, a);
       launch(w, c.id, 1, b);
       if (with_runs) run(w, c.id, 1200, {{a, 700}, {b, 300}});
