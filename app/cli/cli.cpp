@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 
 #include "core/support/error.h"
 
@@ -31,8 +33,9 @@ std::string Invocation::command_line() const {
 }
 
 void print(std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  std::fflush(stdout);
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  if (!written && errno != EPIPE)
+    throw_runtime(fmt::format("cannot write to the standard output: {}", std::strerror(errno)));
 }
 
 void note(std::string_view text) {

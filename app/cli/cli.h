@@ -36,7 +36,7 @@ void add_export(CLI::App& app, Invocation& invocation);
 void add_query(CLI::App& app, Invocation& invocation);
 void add_view(CLI::App& app, Invocation& invocation);
 
-/// Everything to stdout at once; a reader that went away is no error.
+/// Everything to stdout at once. A reader that went away is no error, a full disk is a runtime Error.
 void print(std::string_view text);
 /// `strata: TEXT` to stderr.
 void note(std::string_view text);

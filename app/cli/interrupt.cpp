@@ -7,8 +7,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include <atomic>
+#include <array>
 #include <csignal>
+#include <cstddef>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -91,13 +92,26 @@ void watch_interrupts() {
 bool interrupted() { return interrupt_count > 0; }
 
 void watch_crashes(const std::string& command_line) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  (void)command_line;  // the sanitizer's report says more
+#else
   static CrashReport report;
   report.path = report_path();
   report.text = report_text(command_line);
   report.message =
       fmt::format("strata: internal error: crash; this is a bug in strata: please report it with {}\n", report.path);
   crash_report = &report;
-  for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) std::signal(signal, on_crash);
+  // A stack that has overflowed cannot carry the handler.
+  static std::array<std::byte, 65536> handler_stack;
+  stack_t stack{};
+  stack.ss_sp = handler_stack.data();
+  stack.ss_size = handler_stack.size();
+  sigaltstack(&stack, nullptr);
+  struct sigaction action{};
+  action.sa_handler = on_crash;
+  action.sa_flags = SA_ONSTACK;
+  for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigaction(signal, &action, nullptr);
+#endif
 }
 
 std::string write_reproducer(const std::string& command_line, const std::string& message) {

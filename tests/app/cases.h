@@ -50,6 +50,14 @@ inline std::vector<Case> cases_of(const std::string& model) {
   return cases;
 }
 
+/// The one with the least input.
+inline Case smallest_case(const std::string& model) {
+  const auto cases = cases_of(model);
+  return *std::min_element(cases.begin(), cases.end(), [](const Case& a, const Case& b) {
+    return fs::file_size(a.files("input_")[0]) < fs::file_size(b.files("input_")[0]);
+  });
+}
+
 inline std::vector<std::string> models() { return {"cnn_fmnist", "bert", "cnn_fmnist_dynamic", "bert_dynamic"}; }
 
 }  // namespace strata::testing

@@ -187,6 +187,28 @@ TEST_F(WrongTrace, NoDisplay) {
                {{"DISPLAY", ""}, {"WAYLAND_DISPLAY", ""}, {"QT_QPA_PLATFORM", ""}});
 }
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST(Bug, CrashNamesAReproducer) {
+  TemporaryFolder folder;
+  Child child({strata_binary(), "run", cnn(), "--repeat", "1000000000"}, {{"TMPDIR", folder.path().string()}});
+  ::usleep(300000);
+  child.signal(SIGSEGV);
+  const Finished f = child.finish();
+  EXPECT_EQ(f.code, 70) << f.err;
+  ASSERT_EQ(folder.names().size(), 1u);
+  const std::string file = folder.file(folder.names()[0]);
+  EXPECT_THAT(f.err, AllOf(HasSubstr("bug"), HasSubstr(file)));
+  EXPECT_THAT(read_text(file),
+              AllOf(HasSubstr("strata "), HasSubstr("run " + cnn() + " --repeat 1000000000"), HasSubstr("signal 11")));
+}
+#endif
+
+TEST(FullDisk, IsAFaultAtRunTime) {
+  const Finished f = Child({"/bin/sh", "-c", "exec " + strata_binary() + " backends > /dev/full"}).finish();
+  EXPECT_EQ(f.code, 3) << f.err;
+  EXPECT_THAT(f.err, HasSubstr("standard output"));
+}
+
 TEST(Help, EveryCommandHasOne) {
   for (const char* command : {"run", "compile", "graphs", "stages", "passes", "show", "profile", "diff", "query",
                               "export", "view", "backends"}) {
