@@ -52,8 +52,8 @@ const Node* aliased_operand(const Node& node) {
   if (target.starts_with("aten.to.")) return same_type(node.type, self->type) ? self : nullptr;
   if (target == "aten.contiguous.default" || target == "aten.reshape.default" || target == "aten.flatten.using_ints")
     return self->tensor().is_contiguous() ? self : nullptr;
-  const bool view = node.op->op_class == OpClass::View || node.op->schema.returns_alias;
-  return view ? self : nullptr;
+  // Not every view of ours is one of PyTorch's: flip copies.
+  return node.op->schema.returns_alias ? self : nullptr;
 }
 
 class Functionalizer {

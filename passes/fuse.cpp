@@ -339,6 +339,8 @@ class Fuser {
   void decide(const Node& producer, const Node& consumer, bool accepted, const std::string& reason) {
     const auto key = std::make_pair(producer.id, consumer.id);
     const auto [it, fresh] = decision_index_.emplace(key, fused_.decisions.size());
+    // A call was first asked whether it takes the node as a post-operation: that refusal says more.
+    if (!fresh && !accepted && !fused_.decisions[it->second].accepted) return;
     if (fresh) fused_.decisions.push_back({});
     fused_.decisions[it->second] = {producer.id, consumer.id, accepted, reason};
   }

@@ -36,7 +36,8 @@ void complete(TensorType& type) {
 }
 
 void replace_all(std::string& text, std::string_view what, std::string_view with) {
-  for (size_t at = text.find(what); at != text.npos; at = text.find(what, at + with.size())) text.replace(at, what.size(), with);
+  for (size_t at = text.find(what); at != text.npos; at = text.find(what, at + with.size()))
+    text.replace(at, what.size(), with);
 }
 
 }  // namespace
@@ -69,7 +70,8 @@ std::string body_of(const Graph& graph) {
   return body;
 }
 
-std::string after(PassResult (*pass)(const Graph&, const PassContext&), std::string_view text, const PassContext& context) {
+std::string after(PassResult (*pass)(const Graph&, const PassContext&), std::string_view text,
+                  const PassContext& context) {
   const Graph graph = graph_of(text);
   const std::string before = body_of(graph);
   const PassResult result = pass(graph, context);

@@ -24,7 +24,8 @@ Graph graph_of(std::string_view text);
 std::string body_of(const Graph& graph);
 
 /// `body_of` after one pass on `graph_of(text)`; the result is verified.
-std::string after(PassResult (*pass)(const Graph&, const PassContext&), std::string_view text, const PassContext& context = {});
+std::string after(PassResult (*pass)(const Graph&, const PassContext&), std::string_view text,
+                  const PassContext& context = {});
 
 /// Rules of all rewrites, in order, separated by commas.
 std::string rules_of(const std::vector<Rewrite>& rewrites);

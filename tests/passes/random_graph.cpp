@@ -31,14 +31,18 @@ bool has_name(std::string_view target, std::initializer_list<std::string_view> p
 /// Operators whose operands must be in a range that random values do not keep to, or whose results are not defined.
 bool is_excluded(const OpDef& op) {
   constexpr uint32_t kNever = trait::Random | trait::DataDependent | trait::SideEffect;
-  return op.has(kNever) || has_name(op.name, {"shift", "empty", "as_strided", "nll_loss", "cross_entropy", "embedding",
-                                              "gather", "scatter", "index", "_backward", "pow.Tensor_Tensor", "dropout",
-                                              "aten.to.", "_to_copy", "type_as", "contiguous", "to.other", "upsample"});
+  return op.has(kNever) ||
+         has_name(op.name, {"shift",    "empty",    "as_strided", "nll_loss",   "cross_entropy",     "embedding",
+                            "gather",   "scatter",  "index",      "_backward",  "pow.Tensor_Tensor", "dropout",
+                            "aten.to.", "_to_copy", "type_as",    "contiguous", "to.other",          "upsample",
+                            "prelu",    "linear",   "addm",       "mm.default", "mv.default",        "matmul",
+                            "dot.",     "ger.",     "outer",      "conv"});
 }
 
 /// Division by zero is an error for integers, and so are most powers.
 bool needs_floats(std::string_view target) {
-  return has_name(target, {"floor_divide", "remainder.", "fmod.", "Tensor_mode", "Scalar_mode", "aten.pow", "cumprod", "prod"});
+  return has_name(target,
+                  {"floor_divide", "remainder.", "fmod.", "Tensor_mode", "Scalar_mode", "aten.pow", "cumprod", "prod"});
 }
 
 class Generator {
@@ -65,10 +69,14 @@ class Generator {
 
   size_t below(size_t n) { return n ? static_cast<size_t>(rng_() % n) : 0; }
   bool chance(size_t percent) { return below(100) < percent; }
-  template <class T> const T& pick(const std::vector<T>& list) { return list[below(list.size())]; }
+  template <class T>
+  const T& pick(const std::vector<T>& list) {
+    return list[below(list.size())];
+  }
 
   DType any_dtype() {
-    static constexpr DType kAll[] = {DType::F32, DType::F64, DType::BF16, DType::F16, DType::I64, DType::I32, DType::U8, DType::Bool};
+    static constexpr DType kAll[] = {DType::F32, DType::F64, DType::BF16, DType::F16,
+                                     DType::I64, DType::I32, DType::U8,   DType::Bool};
     return kAll[below(std::size(kAll))];
   }
 
@@ -95,7 +103,9 @@ class Generator {
     return shape;
   }
 
-  Node* value() { return values_.empty() ? input(main_dtype_, random_shape(3)) : chance(50) ? values_.back() : pick(values_); }
+  Node* value() {
+    return values_.empty() ? input(main_dtype_, random_shape(3)) : chance(50) ? values_.back() : pick(values_);
+  }
   Node* value_of_rank(size_t least) {
     for (int i = 0; i < 8; ++i)
       if (Node* v = value(); shape(v).size() >= least) return v;
@@ -146,9 +156,10 @@ class Generator {
       Maker make;
     };
     static constexpr Choice kChoices[] = {
-        {30, &Generator::table_call}, {12, &Generator::view},       {8, &Generator::binary},   {6, &Generator::cast},
-        {6, &Generator::join},        {6, &Generator::indirect},    {6, &Generator::library},  {4, &Generator::normalization},
-        {3, &Generator::parts},       {3, &Generator::pooling},     {3, &Generator::creation}, {3, &Generator::pad},
+        {30, &Generator::table_call}, {12, &Generator::view},         {8, &Generator::binary},
+        {6, &Generator::cast},        {6, &Generator::join},          {6, &Generator::indirect},
+        {6, &Generator::library},     {4, &Generator::normalization}, {3, &Generator::parts},
+        {3, &Generator::pooling},     {3, &Generator::creation},      {3, &Generator::pad},
         {2, &Generator::sizes},       {18, &Generator::mutation},
     };
     size_t total = 0;
@@ -173,7 +184,8 @@ class Generator {
     }
   }
 
-  Node* call(std::string_view target, std::vector<Argument> args, std::vector<std::pair<std::string, Argument>> kwargs = {}) {
+  Node* call(std::string_view target, std::vector<Argument> args,
+             std::vector<std::pair<std::string, Argument>> kwargs = {}) {
     return b_.call(target, std::move(args), std::move(kwargs));
   }
 
@@ -181,8 +193,8 @@ class Generator {
     static const std::vector<const OpDef*> ops = [] {
       std::vector<const OpDef*> found;
       for (const OpDef* op : all_ops()) {
-        const bool kind = op->op_class == OpClass::Pointwise || op->op_class == OpClass::Reduction || op->op_class == OpClass::Compound ||
-                          op->op_class == OpClass::Indexing;
+        const bool kind = op->op_class == OpClass::Pointwise || op->op_class == OpClass::Reduction ||
+                          op->op_class == OpClass::Compound || op->op_class == OpClass::Indexing;
         const bool one = op->schema.returns.size() == 1 && op->schema.returns[0] == "Tensor";
         if (kind && one && !is_excluded(*op) && !op->schema.params.empty() && op->schema.params[0].type == "Tensor" &&
             !op->schema.params[0].list)
@@ -214,9 +226,13 @@ class Generator {
         rest_default = rest_default || !p.keyword_only;
         continue;
       }
-      if (const Node* n = a->node(); n && n->type.is_tensor() && needs_floats(op.name) && !is_floating(n->tensor().dtype)) return nullptr;
-      if (p.keyword_only) kwargs.emplace_back(p.name, std::move(*a));
-      else args.push_back(std::move(*a));
+      if (const Node* n = a->node();
+          n && n->type.is_tensor() && needs_floats(op.name) && !is_floating(n->tensor().dtype))
+        return nullptr;
+      if (p.keyword_only)
+        kwargs.emplace_back(p.name, std::move(*a));
+      else
+        args.push_back(std::move(*a));
     }
     return call(op.name, std::move(args), std::move(kwargs));
   }
@@ -254,8 +270,9 @@ class Generator {
   }
 
   Node* binary() {
-    static const std::vector<std::string> ops = {"aten.add.Tensor", "aten.sub.Tensor", "aten.mul.Tensor", "aten.div.Tensor", "aten.maximum.default",
-                                                 "aten.where.self", "aten.lt.Tensor", "aten.eq.Tensor"};
+    static const std::vector<std::string> ops = {"aten.add.Tensor", "aten.sub.Tensor",      "aten.mul.Tensor",
+                                                 "aten.div.Tensor", "aten.maximum.default", "aten.where.self",
+                                                 "aten.lt.Tensor",  "aten.eq.Tensor"};
     const std::string& op = pick(ops);
     Node* x = value();
     Node* y = broadcastable(x);
@@ -279,8 +296,8 @@ class Generator {
   Argument sizes_of(const Shape& s) { return Argument::ints(s); }
 
   Node* view() {
-    static constexpr std::string_view kFree[] = {"permute", "transpose", "slice", "select", "unsqueeze", "squeeze", "expand", "view", "flatten", "diagonal",
-                                                 "alias", "detach"};
+    static constexpr std::string_view kFree[] = {"permute", "transpose", "slice",   "select",   "unsqueeze", "squeeze",
+                                                 "expand",  "view",      "flatten", "diagonal", "alias",     "detach"};
     Node* x = chance(70) ? value_of_rank(1) : value();
     const auto rank = static_cast<int64_t>(shape(x).size());
     const auto dim = static_cast<int64_t>(below(shape(x).size()));
@@ -292,9 +309,11 @@ class Generator {
       return call("aten.permute.default", {x, Argument::list(std::move(dims))});
     }
     if (kind == "transpose") return call("aten.transpose.int", {x, dim, static_cast<int64_t>(below(shape(x).size()))});
+    if (rank == 0 && (kind == "slice" || kind == "select")) return nullptr;
     if (kind == "slice") return slice(x, dim);
     if (kind == "select") return select(x, dim);
-    if (kind == "unsqueeze") return call("aten.unsqueeze.default", {x, static_cast<int64_t>(below(shape(x).size() + 1))});
+    if (kind == "unsqueeze")
+      return call("aten.unsqueeze.default", {x, static_cast<int64_t>(below(shape(x).size() + 1))});
     if (kind == "squeeze") return chance(50) ? call("aten.squeeze.default", {x}) : call("aten.squeeze.dim", {x, dim});
     if (kind == "expand") return expand(x);
     if (kind == "view") return reshape(x);
@@ -333,7 +352,9 @@ class Generator {
 
   /// Only where PyTorch would not copy, so that what aliases is certain.
   Node* reshape(Node* x) {
-    Node* from = x->tensor().is_contiguous() ? x : call("aten.clone.default", {x}, {{"memory_format", EnumArg{"torch.contiguous_format"}}});
+    Node* from = x->tensor().is_contiguous()
+                     ? x
+                     : call("aten.clone.default", {x}, {{"memory_format", EnumArg{"torch.contiguous_format"}}});
     if (!from->tensor().is_contiguous()) return nullptr;
     Shape to = shape(from);
     if (to.size() >= 2 && chance(70)) {
@@ -353,7 +374,7 @@ class Generator {
   Node* parts() {
     Node* x = value_of_rank(1);
     const auto dim = static_cast<int64_t>(below(shape(x).size()));
-    Node* tuple = chance(50) ? call("aten.split.Tensor", {x, static_cast<int64_t>(1 + below(3)), dim})
+    Node* tuple = chance(50)   ? call("aten.split.Tensor", {x, static_cast<int64_t>(1 + below(3)), dim})
                   : chance(50) ? call("aten.unbind.int", {x, dim})
                                : call("aten.chunk.default", {x, static_cast<int64_t>(1 + below(3)), dim});
     const size_t count = tuple->type.parts.size();
@@ -407,8 +428,12 @@ class Generator {
         Node* index = index_below(shape(x)[0], random_shape(2));
         return index ? call("aten.index.Tensor", {x, Argument::list({Argument(index)})}) : nullptr;
       }
-      case 4: return call("aten.sort.default", {x, static_cast<int64_t>(dim)})->type.parts.empty() ? nullptr : sorted(x, static_cast<int64_t>(dim));
-      default: return call("aten.flip.default", {x, Argument::list({Argument(static_cast<int64_t>(dim))})});
+      case 4:
+        return call("aten.sort.default", {x, static_cast<int64_t>(dim)})->type.parts.empty()
+                   ? nullptr
+                   : sorted(x, static_cast<int64_t>(dim));
+      default:
+        return call("aten.flip.default", {x, Argument::list({Argument(static_cast<int64_t>(dim))})});
     }
   }
 
@@ -424,26 +449,32 @@ class Generator {
     Shape s = shape(x);
     const SymInt k = s.back();
     switch (below(7)) {
-      case 0: return s.size() == 2 ? call("aten.mm.default", {x, input(d, {k, size()})}) : nullptr;
+      case 0:
+        return s.size() == 2 ? call("aten.mm.default", {x, input(d, {k, size()})}) : nullptr;
       case 1: {
         const SymInt n = size();
         return s.size() == 2 ? call("aten.addmm.default", {input(d, {n}), x, input(d, {k, n})}) : nullptr;
       }
-      case 2: return s.size() == 3 ? call("aten.bmm.default", {x, input(d, {s[0], k, size()})}) : nullptr;
+      case 2:
+        return s.size() == 3 ? call("aten.bmm.default", {x, input(d, {s[0], k, size()})}) : nullptr;
       case 3: {
         const SymInt n = size();
         return call("aten.linear.default", {x, input(d, {n, k}), chance(50) ? Argument(input(d, {n})) : Argument()});
       }
-      case 4: return call("aten.matmul.default", {x, input(d, {k, size()})});
-      case 5: return convolution(dtype);
-      default: return attention(d);
+      case 4:
+        return call("aten.matmul.default", {x, input(d, {k, size()})});
+      case 5:
+        return convolution(dtype);
+      default:
+        return attention(d);
     }
   }
 
   Node* convolution(DType dtype) {
     // Libraries skip what is multiplied by padding and by zeros in between: where weights are infinite, that shows.
     const bool transposed = !special_ && chance(25);
-    const int64_t groups = chance(25) ? 2 : 1, in = groups * static_cast<int64_t>(1 + below(3)), out = groups * static_cast<int64_t>(1 + below(3));
+    const int64_t groups = chance(25) ? 2 : 1, in = groups * static_cast<int64_t>(1 + below(3)),
+                  out = groups * static_cast<int64_t>(1 + below(3));
     const size_t dims = 1 + below(2);
     Shape xs{size(), in}, ws = transposed ? Shape{in, out / groups} : Shape{out, in / groups};
     std::vector<Argument> stride, padding, dilation, output_padding;
@@ -460,8 +491,9 @@ class Generator {
       if (shape(v).size() == xs.size() && shape(v)[1] == xs[1] && v->tensor().dtype == dtype) x = v;
     if (!x) x = input(dtype, xs);
     const Argument bias = chance(60) ? Argument(input(dtype, {out})) : Argument();
-    return call("aten.convolution.default", {x, input(dtype, ws), bias, Argument::list(stride), Argument::list(padding), Argument::list(dilation),
-                                             transposed, Argument::list(output_padding), groups});
+    return call("aten.convolution.default",
+                {x, input(dtype, ws), bias, Argument::list(stride), Argument::list(padding), Argument::list(dilation),
+                 transposed, Argument::list(output_padding), groups});
   }
 
   Node* attention(DType dtype) {
@@ -470,7 +502,8 @@ class Generator {
     Node* q = input(dtype, {batch, heads, length, head});
     Node* k = input(dtype, {batch, heads, keys, head});
     Node* v = input(dtype, {batch, heads, keys, head});
-    return call("aten.scaled_dot_product_attention.default", {q, k, v, chance(30) ? Argument(input(dtype, {length, keys})) : Argument()});
+    return call("aten.scaled_dot_product_attention.default",
+                {q, k, v, chance(30) ? Argument(input(dtype, {length, keys})) : Argument()});
   }
 
   Node* normalization() {
@@ -480,12 +513,15 @@ class Generator {
     const SymInt last = shape(x).back(), channels = shape(x)[1];
     const auto maybe = [&](const SymInt& n) { return chance(60) ? Argument(input(d, {n})) : Argument(); };
     switch (below(3)) {
-      case 0: return call("aten.layer_norm.default", {x, Argument::ints({last}), maybe(last), maybe(last), 1e-5});
+      case 0:
+        return call("aten.layer_norm.default", {x, Argument::ints({last}), maybe(last), maybe(last), 1e-5});
       case 1: {
         Node* variance = call("aten.abs.default", {input(d, {channels})});
-        return call("aten.batch_norm.default", {x, maybe(channels), maybe(channels), input(d, {channels}), variance, false, 0.1, 1e-3, true});
+        return call("aten.batch_norm.default",
+                    {x, maybe(channels), maybe(channels), input(d, {channels}), variance, false, 0.1, 1e-3, true});
       }
-      default: return call("aten.softmax.int", {x, -1});
+      default:
+        return call("aten.softmax.int", {x, -1});
     }
   }
 
@@ -496,14 +532,18 @@ class Generator {
     const auto window = static_cast<int64_t>(1 + below(3)), stride = static_cast<int64_t>(1 + below(2));
     const int64_t padding = window > 1 ? static_cast<int64_t>(below(2)) : 0;
     switch (below(3)) {
-      case 0: return call("aten.max_pool2d.default", {x, two(window), two(stride), two(padding)});
-      case 1: return call("aten.avg_pool2d.default", {x, two(window), two(stride), two(padding), false, chance(50)});
-      default: return call("aten.adaptive_avg_pool2d.default", {x, two(1)});
+      case 0:
+        return call("aten.max_pool2d.default", {x, two(window), two(stride), two(padding)});
+      case 1:
+        return call("aten.avg_pool2d.default", {x, two(window), two(stride), two(padding), false, chance(50)});
+      default:
+        return call("aten.adaptive_avg_pool2d.default", {x, two(1)});
     }
   }
 
   Node* creation() {
-    if (chance(50)) return call("aten.arange.default", {Argument::ints({size()}).as<ListArg>()->items[0]}, {{"dtype", any_dtype()}});
+    if (chance(50))
+      return call("aten.arange.default", {Argument::ints({size()}).as<ListArg>()->items[0]}, {{"dtype", any_dtype()}});
     const DType dtype = any_dtype();
     return call("aten.full.default", {sizes_of(random_shape(3)), number(dtype)}, {{"dtype", dtype}});
   }
@@ -511,7 +551,8 @@ class Generator {
   Node* pad() {
     Node* x = value_of_rank(1);
     std::vector<Argument> amounts;
-    for (size_t i = 0; i < 2 * (1 + below(std::min<size_t>(2, shape(x).size()))); ++i) amounts.emplace_back(static_cast<int64_t>(below(3)) - (chance(10) ? 1 : 0));
+    for (size_t i = 0; i < 2 * (1 + below(std::min<size_t>(2, shape(x).size()))); ++i)
+      amounts.emplace_back(static_cast<int64_t>(below(3)) - (chance(10) ? 1 : 0));
     if (amounts.size() % 2) amounts.pop_back();
     return call("aten.constant_pad_nd.default", {x, Argument::list(amounts), number(x->tensor().dtype)});
   }
@@ -521,7 +562,8 @@ class Generator {
     Node* x = value_of_rank(1);
     Node* n = call("aten.sym_size.int", {x, 0});
     if (chance(30)) integers_.push_back(n);
-    if (chance(50)) return call("aten.full.default", {Argument::list({Argument(n), Argument(2)}), 1.5}, {{"dtype", main_dtype_}});
+    if (chance(50))
+      return call("aten.full.default", {Argument::list({Argument(n), Argument(2)}), 1.5}, {{"dtype", main_dtype_}});
     return call("aten.mul.Tensor", {value(), n});
   }
 
@@ -546,8 +588,10 @@ class Generator {
 
   /// PyTorch refuses to write floats into integers.
   static bool may_write(const Node& made, const Node& self) {
-    if (made.is("aten.copy_.default") && broadcast(shape(&self), shape(made.args.at(1).node()), self) != shape(&self)) return false;
-    if (made.is("aten.copy_.default")) return !(is_integral(self.tensor().dtype) && is_floating(made.args.at(1).node()->tensor().dtype));
+    if (made.is("aten.copy_.default") && broadcast(shape(&self), shape(made.args.at(1).node()), self) != shape(&self))
+      return false;
+    if (made.is("aten.copy_.default"))
+      return !(is_integral(self.tensor().dtype) && is_floating(made.args.at(1).node()->tensor().dtype));
     if (is_floating(self.tensor().dtype)) return true;
     for (const Node* n : made.operands())
       if (n->type.is_tensor() && n->tensor().dtype != self.tensor().dtype) return false;
@@ -603,13 +647,15 @@ class Generator {
   std::vector<std::pair<Node*, InputSpec>> specs_;
 };
 
-// --------------------------------------------------------------------------------------------------------------- shrink
+// ---------------------------------------------------------------------------------------------------------------
+// shrink
 
 Node* node_at(Graph& graph, size_t position) { return graph.nodes()[position].get(); }
 
 bool is_placeholder_unused(const Node& node, const UserMap& users) {
   const auto it = users.find(&node);
-  return node.kind == NodeKind::Placeholder && !node.name.starts_with("size_of_") && (it == users.end() || it->second.empty());
+  return node.kind == NodeKind::Placeholder && !node.name.starts_with("size_of_") &&
+         (it == users.end() || it->second.empty());
 }
 
 /// Removes placeholders that nobody uses, with their values, and calls without users that write nothing.
@@ -618,7 +664,8 @@ void tidy(RandomProgram& p) {
     const UserMap users = users_of(p.graph);
     const auto unused = [&](const Node& n) {
       const auto it = users.find(&n);
-      return n.kind == NodeKind::Call && (it == users.end() || it->second.empty()) && !(n.op && n.op->op_class == OpClass::Mutation);
+      return n.kind == NodeKind::Call && (it == users.end() || it->second.empty()) &&
+             !(n.op && n.op->op_class == OpClass::Mutation);
     };
     const size_t before = p.graph.size();
     p.graph.remove_if(unused);
@@ -669,7 +716,9 @@ void cut(RandomProgram& p, size_t position) {
 bool skip(RandomProgram& p, size_t position) {
   Node* node = node_at(p.graph, position);
   for (Node* operand : node->operands()) {
-    if (!operand->type.is_tensor() || operand->tensor().dtype != node->tensor().dtype || operand->tensor().shape != node->tensor().shape) continue;
+    if (!operand->type.is_tensor() || operand->tensor().dtype != node->tensor().dtype ||
+        operand->tensor().shape != node->tensor().shape)
+      continue;
     replace_uses(p.graph, node, operand);
     p.graph.remove_if([&](const Node& n) { return &n == node; });
     tidy(p);
@@ -715,14 +764,18 @@ std::string RandomProgram::str() const {
 RandomProgram random_program(uint64_t seed) { return Generator(seed).run(); }
 
 Tensor random_tensor(std::mt19937_64& rng, DType dtype, const std::vector<int64_t>& shape, bool special) {
-  static constexpr double kSpecial[] = {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
+  static constexpr double kSpecial[] = {std::numeric_limits<double>::quiet_NaN(),
+                                        std::numeric_limits<double>::infinity(),
                                         -std::numeric_limits<double>::infinity(), 0.0, -0.0};
   Tensor t = Tensor::empty(dtype, shape);
   std::uniform_real_distribution<double> real(-3, 3);
   for (int64_t i = 0; i < t.numel(); ++i) {
-    if (dtype == DType::Bool) t.set_int(i, static_cast<int64_t>(rng() % 2));
-    else if (is_integral(dtype)) t.set_int(i, static_cast<int64_t>(rng() % 11) - (is_signed_integral(dtype) ? 5 : 0));
-    else t.set(i, special && rng() % 10 == 0 ? kSpecial[rng() % std::size(kSpecial)] : real(rng));
+    if (dtype == DType::Bool)
+      t.set_int(i, static_cast<int64_t>(rng() % 2));
+    else if (is_integral(dtype))
+      t.set_int(i, static_cast<int64_t>(rng() % 11) - (is_signed_integral(dtype) ? 5 : 0));
+    else
+      t.set(i, special && rng() % 10 == 0 ? kSpecial[rng() % std::size(kSpecial)] : real(rng));
   }
   return t;
 }
@@ -738,12 +791,14 @@ RandomProgram shrink(const RandomProgram& program, const std::function<bool(cons
   for (bool progress = true; progress;) {
     progress = false;
     for (size_t i = best.graph.flat_outputs().size(); i-- > 0;)
-      if (best.graph.flat_outputs().size() > 1) progress |= try_change([&](RandomProgram& p) { return drop_output(p, i), true; });
+      if (best.graph.flat_outputs().size() > 1)
+        progress |= try_change([&](RandomProgram& p) { return drop_output(p, i), true; });
     for (size_t i = best.graph.size(); i-- > 0;) {
       if (i >= best.graph.size()) continue;
       const Node* node = best.graph.nodes()[i].get();
       if (node->kind != NodeKind::Call || !node->type.is_tensor()) continue;
-      progress |= try_change([&](RandomProgram& p) { return skip(p, i); }) || try_change([&](RandomProgram& p) { return cut(p, i), true; });
+      progress |= try_change([&](RandomProgram& p) { return skip(p, i); }) ||
+                  try_change([&](RandomProgram& p) { return cut(p, i), true; });
     }
   }
   return best;

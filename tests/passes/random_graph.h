@@ -30,8 +30,8 @@ struct RandomProgram {
   std::string str() const;
 };
 
-/// The same program for the same seed: shapes with sizes 0 and 1, broadcasting, views, symbolic sizes, all element types
-/// that kernels know, NaN and infinity, in-place operators on values, views, inputs and buffers.
+/// The same program for the same seed: shapes with sizes 0 and 1, broadcasting, views, symbolic sizes, all element
+/// types that kernels know, NaN and infinity, in-place operators on values, views, inputs and buffers.
 RandomProgram random_program(uint64_t seed);
 
 /// A tensor that `random_program` would make up: uniform in [-3, 3], integers in [-5, 5]; one element in ten NaN,

@@ -44,20 +44,23 @@ def forward(self, x: "f32[2, 3]"):
 class CseKeeps : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(CseKeeps, Apart) {
-  const std::string text = "def forward(self, x: \"f32[2, 3]\", y: \"f32[2, 3]\"):\n" + std::string(GetParam()) + "    return (a, b)";
+  const std::string text =
+      "def forward(self, x: \"f32[2, 3]\", y: \"f32[2, 3]\"):\n" + std::string(GetParam()) + "    return (a, b)";
   EXPECT_TRUE(cse(graph_of(text), {}).rewrites.empty());
 }
 
-INSTANTIATE_TEST_SUITE_P(Calls, CseKeeps,
-                         ::testing::Values("    a = torch.ops.aten.sin.default(x)\n    b = torch.ops.aten.sin.default(y)\n",
-                                           "    a = torch.ops.aten.sub.Tensor(x, y)\n    b = torch.ops.aten.sub.Tensor(y, x)\n",
-                                           "    a = torch.ops.aten.add.Tensor(x, 0.0)\n    b = torch.ops.aten.add.Tensor(x, -0.0)\n",
-                                           "    a = torch.ops.aten.mul.Tensor(x, 1)\n    b = torch.ops.aten.mul.Tensor(x, True)\n",
-                                           "    a = torch.ops.aten.sum.dim_IntList(x, [1])\n    b = torch.ops.aten.sum.dim_IntList(x, [1], True)\n",
-                                           "    a = torch.ops.aten._to_copy.default(x, dtype = torch.float64)\n"
-                                           "    b = torch.ops.aten._to_copy.default(x, dtype = torch.float16)\n",
-                                           "    a = torch.ops.aten.native_dropout.default(x, 0.5, True)\n"
-                                           "    b = torch.ops.aten.native_dropout.default(x, 0.5, True)\n"));
+INSTANTIATE_TEST_SUITE_P(
+    Calls, CseKeeps,
+    ::testing::Values(
+        "    a = torch.ops.aten.sin.default(x)\n    b = torch.ops.aten.sin.default(y)\n",
+        "    a = torch.ops.aten.sub.Tensor(x, y)\n    b = torch.ops.aten.sub.Tensor(y, x)\n",
+        "    a = torch.ops.aten.add.Tensor(x, 0.0)\n    b = torch.ops.aten.add.Tensor(x, -0.0)\n",
+        "    a = torch.ops.aten.mul.Tensor(x, 1)\n    b = torch.ops.aten.mul.Tensor(x, True)\n",
+        "    a = torch.ops.aten.sum.dim_IntList(x, [1])\n    b = torch.ops.aten.sum.dim_IntList(x, [1], True)\n",
+        "    a = torch.ops.aten._to_copy.default(x, dtype = torch.float64)\n"
+        "    b = torch.ops.aten._to_copy.default(x, dtype = torch.float16)\n",
+        "    a = torch.ops.aten.native_dropout.default(x, 0.5, True)\n"
+        "    b = torch.ops.aten.native_dropout.default(x, 0.5, True)\n"));
 
 TEST(Cse, EqualConstantsBecomeOne) {
   Graph graph;

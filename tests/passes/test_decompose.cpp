@@ -82,7 +82,8 @@ def forward(self, x: "f32[2, 3]", w: "f32[3]"):
   ASSERT_EQ(result.rewrites.size(), 2u);  // one per captured node, however many steps it took
   EXPECT_EQ(result.rewrites[0].before, std::vector<NodeId>{s});
   for (const Rewrite& r : result.rewrites)
-    for (NodeId id : r.after) EXPECT_TRUE(result.graph.find(id)) << "rewrite of " << r.before[0] << " names node " << id;
+    for (NodeId id : r.after)
+      EXPECT_TRUE(result.graph.find(id)) << "rewrite of " << r.before[0] << " names node " << id;
 }
 
 TEST(Decompose, SizesBecomeExpressions) {

@@ -49,7 +49,8 @@ std::vector<double> run(const Graph& graph, const std::map<std::string, Tensor>&
   for (const Node* input : graph.placeholders()) {
     std::vector<int64_t> shape;
     for (const SymInt& s : input->tensor().shape) shape.push_back(s.value());
-    inputs.push_back(state.contains(input->name) ? state.at(input->name) : random_tensor(rng, input->tensor().dtype, shape, false));
+    inputs.push_back(state.contains(input->name) ? state.at(input->name)
+                                                 : random_tensor(rng, input->tensor().dtype, shape, false));
   }
   InterpreterOptions options;
   options.float64 = float64;
@@ -62,13 +63,15 @@ void expect_same(const Folded& f, const std::map<std::string, Tensor>& state) {
   for (size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], b[i], 1e-5 * std::max(1.0, std::abs(a[i]))) << i;
 }
 
-std::string program(const std::string& weight, const std::string& channels, const std::string& call, const std::string& rest) {
+std::string program(const std::string& weight, const std::string& channels, const std::string& call,
+                    const std::string& rest) {
   const std::string c = "\"f32[" + channels + "]\"";
-  return "def forward(self, x: \"f32[2, 4, 6, 6]\", p_k: \"f32[" + weight + "]\", p_b: " + c + ", p_w: " + c + ", p_t: " + c + ", p_mean: " + c +
-         ", p_var: " + c + "):\n    a = " + call + "\n" + rest;
+  return "def forward(self, x: \"f32[2, 4, 6, 6]\", p_k: \"f32[" + weight + "]\", p_b: " + c + ", p_w: " + c +
+         ", p_t: " + c + ", p_mean: " + c + ", p_var: " + c + "):\n    a = " + call + "\n" + rest;
 }
 
-constexpr const char* kNorm = "    n = torch.ops.aten.batch_norm.default(a, p_w, p_t, p_mean, p_var, False, 0.1, 1e-05, True)\n    return (n,)";
+constexpr const char* kNorm =
+    "    n = torch.ops.aten.batch_norm.default(a, p_w, p_t, p_mean, p_var, False, 0.1, 1e-05, True)\n    return (n,)";
 
 class FoldBatchNorm : public ::testing::TestWithParam<std::vector<std::string>> {};
 
@@ -84,21 +87,26 @@ TEST_P(FoldBatchNorm, GivesTheSameValues) {
 
 INSTANTIATE_TEST_SUITE_P(
     Convolutions, FoldBatchNorm,
-    ::testing::Values(std::vector<std::string>{"plain", "8, 4, 3, 3", "8", "torch.ops.aten.conv2d.default(x, p_k, p_b)"},
-                      std::vector<std::string>{"without_bias", "8, 4, 3, 3", "8", "torch.ops.aten.conv2d.default(x, p_k)"},
-                      std::vector<std::string>{"groups", "8, 2, 3, 3", "8", "torch.ops.aten.conv2d.default(x, p_k, p_b, [1, 1], [0, 0], [1, 1], 2)"},
-                      std::vector<std::string>{"transposed", "4, 6, 3, 3", "6",
-                                               "torch.ops.aten.convolution.default(x, p_k, p_b, [2, 2], [1, 1], [1, 1], True, [0, 0], 1)"},
-                      std::vector<std::string>{"transposed_groups", "4, 3, 3, 3", "6",
-                                               "torch.ops.aten.convolution.default(x, p_k, p_b, [1, 1], [0, 0], [1, 1], True, [0, 0], 2)"}),
+    ::testing::Values(
+        std::vector<std::string>{"plain", "8, 4, 3, 3", "8", "torch.ops.aten.conv2d.default(x, p_k, p_b)"},
+        std::vector<std::string>{"without_bias", "8, 4, 3, 3", "8", "torch.ops.aten.conv2d.default(x, p_k)"},
+        std::vector<std::string>{"groups", "8, 2, 3, 3", "8",
+                                 "torch.ops.aten.conv2d.default(x, p_k, p_b, [1, 1], [0, 0], [1, 1], 2)"},
+        std::vector<std::string>{
+            "transposed", "4, 6, 3, 3", "6",
+            "torch.ops.aten.convolution.default(x, p_k, p_b, [2, 2], [1, 1], [1, 1], True, [0, 0], 1)"},
+        std::vector<std::string>{
+            "transposed_groups", "4, 3, 3, 3", "6",
+            "torch.ops.aten.convolution.default(x, p_k, p_b, [1, 1], [0, 0], [1, 1], True, [0, 0], 2)"}),
     [](const auto& info) { return info.param[0]; });
 
 TEST(FoldBatchNormNot, WhereSomebodyElseReadsTheConvolution) {
   std::map<std::string, Tensor> state;
-  const Folded f = fold(program("8, 4, 3, 3", "8", "torch.ops.aten.conv2d.default(x, p_k, p_b)",
-                                "    n = torch.ops.aten.batch_norm.default(a, p_w, p_t, p_mean, p_var, False, 0.1, 1e-05, True)\n"
-                                "    return (n, a)"),
-                        state);
+  const Folded f =
+      fold(program("8, 4, 3, 3", "8", "torch.ops.aten.conv2d.default(x, p_k, p_b)",
+                   "    n = torch.ops.aten.batch_norm.default(a, p_w, p_t, p_mean, p_var, False, 0.1, 1e-05, True)\n"
+                   "    return (n, a)"),
+           state);
   EXPECT_EQ(f.rewrites, 0u);
 }
 

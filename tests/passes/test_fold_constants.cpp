@@ -21,7 +21,9 @@ def forward(self, p_w: "f32[3]", x: "f32[2, 3]"):
     y = torch.ops.aten.mul.Tensor(x, b)
     return (y,))";
 
-std::map<std::string, Tensor> weights() { return {{"p_w", Tensor::of(DType::F32, {3}, std::vector<double>{0, 1, -1})}}; }
+std::map<std::string, Tensor> weights() {
+  return {{"p_w", Tensor::of(DType::F32, {3}, std::vector<double>{0, 1, -1})}};
+}
 
 TEST(FoldConstants, ChainsOfWeightsAreEvaluatedThrough) {
   const auto state = weights();

@@ -9,9 +9,9 @@
 namespace strata {
 namespace {
 
-using ::testing::HasSubstr;
 using testing::after;
 using testing::graph_of;
+using ::testing::HasSubstr;
 
 std::string functional(const char* text) { return after(functionalize, text); }
 
@@ -19,11 +19,20 @@ std::string specs_of(const Graph& graph) {
   std::string text;
   for (const OutputSpec& spec : graph.output_specs) {
     switch (spec.kind) {
-      case OutputSpec::Kind::User: text += "user "; break;
-      case OutputSpec::Kind::BufferMutation: text += "buffer:" + spec.target + " "; break;
-      case OutputSpec::Kind::ParameterMutation: text += "parameter:" + spec.target + " "; break;
-      case OutputSpec::Kind::UserInputMutation: text += "input:" + spec.target + " "; break;
-      default: text += "? ";
+      case OutputSpec::Kind::User:
+        text += "user ";
+        break;
+      case OutputSpec::Kind::BufferMutation:
+        text += "buffer:" + spec.target + " ";
+        break;
+      case OutputSpec::Kind::ParameterMutation:
+        text += "parameter:" + spec.target + " ";
+        break;
+      case OutputSpec::Kind::UserInputMutation:
+        text += "input:" + spec.target + " ";
+        break;
+      default:
+        text += "? ";
     }
   }
   return text;
@@ -207,6 +216,18 @@ def forward(self, x: "f32[2, 3]"):
             "return (neg,)\n");
 }
 
+/// A view for kernels, but for PyTorch a copy.
+TEST(Functionalize, FlipIsNoView) {
+  EXPECT_EQ(functional(R"(
+def forward(self, x: "f32[2, 3]"):
+    a = torch.ops.aten.flip.default(x, [0])
+    b = torch.ops.aten.neg_.default(a)
+    return (a, x))"),
+            "a = aten.flip.default(x, [0])\n"
+            "neg = aten.neg.default(a)\n"
+            "return (neg, x)\n");
+}
+
 TEST(Functionalize, CopyBroadcastsAndConverts) {
   EXPECT_EQ(functional(R"(
 def forward(self, x: "f32[2, 3]", y: "f64[3]"):
@@ -256,7 +277,8 @@ def forward(self, x: "f32[1, 3]"):
     return (a,))"),
                   {});
   });
-  EXPECT_THAT(error, HasSubstr("in-place operator aten.add_.Tensor of 'b' writes through aten.expand.default of 'e', which cannot be written back"));
+  EXPECT_THAT(error, HasSubstr("in-place operator aten.add_.Tensor of 'b' writes through aten.expand.default of 'e', "
+                               "which cannot be written back"));
   EXPECT_THAT(error, HasSubstr("use the out-of-place form"));
 }
 

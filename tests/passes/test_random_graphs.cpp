@@ -30,10 +30,14 @@ using Results = std::vector<RefValue>;
 
 double epsilon(DType dtype) {
   switch (dtype) {
-    case DType::F64: return 0x1p-52;
-    case DType::F16: return 0x1p-10;
-    case DType::BF16: return 0x1p-7;
-    default: return 0x1p-23;
+    case DType::F64:
+      return 0x1p-52;
+    case DType::F16:
+      return 0x1p-10;
+    case DType::BF16:
+      return 0x1p-7;
+    default:
+      return 0x1p-23;
   }
 }
 
@@ -72,7 +76,8 @@ Results interpret(const RandomProgram& program, const Graph& graph, bool float64
   const auto placeholders = graph.placeholders();
   for (size_t i = 0; i < all.size(); ++i) {
     const OutputSpec spec = i < graph.output_specs.size() ? graph.output_specs[i] : OutputSpec{};
-    if (spec.kind == OutputSpec::Kind::User) results.push_back(all[i]);
+    if (spec.kind == OutputSpec::Kind::User)
+      results.push_back(all[i]);
     else
       for (size_t k = 0; k < placeholders.size(); ++k)
         if (placeholders[k]->name == spec.target) after.at(k) = all[i];
@@ -96,7 +101,10 @@ std::vector<double> numbers(const RefValue& v) {
 class Expectation {
  public:
   explicit Expectation(const RandomProgram& program)
-      : program_(program), truth_(interpret(program, program.graph, true)), native_(interpret(program, program.graph, false)), rng_(7) {
+      : program_(program),
+        truth_(interpret(program, program.graph, true)),
+        native_(interpret(program, program.graph, false)),
+        rng_(7) {
     for (const RefValue& v : truth_) spread_.emplace_back(numbers(v).size(), 0.0);
     widen(4);
   }
@@ -116,7 +124,8 @@ class Expectation {
       for (size_t i = 0; i < truth_.size(); ++i) {
         const auto a = numbers(truth_[i]), b = numbers(disturbed[i]);
         for (size_t k = 0; k < a.size(); ++k)
-          if (!same(a[k], b[k])) spread_[i][k] = std::max(spread_[i][k], std::isfinite(a[k] - b[k]) ? std::abs(a[k] - b[k]) : HUGE_VAL);
+          if (!same(a[k], b[k]))
+            spread_[i][k] = std::max(spread_[i][k], std::isfinite(a[k] - b[k]) ? std::abs(a[k] - b[k]) : HUGE_VAL);
       }
     }
   }
@@ -124,10 +133,12 @@ class Expectation {
   static bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
   std::string difference(const Results& found) const {
-    if (found.size() != truth_.size()) return std::to_string(found.size()) + " results, expected " + std::to_string(truth_.size());
+    if (found.size() != truth_.size())
+      return std::to_string(found.size()) + " results, expected " + std::to_string(truth_.size());
     for (size_t i = 0; i < found.size(); ++i) {
       const auto *a = std::get_if<Tensor>(&found[i].value), *b = std::get_if<Tensor>(&native_[i].value);
-      if (a && b && (a->dtype != b->dtype || a->shape != b->shape)) return "result " + std::to_string(i) + " is " + a->str() + ", expected " + b->str();
+      if (a && b && (a->dtype != b->dtype || a->shape != b->shape))
+        return "result " + std::to_string(i) + " is " + a->str() + ", expected " + b->str();
       const std::string why = elements(i, numbers(found[i]), b ? epsilon(b->dtype) : 0, b && is_floating(b->dtype));
       if (!why.empty()) return why;
     }
@@ -136,7 +147,8 @@ class Expectation {
 
   std::string elements(size_t i, const std::vector<double>& found, double eps, bool floating) const {
     const auto truth = numbers(truth_[i]), native = numbers(native_[i]);
-    if (found.size() != truth.size()) return "result " + std::to_string(i) + " has " + std::to_string(found.size()) + " elements";
+    if (found.size() != truth.size())
+      return "result " + std::to_string(i) + " has " + std::to_string(found.size()) + " elements";
     for (size_t k = 0; k < found.size(); ++k) {
       const double t = truth[k], n = native[k], f = found[k];
       if (same(t, f) || same(n, f) || spread_[i][k] == HUGE_VAL) continue;
@@ -144,8 +156,9 @@ class Expectation {
       if (!floating && spread_[i][k] > 0) continue;
       const double tolerance = floating ? 32 * spread_[i][k] + 16 * eps * std::abs(t) + 2 * std::abs(t - n) + 1e-37 : 0;
       if (std::abs(f - t) <= tolerance) continue;
-      return "result " + std::to_string(i) + " element " + std::to_string(k) + " is " + std::to_string(f) + ", expected " + std::to_string(t) + " (native " +
-             std::to_string(n) + ", tolerance " + std::to_string(tolerance) + ")";
+      return "result " + std::to_string(i) + " element " + std::to_string(k) + " is " + std::to_string(f) +
+             ", expected " + std::to_string(t) + " (native " + std::to_string(n) + ", tolerance " +
+             std::to_string(tolerance) + ")";
     }
     return {};
   }
@@ -168,7 +181,8 @@ Results run_compiled(const RandomProgram& program, const Graph& graph, bool with
   options.state = &state;
   Scheduled scheduled = schedule(graph, options);
   for (const auto& node : graph.nodes())
-    if (node->kind != NodeKind::Output && !scheduled.fates.contains(node->id)) throw_internal("'" + node->name + "' has no fate");
+    if (node->kind != NodeKind::Output && !scheduled.fates.contains(node->id))
+      throw_internal("'" + node->name + "' has no fate");
   CompileOptions compile_options;
   compile_options.threads = 2;
   const auto compiler = make_cpu_compiler();
@@ -182,7 +196,8 @@ Results run_compiled(const RandomProgram& program, const Graph& graph, bool with
   return results;
 }
 
-std::string check_pipeline(const RandomProgram& program, Expectation& expected, const std::vector<Pass>& pipeline, bool within_operators) {
+std::string check_pipeline(const RandomProgram& program, Expectation& expected, const std::vector<Pass>& pipeline,
+                           bool within_operators) {
   const std::string which = within_operators ? "unfused" : "inference";
   const auto state = program.state();
   PassContext context;

@@ -9,10 +9,10 @@
 namespace strata {
 namespace {
 
-using ::testing::HasSubstr;
 using testing::body_of;
 using testing::error_of;
 using testing::graph_of;
+using ::testing::HasSubstr;
 
 constexpr const char* kProgram = R"(
 def forward(self, x: "f32[2, 3]"):
@@ -36,8 +36,10 @@ std::vector<Pass> pipeline() {
 std::string trail(RunnerOptions options, std::string* result = nullptr) {
   std::string text;
   options.observer = [&](const PassRun& run, const Graph& graph) {
-    if (run.skipped) text += "-" + run.pass->name + " ";
-    else if (run.changed) text += run.pass->name + "#" + std::to_string(run.occurrence) + " ";
+    if (run.skipped)
+      text += "-" + run.pass->name + " ";
+    else if (run.changed)
+      text += run.pass->name + "#" + std::to_string(run.occurrence) + " ";
     EXPECT_EQ(run.nodes_after, graph.size());
     EXPECT_EQ(run.changed, !run.rewrites.empty());
   };

@@ -34,14 +34,18 @@ TEST_P(SimplifyRules, FiresOnlyWhereItMay) {
   for (const Rewrite& r : result.rewrites) fired |= r.rule == c.rule;
   EXPECT_EQ(fired, c.result != nullptr) << testing::rules_of(result.rewrites);
   const std::string text = testing::body_of(result.graph);
-  if (c.result) EXPECT_NE(text.find("return (" + std::string(c.result) + ",)"), text.npos) << text;
-  else EXPECT_EQ(text, testing::body_of(graph));
+  if (c.result)
+    EXPECT_NE(text.find("return (" + std::string(c.result) + ",)"), text.npos) << text;
+  else
+    EXPECT_EQ(text, testing::body_of(graph));
 }
 
 const RuleCase kCases[] = {
     {"clone", "copy(x) = x", "  a = torch.ops.aten.clone.default(x)\n  return (a,)", "x"},
-    {"cast_to_same", "copy(x) = x", "  a = torch.ops.aten._to_copy.default(x, dtype = torch.float32)\n  return (a,)", "x"},
-    {"cast_to_other", "copy(x) = x", "  a = torch.ops.aten._to_copy.default(x, dtype = torch.float64)\n  return (a,)", nullptr},
+    {"cast_to_same", "copy(x) = x", "  a = torch.ops.aten._to_copy.default(x, dtype = torch.float32)\n  return (a,)",
+     "x"},
+    {"cast_to_other", "copy(x) = x", "  a = torch.ops.aten._to_copy.default(x, dtype = torch.float64)\n  return (a,)",
+     nullptr},
     {"times_one", "x * 1 = x", "  a = torch.ops.aten.mul.Tensor(x, 1)\n  return (a,)", "x"},
     {"times_one_promotes", "x * 1 = x", "  a = torch.ops.aten.mul.Tensor(n, 1.0)\n  return (a,)", nullptr},
     {"times_two", "x * 1 = x", "  a = torch.ops.aten.mul.Tensor(x, 2)\n  return (a,)", nullptr},
@@ -54,10 +58,13 @@ const RuleCase kCases[] = {
     {"integer_plus_zero", "integer x + 0 = x", "  a = torch.ops.aten.add.Tensor(n, 0)\n  return (a,)", "n"},
     // -0.0 + 0 is 0.0
     {"float_plus_zero", "integer x + 0 = x", "  a = torch.ops.aten.add.Tensor(x, 0)\n  return (a,)", nullptr},
-    {"negate_twice", "-(-x) = x", "  a = torch.ops.aten.neg.default(x)\n  b = torch.ops.aten.neg.default(a)\n  return (b,)", "x"},
+    {"negate_twice", "-(-x) = x",
+     "  a = torch.ops.aten.neg.default(x)\n  b = torch.ops.aten.neg.default(a)\n  return (b,)", "x"},
     {"negate_once", "-(-x) = x", "  a = torch.ops.aten.neg.default(x)\n  return (a,)", nullptr},
-    {"relu_twice", "f(f(x)) = f(x)", "  a = torch.ops.aten.relu.default(x)\n  b = torch.ops.aten.relu.default(a)\n  return (b,)", "a"},
-    {"sin_twice", "f(f(x)) = f(x)", "  a = torch.ops.aten.sin.default(x)\n  b = torch.ops.aten.sin.default(a)\n  return (b,)", nullptr},
+    {"relu_twice", "f(f(x)) = f(x)",
+     "  a = torch.ops.aten.relu.default(x)\n  b = torch.ops.aten.relu.default(a)\n  return (b,)", "a"},
+    {"sin_twice", "f(f(x)) = f(x)",
+     "  a = torch.ops.aten.sin.default(x)\n  b = torch.ops.aten.sin.default(a)\n  return (b,)", nullptr},
     {"square", "pow(x, 2) = x * x", "  a = torch.ops.aten.pow.Tensor_Scalar(x, 2)\n  return (a,)", "mul"},
     {"cube", "pow(x, 2) = x * x", "  a = torch.ops.aten.pow.Tensor_Scalar(x, 3.0)\n  return (a,)", "mul_1"},
     {"root", "pow(x, 2) = x * x", "  a = torch.ops.aten.pow.Tensor_Scalar(x, 0.5)\n  return (a,)", "sqrt"},
@@ -67,11 +74,14 @@ const RuleCase kCases[] = {
     {"view_of_view", "view(view(x)) = view(x)",
      "  a = torch.ops.aten.view.default(x, [6])\n  b = torch.ops.aten.view.default(a, [3, 2])\n  return (b,)", "view"},
     {"view_of_sin", "view(view(x)) = view(x)",
-     "  a = torch.ops.aten.view.default(x, [6])\n  s = torch.ops.aten.sin.default(a)\n  b = torch.ops.aten.view.default(s, [3, 2])\n"
+     "  a = torch.ops.aten.view.default(x, [6])\n  s = torch.ops.aten.sin.default(a)\n  b = "
+     "torch.ops.aten.view.default(s, [3, 2])\n"
      "  return (b,)",
      nullptr},
-    {"permute_identity", "permute(x, identity) = x", "  a = torch.ops.aten.permute.default(x, [0, -1])\n  return (a,)", "x"},
-    {"permute_real", "permute(x, identity) = x", "  a = torch.ops.aten.permute.default(x, [1, 0])\n  return (a,)", nullptr},
+    {"permute_identity", "permute(x, identity) = x", "  a = torch.ops.aten.permute.default(x, [0, -1])\n  return (a,)",
+     "x"},
+    {"permute_real", "permute(x, identity) = x", "  a = torch.ops.aten.permute.default(x, [1, 0])\n  return (a,)",
+     nullptr},
     {"permute_twice", "permute(permute(x)) = permute(x)",
      "  u = torch.ops.aten.unsqueeze.default(x, 0)\n  a = torch.ops.aten.permute.default(u, [2, 0, 1])\n"
      "  b = torch.ops.aten.permute.default(a, [2, 0, 1])\n  return (b,)",
@@ -81,21 +91,25 @@ const RuleCase kCases[] = {
     {"cat_one", "cat([x]) = x", "  a = torch.ops.aten.cat.default([x], 1)\n  return (a,)", "x"},
     {"cat_two", "cat([x]) = x", "  a = torch.ops.aten.cat.default([x, x], 1)\n  return (a,)", nullptr},
     {"widen_narrow", "narrow(widen(x)) = x",
-     "  a = torch.ops.aten._to_copy.default(h, dtype = torch.float32)\n  b = torch.ops.aten._to_copy.default(a, dtype = torch.bfloat16)\n"
+     "  a = torch.ops.aten._to_copy.default(h, dtype = torch.float32)\n  b = torch.ops.aten._to_copy.default(a, dtype "
+     "= torch.bfloat16)\n"
      "  return (b,)",
      "h"},
     {"narrow_widen", "narrow(widen(x)) = x",
-     "  a = torch.ops.aten._to_copy.default(x, dtype = torch.bfloat16)\n  b = torch.ops.aten._to_copy.default(a, dtype = torch.float32)\n"
+     "  a = torch.ops.aten._to_copy.default(x, dtype = torch.bfloat16)\n  b = torch.ops.aten._to_copy.default(a, dtype "
+     "= torch.float32)\n"
      "  return (b,)",
      nullptr},
     // float16 has digits that bfloat16 lacks
     {"crossing", "narrow(widen(x)) = x",
-     "  a = torch.ops.aten._to_copy.default(h, dtype = torch.float16)\n  b = torch.ops.aten._to_copy.default(a, dtype = torch.bfloat16)\n"
+     "  a = torch.ops.aten._to_copy.default(h, dtype = torch.float16)\n  b = torch.ops.aten._to_copy.default(a, dtype "
+     "= torch.bfloat16)\n"
      "  return (b,)",
      nullptr},
 };
 
-INSTANTIATE_TEST_SUITE_P(Rules, SimplifyRules, ::testing::ValuesIn(kCases), [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(Rules, SimplifyRules, ::testing::ValuesIn(kCases),
+                         [](const auto& info) { return std::string(info.param.name); });
 
 /// A rule that nobody tests is not done: one case where it fires, one where it must not.
 TEST(Simplify, EveryRuleHasBothCases) {
@@ -109,7 +123,8 @@ TEST(Simplify, EveryRuleHasBothCases) {
 }
 
 TEST(Simplify, SurvivorNamesWhatItReplaces) {
-  const Graph graph = graph_of(program("  a = torch.ops.aten.sin.default(x)\n  b = torch.ops.aten.clone.default(a)\n  return (b,)"));
+  const Graph graph =
+      graph_of(program("  a = torch.ops.aten.sin.default(x)\n  b = torch.ops.aten.clone.default(a)\n  return (b,)"));
   const PassResult result = simplify(graph, {});
   const Node* a = result.graph.find("a");
   ASSERT_EQ(a->meta.origins.size(), 1u);

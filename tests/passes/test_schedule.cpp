@@ -1,0 +1,213 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "codegen/compiler.h"
+#include "core/support/error.h"
+#include "passes/schedule.h"
+#include "tests/passes/pass_testing.h"
+
+namespace strata {
+namespace {
+
+using testing::graph_of;
+using ::testing::HasSubstr;
+
+class Plans {
+ public:
+  explicit Plans(const char* text, std::map<std::string, Tensor> state = {})
+      : graph_(graph_of(text)), state_(std::move(state)) {
+    ScheduleOptions options;
+    options.state = &state_;
+    scheduled_ = schedule(graph_, options);
+  }
+
+  std::string fate(std::string_view name) const {
+    return std::string(to_string(scheduled_.fates.at(graph_.find(name)->id).kind));
+  }
+  const Plan& plan() const { return *scheduled_.plan; }
+  const PlanBuffer& buffer(std::string_view name) const {
+    for (const PlanBuffer& b : plan().buffers)
+      if (b.name == name) return b;
+    throw std::out_of_range(std::string(name));
+  }
+  /// Name of the buffer whose memory `name` takes over; empty if none.
+  std::string over(std::string_view name) const {
+    const int of = buffer(name).reuse_of;
+    return of < 0 ? "" : plan().buffers[static_cast<size_t>(of)].name;
+  }
+  std::vector<Tensor> run(const std::vector<Tensor>& inputs) {
+    const auto compiler = make_cpu_compiler();
+    Executor executor(scheduled_.plan, compiler->compile(plan(), {}), 1);
+    return executor.run(inputs);
+  }
+
+ private:
+  Graph graph_;
+  std::map<std::string, Tensor> state_;
+  Scheduled scheduled_;
+};
+
+Tensor numbers(std::vector<int64_t> shape, std::vector<double> values, DType dtype = DType::F32) {
+  return Tensor::of(dtype, std::move(shape), values);
+}
+
+TEST(Schedule, EveryNodeEndsSomewhere) {
+  Plans p(R"(
+def forward(self, p_w: "f32[3]", x: "f32[s0, 3]"):
+    n = torch.ops.aten.sym_size.int(x, 0)
+    t = torch.ops.aten.permute.default(x, [1, 0])
+    a = torch.ops.aten.mul.Tensor(x, p_w)
+    u = torch.ops.aten.unsqueeze.default(a, 0)
+    unused = torch.ops.aten.permute.default(a, [1, 0])
+    return (u, t, n))",
+          {{"p_w", numbers({3}, {1, 2, 3})}});
+  EXPECT_EQ(p.fate("p_w"), "constant");
+  EXPECT_EQ(p.fate("x"), "input");
+  EXPECT_EQ(p.fate("n"), "size");
+  EXPECT_EQ(p.fate("t"), "view of an output");
+  EXPECT_EQ(p.fate("a"), "launch");
+  EXPECT_EQ(p.fate("u"), "view of an output");
+  EXPECT_EQ(p.fate("unused"), "unused");
+}
+
+TEST(Schedule, OutputsMayBeViewsInputsConstantsAndSizes) {
+  Plans p(R"(
+def forward(self, p_w: "f32[3]", x: "f32[s0, 3]"):
+    n = torch.ops.aten.sym_size.int(x, 0)
+    a = torch.ops.aten.neg.default(x)
+    t = torch.ops.aten.permute.default(a, [1, 0])
+    s = torch.ops.aten.select.int(x, 1, 2)
+    return (t, x, p_w, s, n))",
+          {{"p_w", numbers({3}, {7, 8, 9})}});
+  const auto out = p.run({numbers({2, 3}, {1, 2, 3, 4, 5, 6})});
+  ASSERT_EQ(out.size(), 5u);
+  EXPECT_EQ(out[0].values(), (std::vector<double>{-1, -4, -2, -5, -3, -6}));
+  EXPECT_EQ(out[0].shape, (std::vector<int64_t>{3, 2}));
+  EXPECT_EQ(out[1].values(), (std::vector<double>{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(out[2].values(), (std::vector<double>{7, 8, 9}));
+  EXPECT_EQ(out[3].values(), (std::vector<double>{3, 6}));
+  EXPECT_EQ(out[4].int_at(0), 2);
+}
+
+TEST(Schedule, PartsOfOpaqueResults) {
+  Plans p(R"(
+def forward(self, x: "f32[3, 2]"):
+    t = torch.ops.aten.permute.default(x, [1, 0])
+    s = torch.ops.aten.sort.default(t, 1, True)
+    v = s[0]
+    i = s[1]
+    n = torch.ops.aten.neg.default(v)
+    return (n, i))");
+  EXPECT_EQ(p.fate("s"), "launch");
+  EXPECT_EQ(p.fate("i"), "launch");
+  const auto out = p.run({numbers({3, 2}, {1, 6, 3, 4, 2, 5})});
+  EXPECT_EQ(out[0].values(), (std::vector<double>{-3, -2, -1, -6, -5, -4}));
+  EXPECT_EQ(out[1].values(), (std::vector<double>{1, 2, 0, 0, 2, 1}));
+}
+
+TEST(Schedule, NothingToCompute) {
+  Plans p(R"(
+def forward(self, x: "f32[2]"):
+    return (x,))");
+  EXPECT_TRUE(p.plan().launches.empty());
+  EXPECT_EQ(p.run({numbers({2}, {3, 4})})[0].values(), (std::vector<double>{3, 4}));
+}
+
+TEST(Schedule, ZeroSizesAndScalars) {
+  Plans p(R"(
+def forward(self, x: "f32[0, 3]", y: "f32[]"):
+    a = torch.ops.aten.sin.default(x)
+    s = torch.ops.aten.sum.dim_IntList(x, [0])
+    v = torch.ops.aten.view.default(a, [3, 0])
+    n = torch.ops.aten.neg.default(y)
+    t = torch.ops.aten.sum.default(n)
+    return (v, s, t))");
+  const auto out = p.run({Tensor::empty(DType::F32, {0, 3}), numbers({}, {5})});
+  EXPECT_EQ(out[0].shape, (std::vector<int64_t>{3, 0}));
+  EXPECT_EQ(out[1].values(), (std::vector<double>{0, 0, 0}));
+  EXPECT_EQ(out[2].values(), (std::vector<double>{-5}));
+}
+
+TEST(Schedule, MissingWeightIsNamed) {
+  const std::string error = testing::error_of([] {
+    Plans p(R"(
+def forward(self, p_w: "f32[3]", x: "f32[3]"):
+    a = torch.ops.aten.mul.Tensor(x, p_w)
+    return (a,))");
+  });
+  EXPECT_THAT(error, HasSubstr("the program has no value for 'p_w'"));
+}
+
+TEST(Schedule, CountsBytesOfEveryLaunch) {
+  Plans p(R"(
+def forward(self, x: "f32[8, 16]"):
+    a = torch.ops.aten.neg.default(x)
+    s = torch.ops.aten.sum.dim_IntList(a, [1])
+    return (s,))");
+  ASSERT_EQ(p.plan().launches.size(), 1u);
+  EXPECT_EQ(p.plan().launches[0].bytes_read, SymInt(8 * 16 * 4));
+  EXPECT_EQ(p.plan().launches[0].bytes_written, SymInt(8 * 4));
+}
+
+// -------------------------------------------------------------------------------------------------------------
+// plan_memory
+
+TEST(PlanMemory, LifetimesSpanTheLaunchesThatUseABuffer) {
+  Plans p(R"(
+def forward(self, x: "f32[4, 4]"):
+    a = torch.ops.aten.mm.default(x, x)
+    b = torch.ops.aten.mm.default(a, x)
+    c = torch.ops.aten.mm.default(b, b)
+    return (c,))");
+  EXPECT_EQ(std::pair(p.buffer("a").first_launch, p.buffer("a").last_launch), std::pair(0, 1));
+  EXPECT_EQ(std::pair(p.buffer("b").first_launch, p.buffer("b").last_launch), std::pair(1, 2));
+  EXPECT_EQ(std::pair(p.buffer("c").first_launch, p.buffer("c").last_launch), std::pair(2, 2));
+  EXPECT_EQ(std::pair(p.buffer("x").first_launch, p.buffer("x").last_launch), std::pair(0, 2));
+  EXPECT_EQ(p.buffer("c").kind, PlanBuffer::Kind::Output);
+}
+
+TEST(PlanMemory, LoopMayOverwriteAnOperandThatDies) {
+  Plans p(R"(
+def forward(self, x: "f32[4, 4]"):
+    a = torch.ops.aten.mm.default(x, x)
+    b = torch.ops.aten.sin.default(a)
+    c = torch.ops.aten.mm.default(b, x)
+    return (c,))");
+  EXPECT_EQ(p.over("b"), "a");
+}
+
+/// The text between product and product decides: what is read at another place, later, or in another type must stay.
+class NotInPlace : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(NotInPlace, KeepsItsOwnMemory) {
+  const std::string text =
+      "def forward(self, x: \"f32[4, 4]\", d: \"f64[4, 4]\"):\n    a = torch.ops.aten.mm.default(x, x)\n" +
+      std::string(GetParam());
+  EXPECT_EQ(Plans(text.c_str()).over("b"), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Reads, NotInPlace,
+    ::testing::Values(
+        // transposed
+        "    t = torch.ops.aten.permute.default(a, [1, 0])\n    b = torch.ops.aten.sin.default(t)\n    c = "
+        "torch.ops.aten.mm.default(b, x)\n    return (c,)",
+        // needed again
+        "    b = torch.ops.aten.sin.default(a)\n    c = torch.ops.aten.mm.default(b, a)\n    return (c,)",
+        // smaller
+        "    t = torch.ops.aten.slice.Tensor(a, 0, 0, 2)\n    b = torch.ops.aten.sin.default(t)\n    c = "
+        "torch.ops.aten.mm.default(b, x)\n    return (c,)",
+        // wider type
+        "    b = torch.ops.aten._to_copy.default(a, dtype = torch.float64)\n    c = torch.ops.aten.mm.default(b, d)\n  "
+        "  return (c,)",
+        // a result of its own for the caller
+        "    b = torch.ops.aten.sin.default(a)\n    return (b,)",
+        // read at two places
+        "    t = torch.ops.aten.permute.default(a, [1, 0])\n    s = torch.ops.aten.add.Tensor(a, t)\n    b = "
+        "torch.ops.aten.sin.default(s)\n"
+        "    c = torch.ops.aten.mm.default(b, x)\n    return (c,)"));
+
+}  // namespace
+}  // namespace strata
