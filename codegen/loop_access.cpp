@@ -273,14 +273,25 @@ llvm::Value* KernelEmitter::load_lanes(BufferId buffer, const Address& a, Value*
   bool strided = a.kind == Address::Kind::Strided;
   if (strided && a.step == 1) return load_contiguous(buffer, a, mask, false);
   if (strided && a.step == -1) return load_contiguous(buffer, a, mask, true);
-  const bool prefix = !mask || (mask == active_ && active_count_);
-  if (strided && prefix && a.step >= 2 && a.step <= 4) return load_interleaved(buffer, a, mask != nullptr);
+  if (strided && a.step >= 2 && a.step <= 4) return load_interleaved(buffer, a, mask);
   return gather(buffer, pointers(buffer, a), mask);
+}
+
+/// A lane mask for vector `v` of an interleaved load: only the elements that lanes want, where their lane counts.
+llvm::Value* KernelEmitter::spread(Value* mask, unsigned step, unsigned v) {
+  llvm::SmallVector<int, 64> picks;
+  for (unsigned i = 0; i < lanes_; ++i) {
+    unsigned place = v * lanes_ + i;
+    bool wanted = place % step == 0 && place / step < lanes_;
+    picks.push_back(static_cast<int>(wanted ? place / step : lanes_));
+  }
+  return b_.CreateShuffleVector(mask, llvm::Constant::getNullValue(mask->getType()), picks);
 }
 
 /// A small stride: whole vectors and a shuffle are cheaper than a gather. Nothing behind the last lane's element is
 /// read.
-llvm::Value* KernelEmitter::load_interleaved(BufferId buffer, const Address& a, bool partial) {
+llvm::Value* KernelEmitter::load_interleaved(BufferId buffer, const Address& a, Value* mask) {
+  const bool partial = mask && mask == active_ && active_count_;
   llvm::Type* element = math_.memory_type(k_.buffers[buffer].dtype);
   auto step = static_cast<unsigned>(*a.step);
   auto* type = FixedVectorType::get(element, lanes_);
@@ -302,6 +313,8 @@ llvm::Value* KernelEmitter::load_interleaved(BufferId buffer, const Address& a, 
     if (partial) {
       Value* elements = b_.CreateAdd(lane_numbers(i32), b_.CreateVectorSplat(lanes_, b_.getInt32(v * lanes_)));
       part = b_.CreateMaskedLoad(type, place, align_of(buffer), b_.CreateICmpULE(elements, limit), zero);
+    } else if (mask) {
+      part = b_.CreateMaskedLoad(type, place, align_of(buffer), spread(mask, step, v), zero);
     } else if (count == lanes_) {
       part = b_.CreateAlignedLoad(type, place, align_of(buffer));
     } else {

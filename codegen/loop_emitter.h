@@ -94,7 +94,8 @@ class KernelEmitter {
   Value* load_uniform(const loop::Scalar& s, const Address& a, bool vector);
   Value* load_lanes(loop::BufferId buffer, const Address& a, Value* mask);
   Value* load_contiguous(loop::BufferId buffer, const Address& a, Value* mask, bool reversed);
-  Value* load_interleaved(loop::BufferId buffer, const Address& a, bool partial);
+  Value* load_interleaved(loop::BufferId buffer, const Address& a, Value* mask);
+  Value* spread(Value* mask, unsigned step, unsigned v);
   Value* gather(loop::BufferId buffer, Value* addresses, Value* mask);
   void emit_store(const loop::Store& s);
   void store_scalar(const loop::Store& s, const Address& a, Value* value);
