@@ -28,10 +28,11 @@ WeightedKeys keys_of(const KernelCost& k, const CapturedNodes& captured) {
   return keys;
 }
 
-/// Operators in program order.
+/// Operators in program order, each once per row.
 void add_operators(const KernelCost& k, const CapturedNodes& captured, KernelChange& change) {
   for (const auto& [id, count] : k.captured) {
     const trace::NodeRecord& node = captured.nodes().at(id);
+    if (std::find(change.operators.begin(), change.operators.end(), node.name) != change.operators.end()) continue;
     change.operators.push_back(node.name);
     change.targets.push_back(node.target);
   }
