@@ -174,6 +174,8 @@ class Functionalizer {
     if (same_elements().contains(view.target)) return b.reshape(value, whole->tensor().shape);
     const size_t rank = whole->tensor().shape.size();
     if (view.target == "aten.transpose.int") return b.transpose(value, call.constant(1), call.constant(2));
+    if (view.target == "aten.mT.default" || view.target == "aten.adjoint.default") return b.transpose(value, -2, -1);
+    if (view.target == "aten.narrow.default") return write_slice(b, whole, value, call.dim(1, rank), call.integer(2));
     if (view.target == "aten.t.default") return rank < 2 ? value : b.transpose(value, 0, 1);
     if (view.target == "aten.permute.default") return b.permute(value, inverse(call.constants(1), rank, view));
     if (view.target == "aten.select.int") {

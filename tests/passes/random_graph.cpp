@@ -41,8 +41,8 @@ bool is_excluded(const OpDef& op) {
 
 /// Division by zero is an error for integers, and so are most powers.
 bool needs_floats(std::string_view target) {
-  return has_name(target,
-                  {"floor_divide", "remainder.", "fmod.", "Tensor_mode", "Scalar_mode", "aten.pow", "cumprod", "prod"});
+  return has_name(target, {"floor_divide", "div_", "remainder.", "fmod.", "Tensor_mode", "Scalar_mode", "aten.pow",
+                           "cumprod", "prod"});
 }
 
 class Generator {

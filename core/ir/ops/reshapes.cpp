@@ -97,6 +97,18 @@ Tensor reshaped(const Tensor& t, const std::vector<int64_t>& shape) {
   int64_t n = 1;
   for (int64_t s : shape) n *= s;
   if (n != t.numel()) throw_user("a tensor " + t.str() + " cannot be seen with " + std::to_string(n) + " elements");
+  if (!t.is_contiguous()) {  // what an in-place operator writes through a view must reach its operand
+    TensorType type;
+    type.shape.assign(t.shape.begin(), t.shape.end());
+    type.strides.emplace(t.strides.begin(), t.strides.end());
+    if (const auto strides = view_strides(type, {shape.begin(), shape.end()})) {
+      Tensor view = t;
+      view.shape = shape;
+      view.strides.clear();
+      for (const SymInt& s : *strides) view.strides.push_back(s.value());
+      return view;
+    }
+  }
   Tensor out = t.contiguous();
   out.shape = shape;
   out.strides = contiguous_strides(std::span<const int64_t>(shape));
