@@ -43,6 +43,7 @@ class Fuser {
     collect();
     choose_layouts();
     fuse_post_operations();
+    choose_pooling_layouts();
     fuse_loops();
     return finish();
   }
@@ -171,6 +172,37 @@ class Fuser {
       return true;
     }
     return false;
+  }
+
+  // ---------------------------------------------------------------------------------------------- layouts of pooling
+
+  /// Pooling between convolutions works on channels-last data, which is how convolutions hand results to each other: windows then are whole vectors
+  /// of channels, and nothing has to be reordered.
+  void choose_pooling_layouts() {
+    for (const auto& node : graph_.nodes()) {
+      if (!is_window(*node) || node->tensor().shape.size() != 4) continue;
+      const Node* input = node->args.at(0).node();
+      if (output_bases_.contains(node.get()) || output_bases_.contains(input) || !made_by_convolution(*input)) continue;
+      if (!read_by(*input, [&](const Node& reader) { return &reader == node.get(); }) || !read_by(*node, [&](const Node& r) { return in_convolution(r); }))
+        continue;
+      fused_.layouts.chosen_strides[input] = channels_last(input->tensor().shape);
+      fused_.layouts.chosen_strides[node.get()] = channels_last(node->tensor().shape);
+    }
+  }
+
+  static std::vector<SymInt> channels_last(const std::vector<SymInt>& s) { return {s[1] * s[2] * s[3], SymInt(1), s[1] * s[3], s[1]}; }
+
+  bool in_convolution(const Node& node) const {
+    const auto it = group_of_.find(&node);
+    return it != group_of_.end() && groups_[it->second].front()->is("aten.convolution.default");
+  }
+
+  /// The node is what a convolution's group leaves behind.
+  bool made_by_convolution(const Node& node) const { return in_convolution(node) && groups_[group_of_.at(&node)].back() == &node; }
+
+  template <class Predicate> bool read_by(const Node& node, Predicate&& all) const {
+    const auto it = readers_.find(&node);
+    return it != readers_.end() && std::all_of(it->second.begin(), it->second.end(), [&](const Node* r) { return all(*r); });
   }
 
   // -------------------------------------------------------------------------------------------------------------- loops
@@ -357,8 +389,7 @@ class Fuser {
       group.kind = is_library(first) ? FusionGroup::Kind::Library : is_opaque(first) ? FusionGroup::Kind::Opaque : FusionGroup::Kind::Loop;
       if (group.kind == FusionGroup::Kind::Library) {
         group.stored = {group.nodes.back()};
-        const auto strides = fused_.layouts.chosen_strides.find(&first);
-        if (strides != fused_.layouts.chosen_strides.end() && group.nodes.size() > 1) fused_.layouts.chosen_strides.erase(strides);
+        if (group.nodes.size() > 1) fused_.layouts.chosen_strides.erase(&first);
       } else {
         group.stored = stored_of(group.nodes);
       }

@@ -119,7 +119,9 @@ class LibraryLowering {
     const auto& shape = nodes[0]->tensor().shape;
     out_.call.result.dtype = nodes[0]->tensor().dtype;
     out_.call.result.shape = shape;
-    out_.call.result.strides = library_result_strides(*nodes[0]);
+    const auto chosen = layouts_.chosen_strides.find(nodes.back());
+    const bool as_root = chosen != layouts_.chosen_strides.end() && nodes.back()->tensor().shape == shape;
+    out_.call.result.strides = as_root ? chosen->second : library_result_strides(*nodes[0]);
     for (size_t i = 1; i < nodes.size(); ++i) {
       auto match = match_post_op(*nodes[i], nodes[i - 1], why_not);
       if (!match) return false;

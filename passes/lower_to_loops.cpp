@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "core/support/error.h"
 #include "passes/loop_axes.h"
@@ -130,7 +131,7 @@ class GroupLowering {
 
   void make_axes() {
     point_.assign(domain_.shape.size(), SymInt(0));
-    for (size_t d = 0; d < domain_.shape.size(); ++d) {
+    for (size_t d : axis_order()) {
       if (domain_.shape[d] == SymInt(1)) continue;
       const AxisId axis = body_.axis(domain_.reduced[d] ? "r" : "i", domain_.shape[d]);
       point_[d] = body_.axis_index(axis);
@@ -139,6 +140,18 @@ class GroupLowering {
     // Folding a single element is still folding: the rule's preparation and finish apply.
     const bool folds = !reductions_.empty() || (special_ && is_scan(*special_));
     if (folds && inner_.empty()) inner_.push_back(body_.axis("r", 1));
+  }
+
+  /// Dimensions as they lie in memory, outermost first: of the result where its layout was chosen, else as they are numbered.
+  std::vector<size_t> axis_order() const {
+    std::vector<size_t> order(domain_.shape.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    const Node* stored = group_.stored.back();
+    const auto it = layouts().chosen_strides.find(stored);
+    if (it == layouts().chosen_strides.end() || it->second.size() != order.size()) return order;
+    const auto stride = [&](size_t d) { return hint(it->second[d]).value_or(0); };
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return stride(a) > stride(b); });
+    return order;
   }
 
   // -------------------------------------------------------------------------------------------------------- reductions
@@ -320,7 +333,7 @@ class GroupLowering {
     buffers_.push_back(&node);
     loop::Store s;
     s.buffer = buffer;
-    s.index = flat(index, contiguous_strides(node.tensor().shape));
+    s.index = flat(index, layouts().strides(&node));
     // Stores round to 16-bit floats by themselves.
     s.value = body_.cast(v, compute_dtype(node.tensor().dtype));
     s.node = node.id;
