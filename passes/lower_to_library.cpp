@@ -297,6 +297,10 @@ std::optional<PostOpMatch> match_post_op(const Node& node, const Node* chain, st
   }
   const Call call(node);
   const size_t i = left ? 1 : 0;
+  if (call.is_integer_scalar(i) && !call.integer(i).is_const()) {
+    why_not = "the number that '" + node.name + "' takes is a size";
+    return {};
+  }
   match.op.kind = PostOp::Kind::Linear;
   match.op.alpha = mul ? call.number(i) : 1;
   match.op.beta = mul ? 0 : sub ? -call.number(i) : call.number(i);

@@ -194,6 +194,7 @@ class GroupLowering {
     r.node = node.id;
     const bool by_position = r.combine == loop::Combine::ArgMax || r.combine == loop::Combine::ArgMin;
     r.dtype = by_position || rule.finish ? compute_dtype(body_.dtype(element)) : compute_dtype(node.tensor().dtype);
+    if (r.combine == loop::Combine::Any || r.combine == loop::Combine::All) r.dtype = DType::Bool;  // of uint8 they are uint8
     r.value = body_.cast(element, r.dtype);
     if (by_position) r.position = body_.index(linear(point_, domain_, true));
     return r;

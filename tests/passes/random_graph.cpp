@@ -41,7 +41,7 @@ bool is_excluded(const OpDef& op) {
 
 /// Division by zero is an error for integers, and so are most powers.
 bool needs_floats(std::string_view target) {
-  return has_name(target, {"floor_divide", "div_", "remainder.", "fmod.", "Tensor_mode", "Scalar_mode", "aten.pow",
+  return has_name(target, {"floor_divide", "lerp", "div_", "remainder.", "fmod.", "Tensor_mode", "Scalar_mode", "aten.pow",
                            "cumprod", "prod"});
 }
 
@@ -81,9 +81,9 @@ class Generator {
   }
 
   void add_symbol(const std::string& name) {
-    symbols_.push_back(graph_.env().symbol({name, {2, 64}, std::nullopt, 4, ""}));
+    symbols_.push_back(graph_.env().symbol({name, {4, 64}, std::nullopt, 5, ""}));
     bindings_.resize(graph_.env().symbol_count());
-    bindings_.back() = static_cast<int64_t>(2 + below(7));
+    bindings_.back() = static_cast<int64_t>(4 + below(7));
     // The input that says how large the symbol is, whatever becomes of the others.
     Node* node = graph_.placeholder("size_of_" + name, Type::of(DType::F32, {symbols_.back()}));
     specs_.emplace_back(node, InputSpec{});
@@ -278,6 +278,7 @@ class Generator {
     Node* y = broadcastable(x);
     if (op == "aten.where.self") {
       Node* condition = broadcastable(x);
+      if (!broadcasts(shape(condition), shape(y))) return nullptr;
       if (condition->tensor().dtype != DType::Bool) condition = call("aten.gt.Scalar", {condition, 0});
       return call(op, {condition, x, y});
     }
