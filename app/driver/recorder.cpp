@@ -411,6 +411,9 @@ void Recorder::scheduled(const Graph& graph, const Scheduled& scheduled) {
   std::unordered_map<NodeId, int64_t> group_of;
   for (size_t g = 0; g < scheduled.groups.size(); ++g)
     for (const Node* node : scheduled.groups[g].nodes) group_of[node->id] = static_cast<int64_t>(g) + 1;
+  // A view that only one kernel reads through belongs to it.
+  for (const auto& [id, fate] : scheduled.fates)
+    if (fate.launches.size() == 1) group_of.try_emplace(id, fate.launches.front() + 1);
   std::vector<trace::NodeRecord> nodes = r.records_of(graph);
   for (trace::NodeRecord& n : nodes)
     if (const auto it = group_of.find(static_cast<NodeId>(n.id)); it != group_of.end()) n.group = it->second;
