@@ -114,6 +114,9 @@ Graph graph_from_trace(trace::Reader& reader, const trace::SnapshotRecord& snaps
                            graph.size()));
   Annotator annotator(reader, snapshot.compile);
   for (size_t i = 0; i < nodes.size(); ++i) {
+    if (graph.nodes()[i]->name != nodes[i].name)
+      throw_user(fmt::format("stage '{}' cannot be read as a graph: node '{}' stands out of order", snapshot.stage,
+                             nodes[i].name));
     annotator.annotate(*graph.nodes()[i], nodes[i]);
     graph.ids()->next = std::max(graph.ids()->next, graph.nodes()[i]->id + 1);
   }

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "core/runtime/npy.h"
 #include "tests/app/cases.h"
 #include "tests/capture/zip_writer.h"
@@ -170,6 +172,26 @@ TEST_F(WrongTrace, DamagedFiles) {
   for (const char* command : {"graphs", "stages", "passes", "show", "profile"}) {
     const Finished f = strata({command, folder_.file("corrupt.strata")});
     EXPECT_EQ(f.code, 2) << command << f.err;
+  }
+}
+
+TEST_F(WrongTrace, DamageAnywhereIsNoCrash) {
+  const unsigned seed = std::random_device{}();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 random(seed);
+  const std::string whole = read_text(trace()), damaged = folder_.file("damaged.strata");
+  for (int i = 0; i < 12; ++i) {
+    std::string bytes = whole;
+    for (int k = 0; k < 200; ++k) bytes[100 + random() % (bytes.size() - 100)] = static_cast<char>(random());
+    write_text(damaged, bytes);
+    for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+             {"show", damaged, "--stage", "scheduled"},
+             {"profile", damaged, "--by", "line"},
+             {"export", damaged, "--stage", "scheduled", "-o", folder_.file("damaged.svg")},
+             {"diff", trace(), damaged}}) {
+      const Finished f = strata(words);
+      EXPECT_TRUE(f.code == 0 || f.code == 2) << words[0] << " " << f.code << "\n" << f.err;
+    }
   }
 }
 
