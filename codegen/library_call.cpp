@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <list>
 
 #include "codegen/library_attention.h"
@@ -22,19 +23,21 @@ constexpr size_t kInstances = 32;
 class Kernel : public LibraryKernel {
  public:
   Kernel(const LibraryCall& call, std::span<const Tensor* const> constants, const CompileOptions& options,
-         std::shared_ptr<Scratch> scratch, bool aliased)
+         std::shared_ptr<Scratch> scratch, bool aliased, KnownBounds bounds)
       : call_(call),
         constants_(constants.begin(), constants.end()),
         prepack_(options.prepack),
         scratch_(std::move(scratch)),
-        aliased_(aliased) {
+        aliased_(aliased),
+        bounds_(std::move(bounds)) {
     check();
     collect_symbols();
-    if (symbols_.empty()) instance_for({}, options.threads > 0 ? options.threads : thread_count());
+    if (symbols_.empty()) entry_for({}, options.threads > 0 ? options.threads : thread_count());
   }
 
   void run(const LaunchArgs& args) override {
-    Instance& instance = last_ && matches(*last_, args) ? last_->instance : instance_for(args.symbols, args.threads);
+    Entry& entry = last_ && matches(*last_, args) ? *last_ : entry_for(args.symbols, args.threads);
+    Instance& instance = choose(entry, args);
     instance.run({args.buffers, scratch_->data(), args.threads});
   }
 
@@ -46,6 +49,7 @@ class Kernel : public LibraryKernel {
     std::string text;
     if (!last_) return "sizes are not known before the first run\n";
     for (const auto& step : last_->instance.steps) text += step->describe();
+    if (last_->instance.drops_nan) text += "  runs unfused when NaN or infinity is possible\n";
     return text.empty() ? "nothing to do\n" : text;
   }
 
@@ -55,6 +59,8 @@ class Kernel : public LibraryKernel {
     std::vector<int64_t> key;
     int threads;
     Instance instance;
+    std::unique_ptr<BoundCheck> check;  // null: nothing to prove and nobody to tell
+    std::unique_ptr<Instance> exact;    // for when the check fails; made when it first does
   };
 
   void check() const;
@@ -66,7 +72,10 @@ class Kernel : public LibraryKernel {
     }
     return true;
   }
-  Instance& instance_for(const SymBindings& symbols, int threads);
+  Entry& entry_for(const SymBindings& symbols, int threads);
+  void make(Entry& entry, const SymBindings& symbols);
+  Instance make_instance(ConcreteCall& call, bool keep_nan);
+  Instance& choose(Entry& entry, const LaunchArgs& args);
   View view(const LibraryOperand& operand, const SymBindings& symbols) const;
   ConcreteCall concrete(const SymBindings& symbols, int threads);
   void build(const ConcreteCall& call, Instance& instance);
@@ -78,6 +87,7 @@ class Kernel : public LibraryKernel {
   bool prepack_;
   std::shared_ptr<Scratch> scratch_;
   bool aliased_;
+  KnownBounds bounds_;
   std::vector<size_t> symbols_;
   PackedConstants packed_;
   Tensor converted_weight_;
@@ -210,7 +220,54 @@ void Kernel::build_aside(const ConcreteCall& call, Instance& instance) {
   instance.owned.push_back(std::move(memory));
 }
 
-Instance& Kernel::instance_for(const SymBindings& symbols, int threads) {
+Instance Kernel::make_instance(ConcreteCall& call, bool keep_nan) {
+  Instance made;
+  call.keep_nan = keep_nan;
+  const OmpThreads omp(call.threads);  // oneDNN divides the work when the primitive is made
+  if (aliased_) {
+    build_aside(call, made);
+  } else {
+    build(call, made);
+  }
+  scratch_->reserve(made.scratch.bytes());
+  return made;
+}
+
+void Kernel::make(Entry& entry, const SymBindings& symbols) {
+  ConcreteCall call = concrete(symbols, entry.threads);
+  convert_constant_weight(call);
+  entry.instance = make_instance(call, false);
+  const bool tells = bounds_.cell(call_.result.buffer) != nullptr;
+  if (call_.kind == "attention" || call.result.numel() == 0 || !(entry.instance.drops_nan || tells)) return;
+  entry.check = std::make_unique<BoundCheck>(call, bounds_);
+  if (!entry.instance.drops_nan || entry.check->possible()) return;
+  entry.instance = make_instance(call, true);
+  entry.check.reset();
+}
+
+/// The fused instance where it gives what the call says, else the exact one; tells others what the result is bounded
+/// by.
+Instance& Kernel::choose(Entry& entry, const LaunchArgs& args) {
+  double* told = bounds_.cell(call_.result.buffer);
+  if (told) *told = std::numeric_limits<double>::infinity();
+  if (!entry.check) return entry.instance;
+  if (!entry.instance.drops_nan) {
+    if (told) *told = entry.check->known_result();
+    return entry.instance;
+  }
+  if (entry.check->passes({args.buffers, nullptr, args.threads})) {
+    if (told) *told = entry.check->result();
+    return entry.instance;
+  }
+  if (!entry.exact) {
+    ConcreteCall call = concrete(args.symbols, entry.threads);
+    convert_constant_weight(call);
+    entry.exact = std::make_unique<Instance>(make_instance(call, true));
+  }
+  return *entry.exact;
+}
+
+Kernel::Entry& Kernel::entry_for(const SymBindings& symbols, int threads) {
   std::vector<int64_t> key;
   for (size_t id : symbols_) {
     if (id >= symbols.size() || !symbols[id]) throw_internal("a size of library call " + call_.name + " is not bound");
@@ -219,31 +276,23 @@ Instance& Kernel::instance_for(const SymBindings& symbols, int threads) {
   auto it = std::find_if(entries_.begin(), entries_.end(),
                          [&](const Entry& e) { return e.threads == threads && e.key == key; });
   if (it == entries_.end()) {
-    Entry made{std::move(key), threads, {}};
-    ConcreteCall call = concrete(symbols, threads);
-    convert_constant_weight(call);
-    const OmpThreads omp(threads);  // oneDNN divides the work when the primitive is made
-    if (aliased_) {
-      build_aside(call, made.instance);
-    } else {
-      build(call, made.instance);
-    }
-    scratch_->reserve(made.instance.scratch.bytes());
+    Entry entry{std::move(key), threads, {}, {}, {}};
+    make(entry, symbols);
     if (entries_.size() >= kInstances) entries_.pop_back();
-    entries_.push_front(std::move(made));
+    entries_.push_front(std::move(entry));
   } else {
     entries_.splice(entries_.begin(), entries_, it);
   }
   last_ = &entries_.front();
-  return last_->instance;
+  return *last_;
 }
 
 }  // namespace
 
 std::unique_ptr<LibraryKernel> compile_library_call(const LibraryCall& call, std::span<const Tensor* const> constants,
                                                     const CompileOptions& options, std::shared_ptr<Scratch> scratch,
-                                                    bool aliased) {
-  return std::make_unique<Kernel>(call, constants, options, std::move(scratch), aliased);
+                                                    bool aliased, KnownBounds bounds) {
+  return std::make_unique<Kernel>(call, constants, options, std::move(scratch), aliased, std::move(bounds));
 }
 
 }  // namespace strata::library

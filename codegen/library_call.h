@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 
+#include "codegen/library_bound.h"
 #include "codegen/library_view.h"
 #include "core/runtime/plan.h"
 
@@ -22,9 +23,9 @@ class LibraryKernel : public CompiledKernel {
 
 /// `constants[i]` is the value of the launch's buffer i if it never changes, else null; they must outlive the kernel.
 /// `aliased`: the result may share memory with an operand. Calls without symbolic sizes are built here, others on their
-/// first run. Throws Error.
+/// first run. `bounds` is what the calls of a compile tell each other. Throws Error.
 std::unique_ptr<LibraryKernel> compile_library_call(const LibraryCall& call, std::span<const Tensor* const> constants,
                                                     const CompileOptions& options, std::shared_ptr<Scratch> scratch,
-                                                    bool aliased = false);
+                                                    bool aliased = false, KnownBounds bounds = {});
 
 }  // namespace strata::library

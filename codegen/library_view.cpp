@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "codegen/library_bound.h"
 #include "core/support/error.h"
 
 namespace strata::library {
@@ -78,7 +79,7 @@ std::string describe(const ResultOp& op) {
 std::vector<ResultOp> result_ops(const ConcreteCall& call) {
   std::vector<ResultOp> ops;
   for (const PostOp& p : call.call->post_ops) {
-    ResultOp op{p.kind, p.alpha, p.beta, {}};
+    ResultOp op{p.kind, p.alpha, p.beta, {}, call.keep_nan && drops_nan(p.kind)};
     if (op.has_operand()) {
       if (p.operand < 0 || static_cast<size_t>(p.operand) >= call.operands.size()) {
         throw_internal("post-operation of " + call.call->name + " names no operand");

@@ -88,6 +88,7 @@ struct ConcreteCall {
   std::vector<bool> constant;  ///< per operand: its slot is Fixed and its bytes never change
   View result;
   int threads = 1;
+  bool keep_nan = false;  ///< what would turn NaN into a number is not left to the library
 };
 
 /// One call for one set of sizes, as steps that run one after the other.
@@ -95,6 +96,7 @@ struct Instance {
   std::vector<std::unique_ptr<Step>> steps;
   ScratchPlan scratch;
   std::vector<std::shared_ptr<const void>> owned;  ///< packed constants and the like
+  bool drops_nan = false;                          ///< a step turns NaN into a number where the call says NaN
 
   void run(const StepArgs& args) {
     for (auto& s : steps) s->run(args);
@@ -107,6 +109,7 @@ struct ResultOp {
   PostOp::Kind kind;
   double alpha = 0, beta = 0;
   View operand;
+  bool apart = false;  ///< not to be fused: a step of ours does it
   bool has_operand() const {
     return kind == PostOp::Kind::Add || kind == PostOp::Kind::Sub || kind == PostOp::Kind::Mul;
   }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "codegen/library_bound.h"
 #include "core/runtime/plan.h"
 #include "core/support/error.h"
 
@@ -183,12 +184,13 @@ OnednnAttr onednn_attr(const std::vector<ResultOp>& ops, const View& result, siz
   dnnl::post_ops post;
   std::vector<Eltwise> used;
   for (const ResultOp& op : ops) {
-    if (made.taken >= most || post.len() + 2 > 32) break;
+    if (made.taken >= most || op.apart || post.len() + 2 > 32) break;
     if (!op.has_operand()) {
       const std::vector<Eltwise> wanted = eltwise_of(op);
       if (std::any_of(wanted.begin(), wanted.end(), [&](const Eltwise& e) { return clashes(e, used); })) break;
       for (const Eltwise& e : wanted) post.append_eltwise(1.0f, e.algorithm, e.alpha, e.beta);
       used.insert(used.end(), wanted.begin(), wanted.end());
+      made.drops_nan = made.drops_nan || drops_nan(op.kind);
       ++made.taken;
       continue;
     }

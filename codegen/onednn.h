@@ -56,9 +56,11 @@ std::unique_ptr<Step> make_onednn_reorder(const dnnl::memory::desc& from, Slot f
 struct OnednnAttr {
   dnnl::primitive_attr attr;
   std::vector<OnednnArg> args;
-  size_t taken = 0;  ///< operations in it
+  size_t taken = 0;        ///< operations in it
+  bool drops_nan = false;  ///< one of them turns NaN into a number
 };
-/// The longest prefix, at most `most` operations, that oneDNN's fast kernels take for a result laid out as `result`.
+/// The longest prefix, at most `most` operations and none that is to be done apart, that oneDNN's fast kernels take for
+/// a result laid out as `result`.
 OnednnAttr onednn_attr(const std::vector<ResultOp>& ops, const View& result, size_t channel, size_t most);
 
 /// Whether an implementation is one of the fast ones (the reference ones are slower than ours).

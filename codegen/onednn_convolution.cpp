@@ -290,6 +290,7 @@ bool build_onednn_convolution(const ConcreteCall& call, PackedConstants& packed,
   made.steps.push_back(make_onednn_step(p->primitive, std::move(args), describe_primitive(*p, call, shape, ops)));
   if (wanted != p->out) made.steps.push_back(make_onednn_reorder(p->out, out_slot, wanted, out.slot, made.scratch));
   if (!rest.empty() || !to_result) made.steps.push_back(make_epilogue(out, call.result, rest));
+  made.drops_nan = p->attr.drops_nan;
   instance = std::move(made);
   return true;
 }

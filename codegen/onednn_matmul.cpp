@@ -46,7 +46,7 @@ void add_bias(const ConcreteCall& call, Product& p, Instance& instance) {
   if (c.beta != 1) {
     const View scaled = instance.scratch.tensor(DType::F32, bias.shape);
     instance.steps.push_back(make_copy(bias, scaled));
-    instance.steps.push_back(make_epilogue(scaled, scaled, {{PostOp::Kind::Linear, c.beta, 0, {}}}));
+    instance.steps.push_back(make_epilogue(scaled, scaled, {{PostOp::Kind::Linear, c.beta, 0, {}, false}}));
     bias = scaled;
   }
   bias = with_rank(std::move(bias), p.result.rank());
@@ -54,7 +54,7 @@ void add_bias(const ConcreteCall& call, Product& p, Instance& instance) {
     for (size_t d = 0; d + 1 < bias.rank(); ++d) bias.shape[d] = 1;
     p.bias = std::move(bias);
   } else {
-    p.ops.push_back({PostOp::Kind::Add, 0, 0, std::move(bias)});
+    p.ops.push_back({PostOp::Kind::Add, 0, 0, std::move(bias), false});
   }
 }
 
@@ -245,6 +245,7 @@ bool build_onednn_matmul(const ConcreteCall& call, PackedConstants& packed, Inst
   const std::vector<ResultOp> rest(p.ops.begin() + static_cast<int64_t>(found->attr.taken), p.ops.end());
   const bool in_place = into.slot.kind == p.result.slot.kind && into.slot.kind == Slot::Kind::Buffer;
   if (!rest.empty() || !in_place) made.steps.push_back(make_epilogue(into, p.result, rest));
+  made.drops_nan = found->attr.drops_nan;
   instance = std::move(made);
   return true;
 }
