@@ -76,6 +76,9 @@ class Annotator {
 
   void annotate(Node& node, const trace::NodeRecord& r) {
     node.id = static_cast<NodeId>(r.id);
+    // How the text was written that the records were made into is no property of the graph.
+    node.meta.extra.erase("fx.comment");
+    node.meta.extra.erase("fx.clean_up");
     node.meta.module_path = r.module;
     node.meta.role = role_of(r.role);
     node.meta.source = stack(r.stack);
