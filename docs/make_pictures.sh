@@ -2,7 +2,7 @@
 # Copyright 2026 The Strata Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Makes the pictures of docs/images: sincos and cnn_fmnist, as captured and as scheduled.
+# Makes the pictures of docs/images: sincos and cnn_fmnist, as captured and as scheduled; the window on bert.
 #
 #     docs/make_pictures.sh [BUILD]
 #
@@ -24,3 +24,8 @@ picture() { # NAME PROGRAM
 
 picture sincos examples/sincos/sincos.pt2
 picture cnn_fmnist "$build/models/cnn_fmnist/cnn_fmnist.pt2"
+
+# The window on bert, with times.
+"$strata" run "$build/models/bert/bert.pt2" --repeat 20 --trace "$traces/bert.strata" >/dev/null
+QT_QPA_PLATFORM=offscreen "$build/bin/strata-studio" "$traces/bert.strata" --stage scheduled --select gelu --view code \
+  --screenshot docs/images/window_bert_scheduled.png --size 1600x1000
