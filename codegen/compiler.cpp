@@ -44,6 +44,39 @@ bool is_aliased(const Plan& plan, const LibraryCall& call, const Launch& launch)
                      [&](const LibraryOperand& o) { return root_of(plan, launch.buffers[o.buffer]) == result; });
 }
 
+/// Per launch: whether it may write its buffer i.
+std::vector<bool> written_by(const Launch& launch) {
+  std::vector<bool> writes(launch.buffers.size(), true);  // of an opaque call nothing is known
+  if (const auto* call = std::get_if<LibraryCall>(&launch.work)) {
+    for (size_t i = 0; i < writes.size(); ++i) writes[i] = call->result.buffer == static_cast<int>(i);
+  } else if (const auto* kernel = std::get_if<loop::Kernel>(&launch.work)) {
+    for (size_t i = 0; i < writes.size() && i < kernel->buffers.size(); ++i)
+      writes[i] = kernel->buffers[i].role != loop::BufferRole::Input;
+  }
+  return writes;
+}
+
+/// Per buffer: written by one library call alone, and all of it. Only of these can its maker say how large its values
+/// get.
+std::vector<bool> made_by_one_call(const Plan& plan) {
+  std::vector<bool> whole(plan.buffers.size(), false);
+  std::vector<int> writers(plan.buffers.size(), 0);
+  for (const Launch& launch : plan.launches) {
+    const std::vector<bool> writes = written_by(launch);
+    for (size_t i = 0; i < writes.size(); ++i) writers[launch.buffers[i]] += writes[i];
+    const auto* call = std::get_if<LibraryCall>(&launch.work);
+    if (!call) continue;
+    const int b = launch.buffers[call->result.buffer];
+    whole[b] = call->result.offset == SymInt(0) && call->result.shape == plan.buffers[b].shape;
+  }
+  for (size_t b = 0; b < whole.size(); ++b) {
+    const PlanBuffer::Kind kind = plan.buffers[b].kind;
+    const bool fresh = kind == PlanBuffer::Kind::Temporary || kind == PlanBuffer::Kind::Output;
+    whole[b] = whole[b] && writers[b] == 1 && fresh;
+  }
+  return whole;
+}
+
 class CpuCompiler : public KernelCompiler {
  public:
   std::string name() const override { return "cpu"; }
@@ -55,10 +88,12 @@ class CpuCompiler : public KernelCompiler {
     const std::vector<const Tensor*> constants = constants_of(plan);
     check_buffers(plan);
     const std::vector<LibraryCall> calls = library::lay_out_channels_last(plan);
+    const std::vector<bool> bounded = made_by_one_call(plan);
+    const auto bounds = std::make_shared<std::vector<double>>(plan.buffers.size());
     for (size_t i = 0; i < plan.launches.size(); ++i) {
       const Launch& launch = plan.launches[i];
       if (std::holds_alternative<LibraryCall>(launch.work)) {
-        kernels[i] = compile_library(plan, calls[i], launch, constants, options, scratch, i);
+        kernels[i] = compile_library(plan, calls[i], launch, constants, options, scratch, i, {bounds, {}}, bounded);
       } else if (std::holds_alternative<OpaqueCall>(launch.work)) {
         kernels[i] = compile_opaque_call(plan, launch);
       }
@@ -100,10 +135,15 @@ class CpuCompiler : public KernelCompiler {
   std::unique_ptr<CompiledKernel> compile_library(const Plan& plan, const LibraryCall& call, const Launch& launch,
                                                   const std::vector<const Tensor*>& constants,
                                                   const CompileOptions& options,
-                                                  const std::shared_ptr<library::Scratch>& scratch, size_t index) {
+                                                  const std::shared_ptr<library::Scratch>& scratch, size_t index,
+                                                  library::KnownBounds bounds, const std::vector<bool>& bounded) {
     std::vector<const Tensor*> mine;
-    for (int b : launch.buffers) mine.push_back(constants[b]);
-    auto kernel = library::compile_library_call(call, mine, options, scratch, is_aliased(plan, call, launch));
+    for (int b : launch.buffers) {
+      mine.push_back(constants[b]);
+      bounds.cells.push_back(bounded[b] ? b : -1);
+    }
+    auto kernel =
+        library::compile_library_call(call, mine, options, scratch, is_aliased(plan, call, launch), std::move(bounds));
     if (options.keep_artifacts) {
       CodeArtifact text{"library", kernel->describe(), {}};
       const auto lines = std::count(text.text.begin(), text.text.end(), '\n');

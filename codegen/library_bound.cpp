@@ -20,6 +20,9 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// A third of float's largest: room for the rounding of very long sums.
 constexpr double kLimit = 1e38;
+constexpr double kLimitF16 = 6e4;
+/// Of what is told to others: results are rounded.
+constexpr double kSlack = 1.01;
 /// Bytes below which a second thread costs more than it saves.
 constexpr int64_t kGrainBytes = 128 * 1024;
 
@@ -140,7 +143,9 @@ struct Scan {
 }  // namespace
 
 bool drops_nan(PostOp::Kind kind) {
-  return kind == PostOp::Kind::Relu || kind == PostOp::Kind::Clamp || kind == PostOp::Kind::HardSigmoid;
+  using K = PostOp::Kind;
+  return kind == K::Relu || kind == K::Clamp || kind == K::HardSigmoid || kind == K::Sigmoid || kind == K::Tanh ||
+         kind == K::Elu;
 }
 
 double max_magnitude(const View& view, const StepArgs& args) {
@@ -167,6 +172,7 @@ BoundCheck::BoundCheck(const ConcreteCall& call, const KnownBounds& bounds) {
   const int64_t terms =
       is_matmul ? call.operands[0].shape.back() : b.numel() / std::max<int64_t>(1, call.result.shape[1]);
   gain_ = (is_matmul ? std::abs(c.alpha) : 1.0) * static_cast<double>(terms);
+  result_limit_ = call.result.dtype == DType::F16 ? kLimitF16 : kLimit;
   bias_gain_ = !c.has_bias ? 0.0 : is_matmul ? std::abs(c.beta) : 1.0;
   for (const PostOp& p : c.post_ops) {
     ops_.push_back({p.kind, p.alpha, p.beta, p.operand});
@@ -248,7 +254,7 @@ bool BoundCheck::evaluate() {
     bound = after(ops_[i], bound);
     if (i + 1 < checked_ && !(bound < kLimit)) fine = false;
   }
-  result_ = fine && bound < kLimit ? bound : kInfinity;
+  result_ = fine && bound < result_limit_ ? bound * kSlack : kInfinity;
   return fine;
 }
 

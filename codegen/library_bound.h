@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Proof, before a call runs, that no NaN can arise in it. The library's fused relu and clamp turn NaN into a number;
-/// they may only be used where the program as written has none.
+/// Proof, before a call runs, that no NaN can arise in it. Some of the library's fused operations (relu, clamp) turn
+/// NaN into a number; they may only be used where the program as written has none.
 
 #include <memory>
 #include <vector>
@@ -12,8 +12,10 @@
 
 namespace strata::library {
 
-/// Whether the library's version of this operation turns NaN into a number. The others keep NaN, and all treat
-/// infinities as the plain operation does.
+/// Whether the library's version of this operation may turn NaN into a number. Relu and clamp (also in the hard
+/// sigmoid) always do, the sigmoid does in some primitives (transposed convolution); tanh and elu rest on the same code
+/// as it. The others end in a product or sum with the value itself, and so keep NaN. All treat infinities as the plain
+/// operation does.
 bool drops_nan(PostOp::Kind kind);
 
 /// Largest magnitude in a view of a floating type of 16 or 32 bits (0 when empty); infinity when one is infinite or
@@ -70,6 +72,7 @@ class BoundCheck {
 
   double gain_ = 1;       // of the product: |alpha| * terms in a sum
   double bias_gain_ = 0;  // |beta|
+  double result_limit_ = 0;
   std::vector<Operand> operands_;
   std::vector<Op> ops_;
   size_t checked_ = 0;  // operations up to the last that drops NaN

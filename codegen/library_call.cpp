@@ -49,7 +49,10 @@ class Kernel : public LibraryKernel {
     std::string text;
     if (!last_) return "sizes are not known before the first run\n";
     for (const auto& step : last_->instance.steps) text += step->describe();
-    if (last_->instance.drops_nan) text += "  runs unfused when NaN or infinity is possible\n";
+    if (last_->instance.drops_nan) text += "  runs unfused where a NaN is possible\n";
+    if (!last_->exact) return text.empty() ? "nothing to do\n" : text;
+    text += "unfused:\n";
+    for (const auto& step : last_->exact->steps) text += step->describe();
     return text.empty() ? "nothing to do\n" : text;
   }
 

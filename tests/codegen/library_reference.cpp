@@ -30,40 +30,6 @@ double at(const Values& v, const std::vector<int64_t>& index) {
   return v.data[flat];
 }
 
-double work(const PostOp& op, double x, double y) {
-  switch (op.kind) {
-    case PostOp::Kind::Relu:
-      return std::max(x, 0.0);
-    case PostOp::Kind::GeluErf:
-      return x / 2 * (1 + std::erf(x / std::sqrt(2.0)));
-    case PostOp::Kind::GeluTanh:
-      return x / 2 * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
-    case PostOp::Kind::Tanh:
-      return std::tanh(x);
-    case PostOp::Kind::Sigmoid:
-      return 1 / (1 + std::exp(-x));
-    case PostOp::Kind::Silu:
-      return x / (1 + std::exp(-x));
-    case PostOp::Kind::HardSwish:
-      return x * std::clamp(x + 3, 0.0, 6.0) / 6;
-    case PostOp::Kind::HardSigmoid:
-      return std::clamp(x + 3, 0.0, 6.0) / 6;
-    case PostOp::Kind::Elu:
-      return x < 0 ? op.alpha * std::expm1(x) : x;
-    case PostOp::Kind::Clamp:
-      return std::clamp(x, op.alpha, op.beta);
-    case PostOp::Kind::Linear:
-      return op.alpha * x + op.beta;
-    case PostOp::Kind::Add:
-      return x + y;
-    case PostOp::Kind::Sub:
-      return x - y;
-    case PostOp::Kind::Mul:
-      return x * y;
-  }
-  return x;
-}
-
 void matmul(const Case& c, const Values& a, const Values& b, Values& out) {
   const int64_t k = a.shape.back();
   for (int64_t i = 0; i < count(out.shape); ++i) {
@@ -210,6 +176,40 @@ void Case::result(DType dtype, std::vector<int64_t> shape, std::vector<int> orde
 
 Values Case::values(int operand) const { return {tensors[operand].shape, tensors[operand].values()}; }
 
+double reference(const PostOp& op, double x, double y) {
+  switch (op.kind) {
+    case PostOp::Kind::Relu:
+      return std::max(x, 0.0);
+    case PostOp::Kind::GeluErf:
+      return x / 2 * (1 + std::erf(x / std::sqrt(2.0)));
+    case PostOp::Kind::GeluTanh:
+      return x / 2 * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+    case PostOp::Kind::Tanh:
+      return std::tanh(x);
+    case PostOp::Kind::Sigmoid:
+      return 1 / (1 + std::exp(-x));
+    case PostOp::Kind::Silu:
+      return x / (1 + std::exp(-x));
+    case PostOp::Kind::HardSwish:
+      return x * std::clamp(x + 3, 0.0, 6.0) / 6;
+    case PostOp::Kind::HardSigmoid:
+      return std::clamp(x + 3, 0.0, 6.0) / 6;
+    case PostOp::Kind::Elu:
+      return x > 0 ? x : op.alpha * std::expm1(x);
+    case PostOp::Kind::Clamp:
+      return std::clamp(x, op.alpha, op.beta);
+    case PostOp::Kind::Linear:
+      return op.alpha * x + op.beta;
+    case PostOp::Kind::Add:
+      return x + y;
+    case PostOp::Kind::Sub:
+      return x - y;
+    case PostOp::Kind::Mul:
+      return x * y;
+  }
+  return x;
+}
+
 Values reference(const Case& c) {
   Values out{c.tensors.back().shape, {}};
   out.data.assign(static_cast<size_t>(count(out.shape)), 0.0);
@@ -223,7 +223,7 @@ Values reference(const Case& c) {
   for (const PostOp& op : c.call.post_ops) {
     const Values y = op.operand >= 0 ? c.values(op.operand) : Values{};
     for (int64_t i = 0; i < count(out.shape); ++i) {
-      out.data[i] = work(op, out.data[i], op.operand >= 0 ? at(y, unflatten(i, out.shape)) : 0);
+      out.data[i] = reference(op, out.data[i], op.operand >= 0 ? at(y, unflatten(i, out.shape)) : 0);
     }
   }
   return out;

@@ -52,5 +52,7 @@ class Case {
 };
 
 Values reference(const Case& c);
+/// One operation on one element; y is the operand's element.
+double reference(const PostOp& op, double x, double y);
 
 }  // namespace strata::library_test

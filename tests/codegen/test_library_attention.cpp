@@ -114,5 +114,28 @@ TEST(LibraryAttention, EmptySizes) {
   d.check(0);  // no keys: zeros
 }
 
+/// NaN in a query concerns its row, in a key all rows, in a value its column: with and without other keys to see.
+TEST(LibraryAttention, NanStaysNan) {
+  for (DType dtype : {DType::F32, DType::F64, DType::BF16}) {
+    for (int64_t keys : {1, 5, 200}) {
+      for (int where : {0, 1, 2}) {
+        Case c = make(dtype, 1, 1, 6, keys, 8, 9, 40 + where);
+        c.result(dtype, {1, 1, 6, 9});
+        const std::vector<const Tensor*> constants(4, nullptr);
+        auto kernel = library::compile_library_call(c.call, constants, {}, std::make_shared<library::Scratch>());
+        c.tensors[where].set(2, NAN);
+        std::vector<std::byte*> buffers;
+        for (const Tensor& t : c.tensors) buffers.push_back(t.data());
+        kernel->run({buffers.data(), {}, 2});
+        const std::vector<double> found = c.tensors.back().values();
+        for (int64_t i = 0; i < 6 * 9; ++i) {
+          const bool expected = where == 0 ? i / 9 == 0 : where == 1 || i % 9 == 2;
+          EXPECT_EQ(std::isnan(found[i]), expected) << dtype_name(dtype) << " " << keys << " " << where << " " << i;
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace strata

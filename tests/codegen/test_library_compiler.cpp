@@ -286,6 +286,49 @@ TEST(CpuCompiler, OpaqueCallsRunTheInterpreter) {
   }
 }
 
+/// What calls tell each other about magnitudes must neither hide a NaN nor outlive a run.
+TEST(CpuCompiler, NanGoesThroughChainsOfConvolutions) {
+  ResidualChain c;
+  Executor e(c.plan, make_cpu_compiler()->compile(*c.plan, {}), 2);
+  for (int64_t at : {-1, 3, -1, 16 * 49 + 24, -1}) {
+    const Tensor x = random_tensor({2, 16, 7, 7});
+    if (at >= 0) x.set(at, NAN);
+    const std::vector<double> expected = c.expected(x)[2], found = e.run({x})[0].values();
+    size_t nans = 0;
+    for (size_t i = 0; i < expected.size(); ++i) {
+      EXPECT_EQ(std::isnan(found[i]), std::isnan(expected[i])) << at << " " << i;
+      nans += std::isnan(expected[i]);
+      if (std::isnan(expected[i])) continue;
+      EXPECT_NEAR(found[i], expected[i], 1e-3 * (1 + std::abs(expected[i])));
+    }
+    EXPECT_EQ(nans > 0, at >= 0);
+  }
+}
+
+/// 1 -> 1e20 -> 1e40, which is infinite, times 0: no operand holds anything but small finite numbers.
+TEST(CpuCompiler, NanMadeInsideOfAChain) {
+  for (double scale : {1.0, 1e20}) {
+    Plans p;
+    int before = p.buffer(Kind::Input, {4, 4});
+    LibraryCall call;
+    call.kind = "matmul";
+    call.post_ops = {{PostOp::Kind::Relu, 0, 0, -1, 0}};
+    for (int i = 0; i < 2; ++i) {
+      const int w = p.buffer(Kind::Constant, {4, 4});
+      for (int k = 0; k < 16; ++k) p.plan->buffers[w].constant.set(k, k % 5 == 0 ? scale : 0);
+      const int after = p.buffer(Kind::Temporary, {4, 4}, i, i + 1);
+      p.launch(call, {before, w}, after);
+      before = after;
+    }
+    const int w = p.buffer(Kind::Constant, {4, 4});
+    for (int k = 0; k < 16; ++k) p.plan->buffers[w].constant.set(k, 0);
+    p.launch(call, {before, w}, p.buffer(Kind::Output, {4, 4}, 2, 2));
+    Executor e(p.plan, make_cpu_compiler()->compile(*p.plan, {}), 2);
+    const std::vector<double> found = e.run({Tensor::full(DType::F32, {4, 4}, 1)})[0].values();
+    for (double f : found) EXPECT_EQ(std::isnan(f), scale > 1);
+  }
+}
+
 TEST(CpuCompiler, UnknownBuffersAreOurBug) {
   ResidualChain c;
   c.plan->launches[1].buffers[0] = 77;
