@@ -218,6 +218,14 @@ RefValue Frame::mutation(const Node& node) {
   return results;
 }
 
+/// Operators that promise a new tensor even where their decomposition ends in a view of the operand.
+bool copies(const Node& node) { return node.target == "aten.copy.default" || node.target == "aten.tile.default"; }
+
+RefValue owned(const RefValue& value) {
+  const auto* t = std::get_if<Tensor>(&value.value);
+  return t ? RefValue(t->clone()) : value;
+}
+
 /// Runs the decomposition in a scratch graph whose placeholders are the operands.
 RefValue Frame::decomposed(const Node& node) {
   if (depth_ >= kMaxDepth) throw_internal("the decomposition of " + place(node) + " does not end");
@@ -237,7 +245,7 @@ RefValue Frame::decomposed(const Node& node) {
   builder.meta = node.meta;
   const std::vector<Node*> results = node.op->decompose(builder, Call(copy));
   for (const auto& step : scratch.nodes()) inner.execute(scratch, *step);
-  if (node.type.kind != Type::Kind::Tuple) return inner.get(results.at(0));
+  if (node.type.kind != Type::Kind::Tuple) return copies(node) ? owned(inner.get(results.at(0))) : inner.get(results.at(0));
   std::vector<RefValue> parts;
   for (Node* result : results) parts.push_back(inner.get(result));
   return parts;
