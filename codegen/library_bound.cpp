@@ -177,6 +177,7 @@ BoundCheck::BoundCheck(const ConcreteCall& call, const KnownBounds& bounds) {
   for (const PostOp& p : c.post_ops) {
     ops_.push_back({p.kind, p.alpha, p.beta, p.operand});
     if (drops_nan(p.kind)) checked_ = ops_.size();
+    if (std::isnan(p.alpha) || std::isnan(p.beta)) possible_ = false;
   }
   add_operands(call, bounds);
 }

@@ -39,7 +39,8 @@ class BoundCheck {
   BoundCheck(const BoundCheck&) = delete;
   BoundCheck& operator=(const BoundCheck&) = delete;
 
-  /// Whether a run could pass: no constant is infinite or NaN, and every operand can be looked at.
+  /// Whether a run could pass: no constant or parameter is NaN, no constant infinite, and every operand can be looked
+  /// at.
   bool possible() const { return possible_; }
   /// Whether no NaN can reach an operation that drops it. Operands without a known bound, or with one that is too wide,
   /// are scanned. Does not allocate.

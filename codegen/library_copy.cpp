@@ -163,6 +163,9 @@ void apply(const ResultOp& op, C* x, const C* y, int64_t n) {
     case PostOp::Kind::Elu:
       return each(x, n, [&](F v) { return v < 0 || v != v ? F(op.alpha) * std::expm1(v) : v; });
     case PostOp::Kind::Clamp:
+      if constexpr (std::is_floating_point_v<C>) {
+        if (a != a || b != b) return std::fill(x, x + n, a + b);
+      }
       return each(x, n, [=](C v) {
         v = v < a ? a : v;
         return v > b ? b : v;

@@ -190,6 +190,20 @@ TEST(CpuCompiler, DynamicBatchOfConvolutions) {
   }
 }
 
+TEST(CpuCompiler, NanInADynamicBatch) {
+  Plans p;
+  const SymInt n = p.plan->env->symbol({"s0", {0, 64}, {}, {}, ""});
+  ResidualChain c(n);
+  c.plan->env = p.plan->env;
+  Executor e(c.plan, make_cpu_compiler()->compile(*c.plan, {}), 2);
+  for (int64_t size : {2, 3, 3, 2, 1, 2}) {
+    const Tensor x = random_tensor({size, 16, 7, 7});
+    x.set((size - 1) * 16 * 49 + 3, size == 2 ? 1 : NAN);
+    const std::vector<double> expected = c.expected(x)[2], found = e.run({x})[0].values();
+    for (size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(std::isnan(found[i]), std::isnan(expected[i])) << i;
+  }
+}
+
 TEST(CpuCompiler, BuffersThatOthersReadKeepTheirLayout) {
   ResidualChain c;
   // The first temporary is also handed out: it must stay as planned.

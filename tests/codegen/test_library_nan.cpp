@@ -221,6 +221,14 @@ TEST(LibraryNan, MadeByFiniteNumbers) {
   }
 }
 
+TEST(LibraryNan, AsLimitOfAClamp) {
+  for (Form form : {Form::Matmul, Form::Conv3}) {
+    Case c = make(form, DType::F32, true, 11);
+    c.post(K::Clamp, 0, NAN);
+    for (double x : Runner(c).run()) EXPECT_TRUE(std::isnan(x));
+  }
+}
+
 TEST(LibraryNan, OnlyWhereItIsNeeded) {
   Case c = make(Form::Conv3, DType::F32, true, 8);
   c.post(K::Relu);
