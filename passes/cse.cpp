@@ -17,27 +17,41 @@ void write_list(std::string& key, const std::vector<Argument>& items) {
 
 void write_key(std::string& key, const Argument& a) {
   key += static_cast<char>('a' + a.value.index());
-  if (const auto* v = a.as<int64_t>()) key += std::to_string(*v);
-  else if (const auto* v = a.as<bool>()) key += *v ? '1' : '0';
-  else if (const auto* v = a.as<double>()) key.append(reinterpret_cast<const char*>(v), sizeof *v);  // bits: 0.0 is not -0.0
-  else if (const auto* v = a.as<std::complex<double>>()) key.append(reinterpret_cast<const char*>(v), sizeof *v);
-  else if (const auto* v = a.as<std::string>()) key += std::to_string(v->size()) + *v;
-  else if (const auto* v = a.as<SymInt>()) key += v->str();
-  else if (const auto* v = a.as<DType>()) key += dtype_abbr(*v);
-  else if (const auto* v = a.as<DeviceArg>()) key += v->name;
-  else if (const auto* v = a.as<EnumArg>()) key += v->name;
-  else if (const auto* v = a.as<ListArg>()) write_list(key, v->items);
-  else if (const auto* v = a.as<SliceArg>()) write_list(key, v->parts);
-  else if (Node* node = a.node()) key += std::to_string(node->id);
+  if (const auto* v = a.as<int64_t>())
+    key += std::to_string(*v);
+  else if (const auto* v = a.as<bool>())
+    key += *v ? '1' : '0';
+  else if (const auto* v = a.as<double>())
+    key.append(reinterpret_cast<const char*>(v), sizeof *v);  // bits: 0.0 is not -0.0
+  else if (const auto* v = a.as<std::complex<double>>())
+    key.append(reinterpret_cast<const char*>(v), sizeof *v);
+  else if (const auto* v = a.as<std::string>())
+    key += std::to_string(v->size()) + *v;
+  else if (const auto* v = a.as<SymInt>())
+    key += v->str();
+  else if (const auto* v = a.as<DType>())
+    key += dtype_abbr(*v);
+  else if (const auto* v = a.as<DeviceArg>())
+    key += v->name;
+  else if (const auto* v = a.as<EnumArg>())
+    key += v->name;
+  else if (const auto* v = a.as<ListArg>())
+    write_list(key, v->items);
+  else if (const auto* v = a.as<SliceArg>())
+    write_list(key, v->parts);
+  else if (Node* node = a.node())
+    key += std::to_string(node->id);
   key += ';';
 }
 
 bool comparable(const Argument& a) { return !a.as<OpaqueArg>() && !a.as<GraphArg>() && !a.as<DictArg>(); }
 
 /// Empty if the node must not be merged. Operands are those of the new graph, so twins of twins meet too.
-std::string key_of(const Node& node, const std::vector<Argument>& args, const std::vector<std::pair<std::string, Argument>>& kwargs) {
+std::string key_of(const Node& node, const std::vector<Argument>& args,
+                   const std::vector<std::pair<std::string, Argument>>& kwargs) {
   if (node.kind != NodeKind::Call || !node.op) return {};
-  if (node.op->has(trait::Random) || node.op->has(trait::SideEffect) || node.op->op_class == OpClass::Mutation) return {};
+  if (node.op->has(trait::Random) || node.op->has(trait::SideEffect) || node.op->op_class == OpClass::Mutation)
+    return {};
   std::string key = node.target + "(";
   for (const Argument& a : args) {
     if (!comparable(a)) return {};

@@ -6,7 +6,8 @@
 
 namespace strata {
 
-/// Nodes that compute the same from the same operands become one (the first). Random operators and those with effects are left alone.
+/// Nodes that compute the same from the same operands become one (the first). Random operators and those with effects
+/// are left alone.
 PassResult cse(const Graph& graph, const PassContext& context);
 
 }  // namespace strata

@@ -26,8 +26,12 @@ PassResult dce(const Graph& graph, const PassContext&) {
   }
   GraphRewriter rewriter(graph, "dce");
   for (const auto& node : nodes) {
-    if (live.contains(node.get())) rewriter.copy(*node);
-    else rewriter.erase(*node, "unused", node->type.kind == Type::Kind::SymInt ? "sizes are symbolic expressions" : "no output depends on it");
+    if (live.contains(node.get()))
+      rewriter.copy(*node);
+    else
+      rewriter.erase(
+          *node, "unused",
+          node->type.kind == Type::Kind::SymInt ? "sizes are symbolic expressions" : "no output depends on it");
   }
   Graph result = rewriter.finish();
   return {std::move(result), rewriter.take_rewrites()};

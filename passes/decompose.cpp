@@ -52,8 +52,10 @@ bool one_round(const Graph& from, Graph& to, std::vector<Rewrite>& rewrites) {
     Builder& builder = rewriter.at(*node, rule, OriginKind::Decomposed);
     const Node call = detached(rewriter, *node);
     std::vector<Node*> results = node->op->decompose(builder, Call(call));
-    if (node->type.kind == Type::Kind::Tuple) rewriter.replace_parts(*node, std::move(results), rule);
-    else rewriter.replace(*node, results.at(0), rule);
+    if (node->type.kind == Type::Kind::Tuple)
+      rewriter.replace_parts(*node, std::move(results), rule);
+    else
+      rewriter.replace(*node, results.at(0), rule);
   }
   const bool changed = rewriter.changed();
   to = rewriter.finish();
@@ -65,7 +67,7 @@ bool one_round(const Graph& from, Graph& to, std::vector<Rewrite>& rewrites) {
 void collapse(Graph& graph, std::vector<Rewrite>& rewrites, const Graph& original) {
   std::set<NodeId> visible;
   for (const auto& node : original.nodes()) visible.insert(node->id);
-  std::unordered_map<NodeId, NodeId> root;       // intermediate -> the captured node it came from
+  std::unordered_map<NodeId, NodeId> root;        // intermediate -> the captured node it came from
   std::unordered_map<NodeId, size_t> rewrite_of;  // captured node -> its rewrite
   std::vector<Rewrite> kept;
   for (Rewrite& r : rewrites) {
@@ -94,7 +96,8 @@ PassResult decompose(const Graph& graph, const PassContext&) {
   PassResult result{Graph(graph.shared_env(), graph.ids()), {}};
   Graph current = graph.clone();
   for (int round = 0;; ++round) {
-    if (round == kMaxRounds) throw_internal("decompositions do not end after " + std::to_string(kMaxRounds) + " rounds");
+    if (round == kMaxRounds)
+      throw_internal("decompositions do not end after " + std::to_string(kMaxRounds) + " rounds");
     Graph next(graph.shared_env(), graph.ids());
     const bool changed = one_round(current, next, result.rewrites);
     current = std::move(next);

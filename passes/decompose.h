@@ -6,8 +6,9 @@
 
 namespace strata {
 
-/// Replaces every operator that the table can take apart by primitives, until none is left, and integer operands that are nodes by their symbolic
-/// expressions. Library operators stay. Origins lead straight to the captured node, however many steps it took.
+/// Replaces every operator that the table can take apart by primitives, until none is left, and integer operands that
+/// are nodes by their symbolic expressions. Library operators stay. Origins lead straight to the captured node, however
+/// many steps it took.
 PassResult decompose(const Graph& graph, const PassContext& context);
 
 }  // namespace strata

@@ -1,8 +1,8 @@
 // Copyright 2026 The Strata Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Walks up from a node through mul, add and sub by per-channel constants to a convolution with constant weight that has no other user on the way.
-// The chain is an affine map per channel: y = scale[c] * conv + shift[c].
+// Walks up from a node through mul, add and sub by per-channel constants to a convolution with constant weight that has
+// no other user on the way. The chain is an affine map per channel: y = scale[c] * conv + shift[c].
 
 #include "passes/fold_batch_norm.h"
 
@@ -32,13 +32,15 @@ class BatchNormFolder {
  private:
   /// The constant behind a chain of views that only add or drop dimensions of size 1.
   const Tensor* constant(const Node* node) const {
-    while (node->op && (node->is("aten.view.default") || node->is("aten.unsqueeze.default") || node->is("aten.reshape.default")) &&
+    while (node->op &&
+           (node->is("aten.view.default") || node->is("aten.unsqueeze.default") || node->is("aten.reshape.default")) &&
            node->args.at(0).node())
       node = node->args.at(0).node();
     return constants_.value(node);
   }
 
-  /// One value per channel (dimension 1 of a tensor of `rank` dimensions), if `a` is a number or a constant of such a shape.
+  /// One value per channel (dimension 1 of a tensor of `rank` dimensions), if `a` is a number or a constant of such a
+  /// shape.
   std::optional<std::vector<double>> per_channel(const Argument& a, size_t channels, size_t rank) const {
     if (const auto* v = a.as<double>()) return std::vector<double>(channels, *v);
     if (const auto* v = a.as<int64_t>()) return std::vector<double>(channels, static_cast<double>(*v));
@@ -77,8 +79,10 @@ class BatchNormFolder {
       const auto c = per_channel(node.args[1 - side], channels, rank);
       if (!c) continue;
       for (size_t i = 0; i < channels; ++i) {
-        if (mul) map.scale[i] *= (*c)[i];
-        else map.shift[i] += map.scale[i] * (sub ? -(*c)[i] : (*c)[i]);
+        if (mul)
+          map.scale[i] *= (*c)[i];
+        else
+          map.shift[i] += map.scale[i] * (sub ? -(*c)[i] : (*c)[i]);
       }
       return through;
     }
@@ -111,7 +115,8 @@ class BatchNormFolder {
            step(*user, scratch, channels, node.tensor().shape.size()) == &node;
   }
 
-  void rewrite(const Node& node, const Node& convolution, const std::vector<const Node*>& chain, const Affine& map, size_t channels) {
+  void rewrite(const Node& node, const Node& convolution, const std::vector<const Node*>& chain, const Affine& map,
+               size_t channels) {
     const Call call(convolution);
     const Tensor weight = constants_.value(call.tensor(1))->contiguous();
     const bool transposed = call.boolean(6);
@@ -142,7 +147,8 @@ class BatchNormFolder {
       for (int64_t j = 0; j < n1; ++j) {
         // Transposed weights are [in, out / groups, ...]: the output channel of (i, j) lies in i's group.
         const int64_t channel = transposed ? i / (n0 / groups) * n1 + j : i;
-        for (int64_t k = 0; k < inner; ++k, ++flat) out.set(flat, weight.at(flat) * scale[static_cast<size_t>(channel)]);
+        for (int64_t k = 0; k < inner; ++k, ++flat)
+          out.set(flat, weight.at(flat) * scale[static_cast<size_t>(channel)]);
       }
     }
     return out;
@@ -156,6 +162,8 @@ class BatchNormFolder {
 
 }  // namespace
 
-PassResult fold_batch_norm(const Graph& graph, const PassContext& context) { return BatchNormFolder(graph, context).run(); }
+PassResult fold_batch_norm(const Graph& graph, const PassContext& context) {
+  return BatchNormFolder(graph, context).run();
+}
 
 }  // namespace strata

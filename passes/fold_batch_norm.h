@@ -6,8 +6,8 @@
 
 namespace strata {
 
-/// convolution(x, w, b) * s + t with constant w, b and per-channel constant s, t (what inference batch norm becomes) turns into one convolution
-/// with weight w*s and bias b*s + t. Scales are multiplied in float64 and rounded once.
+/// convolution(x, w, b) * s + t with constant w, b and per-channel constant s, t (what inference batch norm becomes)
+/// turns into one convolution with weight w*s and bias b*s + t. Scales are multiplied in float64 and rounded once.
 PassResult fold_batch_norm(const Graph& graph, const PassContext& context);
 
 }  // namespace strata

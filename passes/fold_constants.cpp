@@ -1,8 +1,8 @@
 // Copyright 2026 The Strata Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A node becomes a constant only when somebody that is not constant needs it: chains are evaluated through, and what is left inside
-// them is dead afterwards. Values are kept by old node, so each is computed once.
+// A node becomes a constant only when somebody that is not constant needs it: chains are evaluated through, and what is
+// left inside them is dead afterwards. Values are kept by old node, so each is computed once.
 
 #include "passes/fold_constants.h"
 
@@ -23,8 +23,10 @@ class Folder {
     for (const auto& node : graph_.nodes())
       if (evaluates(*node)) is_constant_[node.get()] = true;
     for (const auto& node : graph_.nodes()) {
-      if (worth_it(*node, users.at(node.get()))) fold(*node);
-      else rewriter_.copy(*node);
+      if (worth_it(*node, users.at(node.get())))
+        fold(*node);
+      else
+        rewriter_.copy(*node);
     }
     Graph result = rewriter_.finish();
     return {std::move(result), rewriter_.take_rewrites()};
@@ -35,7 +37,8 @@ class Folder {
 
   bool evaluates(const Node& node) const {
     if (node.kind != NodeKind::Call || !node.op || !node.op->reference || !node.type.is_tensor()) return false;
-    if (node.op->has(trait::Random) || node.op->has(trait::SideEffect) || node.op->op_class == OpClass::Mutation) return false;
+    if (node.op->has(trait::Random) || node.op->has(trait::SideEffect) || node.op->op_class == OpClass::Mutation)
+      return false;
     for (const SymInt& s : node.tensor().shape)
       if (!s.is_const()) return false;
     bool symbolic = false;
@@ -64,7 +67,8 @@ class Folder {
 
   /// At a border to something that varies.
   bool worth_it(const Node& node, const std::vector<Node*>& users) const {
-    return may_fold(node) && !std::all_of(users.begin(), users.end(), [this](const Node* user) { return may_fold(*user); });
+    return may_fold(node) &&
+           !std::all_of(users.begin(), users.end(), [this](const Node* user) { return may_fold(*user); });
   }
 
   /// Constant, more than a view, and not larger than allowed.
@@ -79,7 +83,8 @@ class Folder {
   void fold(const Node& node) {
     const Tensor value = evaluate(node);
     Builder& b = rewriter_.at(node, "fold constants", OriginKind::Folded);
-    for (const Node* leaf : leaves(node)) b.meta.origins.push_back({leaf->id, OriginKind::Folded, "fold constants", true});
+    for (const Node* leaf : leaves(node))
+      b.meta.origins.push_back({leaf->id, OriginKind::Folded, "fold constants", true});
     Node* made = b.constant(value, "_folded_" + node.name);
     rewriter_.replace(node, made, "fold constants", "all operands are constant");
   }
@@ -106,7 +111,9 @@ class Folder {
     if (const auto it = computed_.find(&node); it != computed_.end()) return it->second;
     std::unordered_map<const Node*, RefValue> operands;
     for (const Node* operand : node.operands()) operands[operand] = evaluate(*operand);
-    const std::function<const RefValue&(const Node*)> value_of = [&](const Node* n) -> const RefValue& { return operands.at(n); };
+    const std::function<const RefValue&(const Node*)> value_of = [&](const Node* n) -> const RefValue& {
+      return operands.at(n);
+    };
     const SymBindings none;
     const Call call(node);
     const RefContext reference{call, value_of, none, false};

@@ -6,8 +6,9 @@
 
 namespace strata {
 
-/// Evaluates (with the reference rules) nodes whose operands are constants: weights the program never writes, attributes, and creations with constant
-/// sizes. Views of constants stay views. Results larger than their operands are kept only up to `PassContext::fold_limit` bytes.
+/// Evaluates (with the reference rules) nodes whose operands are constants: weights the program never writes,
+/// attributes, and creations with constant sizes. Views of constants stay views. Results larger than their operands are
+/// kept only up to `PassContext::fold_limit` bytes.
 PassResult fold_constants(const Graph& graph, const PassContext& context);
 
 }  // namespace strata

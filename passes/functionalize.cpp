@@ -1,8 +1,8 @@
 // Copyright 2026 The Strata Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Every old value belongs to an alias set with one base. A set has a version, raised by each write; a value whose own version is
-// older is made again, on demand, by replaying the view operators that lead from the base to it.
+// Every old value belongs to an alias set with one base. A set has a version, raised by each write; a value whose own
+// version is older is made again, on demand, by replaying the view operators that lead from the base to it.
 //
 // Invariant: `rewriter_.mapped(old)` is the value of `old` at version `valid_[old]` of its set.
 
@@ -20,10 +20,11 @@ constexpr int64_t kEnd = INT64_MAX;
 
 const std::set<std::string_view>& same_elements() {
   static const std::set<std::string_view> names = {
-      "aten.view.default",    "aten.reshape.default",      "aten.flatten.using_ints", "aten.unflatten.int", "aten.squeeze.default",
-      "aten.squeeze.dim",     "aten.squeeze.dims",         "aten.unsqueeze.default",  "aten.alias.default", "aten.detach.default",
-      "aten.contiguous.default", "aten._unsafe_view.default", "aten.dropout.default",  "aten.to.dtype",      "aten.to.dtype_layout",
-      "aten.to.device",       "aten.view_as.default",      "aten.reshape_as.default", "aten.lift_fresh.default"};
+      "aten.view.default",    "aten.reshape.default",    "aten.flatten.using_ints", "aten.unflatten.int",
+      "aten.squeeze.default", "aten.squeeze.dim",        "aten.squeeze.dims",       "aten.unsqueeze.default",
+      "aten.alias.default",   "aten.detach.default",     "aten.contiguous.default", "aten._unsafe_view.default",
+      "aten.dropout.default", "aten.to.dtype",           "aten.to.dtype_layout",    "aten.to.device",
+      "aten.view_as.default", "aten.reshape_as.default", "aten.lift_fresh.default"};
   return names;
 }
 
@@ -79,7 +80,8 @@ class Functionalizer {
 
   void visit(const Node& node) {
     if (node.kind == NodeKind::Output) return finish_outputs(node);
-    if (node.op && node.op->op_class == OpClass::Assertion) return rewriter_.erase(node, "assertion", "it holds for the exported program");
+    if (node.op && node.op->op_class == OpClass::Assertion)
+      return rewriter_.erase(node, "assertion", "it holds for the exported program");
     for (Node* operand : node.operands()) refresh(*operand);
     if (node.op && node.op->op_class == OpClass::Mutation) return mutate(node);
     rewriter_.copy(node);
@@ -190,8 +192,8 @@ class Functionalizer {
   }
 
   [[noreturn]] static void no_inverse(const Node& cause, const Node& view) {
-    throw_user("in-place operator " + cause.target + " of " + place(cause) + " writes through " + view.target + " of " + place(view) +
-                   ", which cannot be written back",
+    throw_user("in-place operator " + cause.target + " of " + place(cause) + " writes through " + view.target + " of " +
+                   place(view) + ", which cannot be written back",
                "use the out-of-place form on this line");
   }
 
@@ -260,7 +262,8 @@ class Functionalizer {
     for (const Argument& leaf : graph_.flat_outputs()) leaves.push_back(rewriter_.mapped(leaf));
     const size_t own = graph_.flat_outputs().size();
     for (size_t i = 0; i < own; ++i)
-      specs_.push_back(i < graph_.output_specs.size() ? graph_.output_specs[i] : OutputSpec{OutputSpec::Kind::User, {}});
+      specs_.push_back(i < graph_.output_specs.size() ? graph_.output_specs[i]
+                                                      : OutputSpec{OutputSpec::Kind::User, {}});
     auto output = std::make_unique<Node>(node);
     output->args = {Argument(ListArg{ListArg::Kind::Tuple, std::move(leaves)})};
     rewriter_.to().add(std::move(output));

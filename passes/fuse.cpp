@@ -1,11 +1,13 @@
 // Copyright 2026 The Strata Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Greedy grouping in graph order. Every computing node starts as its own group; a node then tries to take in the groups of its operands, nearest
-// first. Whether two groups fit is asked of the lowering itself (a trial), so that what is promised here can be generated there, and a refusal carries its
-// reason. Two rules stand before the trial: merging must not close a cycle, and it must not compute expensive work several times.
+// Greedy grouping in graph order. Every computing node starts as its own group; a node then tries to take in the groups
+// of its operands, nearest first. Whether two groups fit is asked of the lowering itself (a trial), so that what is
+// promised here can be generated there, and a refusal carries its reason. Two rules stand before the trial: merging
+// must not close a cycle, and it must not compute expensive work several times.
 //
-// Post-operations of library calls come first: they cost nothing there, and take nodes away from loop kernels that would read the result again.
+// Post-operations of library calls come first: they cost nothing there, and take nodes away from loop kernels that
+// would read the result again.
 
 #include "passes/fuse.h"
 
@@ -18,15 +20,17 @@
 namespace strata {
 namespace {
 
-constexpr size_t kMaxNodes = 256;    ///< per kernel: keeps code and compile time bounded
+constexpr size_t kMaxNodes = 256;  ///< per kernel: keeps code and compile time bounded
 constexpr size_t kMaxBuffers = 32;
 
 bool is_expensive(const Node& node) {
   static const std::set<std::string_view> names = {
-      "aten.exp.default", "aten.log.default", "aten.tanh.default", "aten.erf.default", "aten.gelu.default", "aten.sigmoid.default", "aten.silu.default",
-      "aten.sin.default", "aten.cos.default", "aten.tan.default", "aten.pow.Tensor_Scalar", "aten.pow.Tensor_Tensor", "aten.pow.Scalar",
-      "aten.exp2.default", "aten.expm1.default", "aten.log1p.default", "aten.log2.default", "aten.log10.default", "aten.sinh.default", "aten.cosh.default",
-      "aten.softplus.default", "aten.mish.default", "aten.elu.default", "aten.atan2.default"};
+      "aten.exp.default",      "aten.log.default",     "aten.tanh.default",      "aten.erf.default",
+      "aten.gelu.default",     "aten.sigmoid.default", "aten.silu.default",      "aten.sin.default",
+      "aten.cos.default",      "aten.tan.default",     "aten.pow.Tensor_Scalar", "aten.pow.Tensor_Tensor",
+      "aten.pow.Scalar",       "aten.exp2.default",    "aten.expm1.default",     "aten.log1p.default",
+      "aten.log2.default",     "aten.log10.default",   "aten.sinh.default",      "aten.cosh.default",
+      "aten.softplus.default", "aten.mish.default",    "aten.elu.default",       "aten.atan2.default"};
   return names.contains(node.target);
 }
 
@@ -90,7 +94,8 @@ class Fuser {
 
   // ----------------------------------------------------------------------------------------------------------- layouts
 
-  /// Library results get the strides their readers want; views that have no strides where somebody needs them are copied out.
+  /// Library results get the strides their readers want; views that have no strides where somebody needs them are
+  /// copied out.
   void choose_layouts() {
     for (const auto& node : graph_.nodes())
       if (is_library(*node)) fused_.layouts.chosen_strides[node.get()] = library_result_strides(*node);
@@ -113,7 +118,8 @@ class Fuser {
   }
 
   static bool is_opaque(const Node& node) {
-    return !is_inlinable(node) && !is_reduction(node) && !is_window(node) && !is_scan(node) && !is_library(node) && !is_view(node);
+    return !is_inlinable(node) && !is_reduction(node) && !is_window(node) && !is_scan(node) && !is_library(node) &&
+           !is_view(node);
   }
 
   // --------------------------------------------------------------------------------------------------- post-operations
@@ -149,10 +155,12 @@ class Fuser {
     std::string why;
     const auto match = match_post_op(*next, last, why);
     if (!match) return decline(std::move(why));
-    if (match->other && depends_on(base_of(match->other), chain.front())) return decline("'" + match->other->name + "' depends on the call");
+    if (match->other && depends_on(base_of(match->other), chain.front()))
+      return decline("'" + match->other->name + "' depends on the call");
     Group with = chain;
     with.push_back(next);
-    if (!lower_to_library(with, fused_.layouts, options_.constants, *options_.capabilities, why)) return decline(std::move(why));
+    if (!lower_to_library(with, fused_.layouts, options_.constants, *options_.capabilities, why))
+      return decline(std::move(why));
     decide(*last, *next, true, "post-operation of the library call");
     return next;
   }
@@ -176,21 +184,24 @@ class Fuser {
 
   // ---------------------------------------------------------------------------------------------- layouts of pooling
 
-  /// Pooling between convolutions works on channels-last data, which is how convolutions hand results to each other: windows then are whole vectors
-  /// of channels, and nothing has to be reordered.
+  /// Pooling between convolutions works on channels-last data, which is how convolutions hand results to each other:
+  /// windows then are whole vectors of channels, and nothing has to be reordered.
   void choose_pooling_layouts() {
     for (const auto& node : graph_.nodes()) {
       if (!is_window(*node) || node->tensor().shape.size() != 4) continue;
       const Node* input = node->args.at(0).node();
       if (output_bases_.contains(node.get()) || output_bases_.contains(input) || !made_by_convolution(*input)) continue;
-      if (!read_by(*input, [&](const Node& reader) { return &reader == node.get(); }) || !read_by(*node, [&](const Node& r) { return in_convolution(r); }))
+      if (!read_by(*input, [&](const Node& reader) { return &reader == node.get(); }) ||
+          !read_by(*node, [&](const Node& r) { return in_convolution(r); }))
         continue;
       fused_.layouts.chosen_strides[input] = channels_last(input->tensor().shape);
       fused_.layouts.chosen_strides[node.get()] = channels_last(node->tensor().shape);
     }
   }
 
-  static std::vector<SymInt> channels_last(const std::vector<SymInt>& s) { return {s[1] * s[2] * s[3], SymInt(1), s[1] * s[3], s[1]}; }
+  static std::vector<SymInt> channels_last(const std::vector<SymInt>& s) {
+    return {s[1] * s[2] * s[3], SymInt(1), s[1] * s[3], s[1]};
+  }
 
   bool in_convolution(const Node& node) const {
     const auto it = group_of_.find(&node);
@@ -198,14 +209,19 @@ class Fuser {
   }
 
   /// The node is what a convolution's group leaves behind.
-  bool made_by_convolution(const Node& node) const { return in_convolution(node) && groups_[group_of_.at(&node)].back() == &node; }
-
-  template <class Predicate> bool read_by(const Node& node, Predicate&& all) const {
-    const auto it = readers_.find(&node);
-    return it != readers_.end() && std::all_of(it->second.begin(), it->second.end(), [&](const Node* r) { return all(*r); });
+  bool made_by_convolution(const Node& node) const {
+    return in_convolution(node) && groups_[group_of_.at(&node)].back() == &node;
   }
 
-  // -------------------------------------------------------------------------------------------------------------- loops
+  template <class Predicate>
+  bool read_by(const Node& node, Predicate&& all) const {
+    const auto it = readers_.find(&node);
+    return it != readers_.end() &&
+           std::all_of(it->second.begin(), it->second.end(), [&](const Node* r) { return all(*r); });
+  }
+
+  // --------------------------------------------------------------------------------------------------------------
+  // loops
 
   bool is_loop_group(const Group& group) const {
     return !group.empty() && !is_library(*group.front()) && !is_opaque(*group.front());
@@ -224,9 +240,11 @@ class Fuser {
     std::vector<const Node*> result;
     for (const Node* operand : node.operands()) {
       const Node* base = base_of(operand);
-      if (group_of_.contains(base) && std::find(result.begin(), result.end(), base) == result.end()) result.push_back(base);
+      if (group_of_.contains(base) && std::find(result.begin(), result.end(), base) == result.end())
+        result.push_back(base);
     }
-    std::sort(result.begin(), result.end(), [&](const Node* a, const Node* b) { return position_.at(a) > position_.at(b); });
+    std::sort(result.begin(), result.end(),
+              [&](const Node* a, const Node* b) { return position_.at(a) > position_.at(b); });
     return result;
   }
 
@@ -246,7 +264,8 @@ class Fuser {
   Group united(const Group& a, const Group& b) const {
     Group merged = a;
     merged.insert(merged.end(), b.begin(), b.end());
-    std::sort(merged.begin(), merged.end(), [&](const Node* x, const Node* y) { return position_.at(x) < position_.at(y); });
+    std::sort(merged.begin(), merged.end(),
+              [&](const Node* x, const Node* y) { return position_.at(x) < position_.at(y); });
     return merged;
   }
 
@@ -255,23 +274,27 @@ class Fuser {
       reason = std::move(why);
       return false;
     };
-    if (!is_loop_group(from)) return no("'" + from.front()->name + "' (" + from.front()->target + ") is not a loop kernel");
+    if (!is_loop_group(from))
+      return no("'" + from.front()->name + "' (" + from.front()->target + ") is not a loop kernel");
     if (!same_operator(producer, consumer)) return no("different operators of the program");
-    if (from.size() + to.size() > kMaxNodes) return no("the kernel would have more than " + std::to_string(kMaxNodes) + " operators");
+    if (from.size() + to.size() > kMaxNodes)
+      return no("the kernel would have more than " + std::to_string(kMaxNodes) + " operators");
     if (closes_cycle(from, to)) return no("another kernel has to run in between");
     if (!repeats_ok(producer, consumer, from, reason)) return false;
     const Group merged = united(from, to);
     LoopGroup trial{merged, stored_of(merged)};
     const LoweredLoops lowered = lower_to_loops(graph_, trial, {&fused_.layouts, "trial", false});
     if (!lowered.ok) return no(lowered.refusal);
-    if (lowered.buffers.size() > kMaxBuffers) return no("the kernel would read and write more than " + std::to_string(kMaxBuffers) + " buffers");
+    if (lowered.buffers.size() > kMaxBuffers)
+      return no("the kernel would read and write more than " + std::to_string(kMaxBuffers) + " buffers");
     reason = trial.stored.size() > 1 ? "same loops; both values are needed" : "same loops";
     return true;
   }
 
   /// Work that would be done again for every reader of an element.
   bool repeats_ok(const Node& producer, const Node& consumer, const Group& from, std::string& reason) const {
-    const bool reduces = std::any_of(from.begin(), from.end(), [](const Node* n) { return is_reduction(*n) || is_window(*n) || is_scan(*n); });
+    const bool reduces = std::any_of(from.begin(), from.end(),
+                                     [](const Node* n) { return is_reduction(*n) || is_window(*n) || is_scan(*n); });
     if (is_window(consumer)) {
       reason = "windows would compute '" + producer.name + "' several times";
       return is_free(producer);
@@ -280,12 +303,14 @@ class Fuser {
     const bool indexed = std::holds_alternative<IndexedBody>(consumer.op->lowering);
     const bool expensive = std::any_of(from.begin(), from.end(), [](const Node* n) { return is_expensive(*n); });
     if (indexed && (expensive || from.size() > 2) && !is_free(producer)) {
-      reason = "'" + consumer.name + "' (" + consumer.target + ") reads elements under conditions; '" + producer.name + "' is too much work for that";
+      reason = "'" + consumer.name + "' (" + consumer.target + ") reads elements under conditions; '" + producer.name +
+               "' is too much work for that";
       return false;
     }
     const auto made = hint(producer.tensor().numel()), read = hint(domain_size(consumer));
     if (expensive && made && read && *read > *made) {
-      reason = "each element of '" + producer.name + "' would be computed " + std::to_string(*read / std::max<int64_t>(1, *made)) + " times";
+      reason = "each element of '" + producer.name + "' would be computed " +
+               std::to_string(*read / std::max<int64_t>(1, *made)) + " times";
       return false;
     }
     return true;
@@ -301,10 +326,12 @@ class Fuser {
     if (!group_of_.contains(&node)) return node.kind == NodeKind::GetAttr && node.tensor().numel() == SymInt(1);
     if (!is_inlinable(node) || is_expensive(node)) return false;
     const auto operands = node.operands();
-    return std::all_of(operands.begin(), operands.end(), [&](const Node* n) { return !n->type.is_tensor() || is_free(*base_of(n)); });
+    return std::all_of(operands.begin(), operands.end(),
+                       [&](const Node* n) { return !n->type.is_tensor() || is_free(*base_of(n)); });
   }
 
-  // -------------------------------------------------------------------------------------------------------------- order
+  // --------------------------------------------------------------------------------------------------------------
+  // order
 
   bool same_operator(const Node& a, const Node& b) const {
     return !options_.within_operators || captured_origin(a) == captured_origin(b);
@@ -377,7 +404,8 @@ class Fuser {
     fused_.decisions[it->second] = {producer.id, consumer.id, accepted, reason};
   }
 
-  // ------------------------------------------------------------------------------------------------------------- finish
+  // -------------------------------------------------------------------------------------------------------------
+  // finish
 
   Fused finish() {
     std::vector<size_t> order = sorted_groups();
@@ -386,7 +414,9 @@ class Fuser {
       FusionGroup group;
       group.nodes = groups_[g];
       const Node& first = *group.nodes.front();
-      group.kind = is_library(first) ? FusionGroup::Kind::Library : is_opaque(first) ? FusionGroup::Kind::Opaque : FusionGroup::Kind::Loop;
+      group.kind = is_library(first)  ? FusionGroup::Kind::Library
+                   : is_opaque(first) ? FusionGroup::Kind::Opaque
+                                      : FusionGroup::Kind::Loop;
       if (group.kind == FusionGroup::Kind::Library) {
         group.stored = {group.nodes.back()};
         if (group.nodes.size() > 1) fused_.layouts.chosen_strides.erase(&first);
@@ -405,7 +435,8 @@ class Fuser {
     for (size_t g = 0; g < groups_.size(); ++g)
       for (const Node* node : groups_[g])
         for (const Node* operand : node->operands())
-          if (const auto it = group_of_.find(base_of(operand)); it != group_of_.end() && it->second != g) needs[g].insert(it->second);
+          if (const auto it = group_of_.find(base_of(operand)); it != group_of_.end() && it->second != g)
+            needs[g].insert(it->second);
     std::vector<size_t> order;
     std::vector<char> state(groups_.size(), 0);
     std::vector<size_t> by_position;
@@ -429,8 +460,10 @@ class Fuser {
         state[g] = 1;
         stack.emplace_back(g, true);
         for (size_t n : needs[g])
-          if (state[n] == 0) stack.emplace_back(n, false);
-          else if (state[n] == 1) throw_internal("fuse: groups form a cycle at '" + groups_[n].front()->name + "'");
+          if (state[n] == 0)
+            stack.emplace_back(n, false);
+          else if (state[n] == 1)
+            throw_internal("fuse: groups form a cycle at '" + groups_[n].front()->name + "'");
       }
     }
     return order;
@@ -462,7 +495,9 @@ class Fuser {
 
 }  // namespace
 
-NodeId captured_origin(const Node& node) { return node.meta.origins.empty() ? node.id : node.meta.origins.front().node; }
+NodeId captured_origin(const Node& node) {
+  return node.meta.origins.empty() ? node.id : node.meta.origins.front().node;
+}
 
 Fused fuse(const Graph& graph, const FuseOptions& options) { return Fuser(graph, options).run(); }
 

@@ -82,7 +82,9 @@ void compact_axes(Kernel& kernel) {
     for (AxisId& a : nest.axes) a = place[a];
 }
 
-bool is_arithmetic(ScalarOp op) { return is_unary(op) || is_binary(op) || op == ScalarOp::Select || op == ScalarOp::Fma; }
+bool is_arithmetic(ScalarOp op) {
+  return is_unary(op) || is_binary(op) || op == ScalarOp::Select || op == ScalarOp::Fma;
+}
 
 }  // namespace
 

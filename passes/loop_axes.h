@@ -11,7 +11,8 @@ namespace strata::loop {
 /// Drops nests that neither reduce nor store and whose scalars nobody uses.
 void drop_empty_nests(Kernel& kernel);
 
-/// Adjacent axes whose indices always appear as `a * extent(b) + b` become one axis of extent(a) * extent(b): longer vectors, fewer loops.
+/// Adjacent axes whose indices always appear as `a * extent(b) + b` become one axis of extent(a) * extent(b): longer
+/// vectors, fewer loops.
 void merge_axes(Kernel& kernel, ShapeEnv& env);
 
 /// Arithmetic instructions times the points they run at.

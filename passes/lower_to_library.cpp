@@ -13,7 +13,6 @@ namespace {
 
 std::string_view rule_name(const Node& node) { return std::get<LibraryRule>(node.op->lowering).name; }
 
-
 /// Tensor parameters in the call's order: (a, b, bias?), (input, weight, bias?), (q, k, v, mask?).
 std::vector<size_t> operand_params(const Node& node) {
   if (node.is("aten.mm.default") || node.is("aten.bmm.default")) return {0, 1};
@@ -25,9 +24,11 @@ std::vector<size_t> operand_params(const Node& node) {
 
 class LibraryLowering {
  public:
-  LibraryLowering(const Layouts& layouts, const std::unordered_set<const Node*>& constants) : layouts_(layouts), constants_(constants) {}
+  LibraryLowering(const Layouts& layouts, const std::unordered_set<const Node*>& constants)
+      : layouts_(layouts), constants_(constants) {}
 
-  std::optional<LoweredLibrary> run(const std::vector<const Node*>& nodes, const LibraryCapabilities& capabilities, std::string& why_not) {
+  std::optional<LoweredLibrary> run(const std::vector<const Node*>& nodes, const LibraryCapabilities& capabilities,
+                                    std::string& why_not) {
     const Node& root = *nodes.at(0);
     touch(root);
     if (!describe(root, why_not)) return {};
@@ -115,7 +116,8 @@ class LibraryLowering {
     return operand;
   }
 
-  bool add_post_ops(const std::vector<const Node*>& nodes, const LibraryCapabilities& capabilities, std::string& why_not) {
+  bool add_post_ops(const std::vector<const Node*>& nodes, const LibraryCapabilities& capabilities,
+                    std::string& why_not) {
     const auto& shape = nodes[0]->tensor().shape;
     out_.call.result.dtype = nodes[0]->tensor().dtype;
     out_.call.result.shape = shape;
@@ -144,15 +146,18 @@ class LibraryLowering {
     return true;
   }
 
-  /// The operand of a post-operation in the shape of the call's own result (views between call and post-operation keep the elements' order).
-  std::optional<LibraryOperand> post_operand(const Node& other, const Node& at, const std::vector<SymInt>& result_shape) {
+  /// The operand of a post-operation in the shape of the call's own result (views between call and post-operation keep
+  /// the elements' order).
+  std::optional<LibraryOperand> post_operand(const Node& other, const Node& at,
+                                             const std::vector<SymInt>& result_shape) {
     auto operand = view_operand(other);
     if (!operand) return {};
     const auto& shape = at.tensor().shape;
     std::vector<SymInt> strides(shape.size(), SymInt(0));
     const size_t lead = shape.size() - operand->shape.size();
     for (size_t d = 0; d < operand->shape.size(); ++d)
-      if (operand->shape[d] == shape[d + lead] && !(shape[d + lead] == SymInt(1))) strides[d + lead] = operand->strides[d];
+      if (operand->shape[d] == shape[d + lead] && !(shape[d + lead] == SymInt(1)))
+        strides[d + lead] = operand->strides[d];
     auto in_result = shape == result_shape ? std::optional(strides) : reshape_strides(shape, strides, result_shape);
     if (!in_result) return {};
     operand->shape = result_shape;
@@ -237,8 +242,8 @@ std::optional<PostOp> simple_post_op(const Node& node) {
 }  // namespace
 
 bool is_library(const Node& node) {
-  return node.kind == NodeKind::Call && node.op && node.type.is_tensor() && std::holds_alternative<LibraryRule>(node.op->lowering) &&
-         !operand_params(node).empty();
+  return node.kind == NodeKind::Call && node.op && node.type.is_tensor() &&
+         std::holds_alternative<LibraryRule>(node.op->lowering) && !operand_params(node).empty();
 }
 
 std::vector<SymInt> library_result_strides(const Node& node) {
@@ -260,7 +265,8 @@ std::vector<const Node*> operands_to_materialize(const Node& node, const Layouts
 
 std::optional<PostOpMatch> match_post_op(const Node& node, const Node* chain, std::string& why_not) {
   if (node.tensor().dtype != chain->tensor().dtype) {
-    why_not = "the result changes type from " + std::string(dtype_name(chain->tensor().dtype)) + " to " + std::string(dtype_name(node.tensor().dtype));
+    why_not = "the result changes type from " + std::string(dtype_name(chain->tensor().dtype)) + " to " +
+              std::string(dtype_name(node.tensor().dtype));
     return {};
   }
   PostOpMatch match;
@@ -308,8 +314,8 @@ std::optional<PostOpMatch> match_post_op(const Node& node, const Node* chain, st
 }
 
 std::optional<LoweredLibrary> lower_to_library(const std::vector<const Node*>& nodes, const Layouts& layouts,
-                                               const std::unordered_set<const Node*>& constants, const LibraryCapabilities& capabilities,
-                                               std::string& why_not) {
+                                               const std::unordered_set<const Node*>& constants,
+                                               const LibraryCapabilities& capabilities, std::string& why_not) {
   return LibraryLowering(layouts, constants).run(nodes, capabilities, why_not);
 }
 

@@ -3,13 +3,15 @@
 
 // From a group of nodes to one kernel.
 //
-// The group's *domain* is a shape with some dimensions reduced: outer axes for the kept ones, inner axes for the reduced ones. A group without
-// reductions has only outer axes. Nests are laid down in order: reductions by level (a level needs only results of the levels before), after
-// each level the finished values once per outer point, then the stores.
+// The group's *domain* is a shape with some dimensions reduced: outer axes for the kept ones, inner axes for the
+// reduced ones. A group without reductions has only outer axes. Nests are laid down in order: reductions by level (a
+// level needs only results of the levels before), after each level the finished values once per outer point, then the
+// stores.
 //
-// `value(node, index)` gives the scalar of a node at an index of its own shape, computing it in place: pointwise nodes recurse into their operands,
-// views remap the index, nodes outside load from their buffer, reductions give the finished value of this outer point, if the index is this outer
-// point's. Everything that does not fit throws Refusal with the reason; it never leaves this file.
+// `value(node, index)` gives the scalar of a node at an index of its own shape, computing it in place: pointwise nodes
+// recurse into their operands, views remap the index, nodes outside load from their buffer, reductions give the
+// finished value of this outer point, if the index is this outer point's. Everything that does not fit throws Refusal
+// with the reason; it never leaves this file.
 
 #include "passes/lower_to_loops.h"
 
@@ -48,7 +50,11 @@ struct Extent {
 class GroupLowering {
  public:
   GroupLowering(const Graph& graph, const LoopGroup& group, const LowerOptions& options)
-      : graph_(graph), group_(group), options_(options), body_(kernel_, graph.env()), members_(group.nodes.begin(), group.nodes.end()) {
+      : graph_(graph),
+        group_(group),
+        options_(options),
+        body_(kernel_, graph.env()),
+        members_(group.nodes.begin(), group.nodes.end()) {
     for (const Node* node : group.nodes)
       if (is_view(*node)) own_views_ = true;
     if (own_views_) {
@@ -87,7 +93,8 @@ class GroupLowering {
   }
 
   [[noreturn]] static const Node* refuse_two(const Node& a, const Node& b) {
-    throw Refusal{"'" + a.name + "' (" + a.target + ") and '" + b.name + "' (" + b.target + ") need different loop nests"};
+    throw Refusal{"'" + a.name + "' (" + a.target + ") and '" + b.name + "' (" + b.target +
+                  ") need different loop nests"};
   }
 
   void add_extent(const Node& node) {
@@ -95,7 +102,8 @@ class GroupLowering {
     if (reductions_.empty()) {
       domain_ = e;
     } else if (!(domain_ == e)) {
-      throw Refusal{"'" + reductions_.front()->name + "' reduces " + describe(domain_) + ", '" + node.name + "' reduces " + describe(e)};
+      throw Refusal{"'" + reductions_.front()->name + "' reduces " + describe(domain_) + ", '" + node.name +
+                    "' reduces " + describe(e)};
     }
     reductions_.push_back(&node);
   }
@@ -126,7 +134,8 @@ class GroupLowering {
     const Call call(*special_);
     domain_.shape = special_->tensor().shape;
     domain_.reduced.assign(domain_.shape.size(), false);
-    if (!domain_.shape.empty()) domain_.reduced[normalize_dim(call.constant(1), domain_.shape.size(), *special_)] = true;
+    if (!domain_.shape.empty())
+      domain_.reduced[normalize_dim(call.constant(1), domain_.shape.size(), *special_)] = true;
   }
 
   void make_axes() {
@@ -142,7 +151,8 @@ class GroupLowering {
     if (folds && inner_.empty()) inner_.push_back(body_.axis("r", 1));
   }
 
-  /// Dimensions as they lie in memory, outermost first: of the result where its layout was chosen, else as they are numbered.
+  /// Dimensions as they lie in memory, outermost first: of the result where its layout was chosen, else as they are
+  /// numbered.
   std::vector<size_t> axis_order() const {
     std::vector<size_t> order(domain_.shape.size());
     std::iota(order.begin(), order.end(), size_t{0});
@@ -194,7 +204,8 @@ class GroupLowering {
     r.node = node.id;
     const bool by_position = r.combine == loop::Combine::ArgMax || r.combine == loop::Combine::ArgMin;
     r.dtype = by_position || rule.finish ? compute_dtype(body_.dtype(element)) : compute_dtype(node.tensor().dtype);
-    if (r.combine == loop::Combine::Any || r.combine == loop::Combine::All) r.dtype = DType::Bool;  // of uint8 they are uint8
+    if (r.combine == loop::Combine::Any || r.combine == loop::Combine::All)
+      r.dtype = DType::Bool;  // of uint8 they are uint8
     r.value = body_.cast(element, r.dtype);
     if (by_position) r.position = body_.index(linear(point_, domain_, true));
     return r;
@@ -287,8 +298,10 @@ class GroupLowering {
       for (const Node* node : row) store(*node, row_index(*node));
     }
     if (full.empty()) return;
-    if (by_row) open(inner_);
-    else if (!special_) open({});
+    if (by_row)
+      open(inner_);
+    else if (!special_)
+      open({});
     for (const Node* node : full) store(*node, full_index(*node));
   }
 
@@ -301,10 +314,12 @@ class GroupLowering {
 
   Index full_index(const Node& node) const {
     if (node.tensor().shape == domain_.shape) return point_;
-    throw Refusal{"'" + node.name + "' has shape " + shape_text(node.tensor().shape) + ", the loops run over " + shape_text(domain_.shape)};
+    throw Refusal{"'" + node.name + "' has shape " + shape_text(node.tensor().shape) + ", the loops run over " +
+                  shape_text(domain_.shape)};
   }
 
-  /// Index of a value that has one element per outer point: the domain's shape with reduced dimensions of size 1 or left out.
+  /// Index of a value that has one element per outer point: the domain's shape with reduced dimensions of size 1 or
+  /// left out.
   Index row_index(const Node& node) const {
     Index kept, with_ones;
     std::vector<SymInt> kept_shape, ones_shape;
@@ -358,7 +373,8 @@ class GroupLowering {
   struct KeyHash {
     size_t operator()(const Key& k) const {
       size_t h = std::hash<const void*>()(k.node) ^ k.mask;
-      for (const SymInt& i : k.index) h = h * 31 + std::hash<const void*>()(i.expr()) + static_cast<size_t>(i.maybe_value().value_or(7));
+      for (const SymInt& i : k.index)
+        h = h * 31 + std::hash<const void*>()(i.expr()) + static_cast<size_t>(i.maybe_value().value_or(7));
       return h;
     }
   };
@@ -383,7 +399,8 @@ class GroupLowering {
     if (const auto it = finished_.find(node); it != finished_.end()) return finished_value(*node, it->second, index);
     if (layouts().is_virtual(*node)) return through_view(*node, index, mask);
     if (!members_.contains(node)) return load(*node, index, mask);
-    if (!is_inlinable(*node)) throw Refusal{"'" + node->name + "' (" + node->target + ") is needed before it is complete"};
+    if (!is_inlinable(*node))
+      throw Refusal{"'" + node->name + "' (" + node->target + ") is needed before it is complete"};
     touch(*node);
     const Call call(*node);
     if (std::holds_alternative<PointwiseBody>(node->op->lowering)) return pointwise(*node, call, index, mask);
@@ -401,7 +418,8 @@ class GroupLowering {
 
   ScalarId through_view(const Node& node, const Index& index, ScalarId mask) {
     touch(node);
-    // Over a buffer the strides are simpler than the chain of index maps (no divisions where a reshape keeps rows together).
+    // Over a buffer the strides are simpler than the chain of index maps (no divisions where a reshape keeps rows
+    // together).
     const Node* base = layouts().base(&node);
     if (!members_.contains(base)) {
       if (const auto view = strided_view(&node, layouts())) {
@@ -419,7 +437,8 @@ class GroupLowering {
     if (!node.type.is_tensor()) throw Refusal{"'" + node.name + "' is no tensor"};
     if (const Tensor* constant = single_element(node)) {
       const DType type = compute_dtype(constant->dtype);
-      const ScalarId v = is_floating(type) ? body_.constant(constant->at(0), type) : body_.integer(constant->int_at(0), type);
+      const ScalarId v =
+          is_floating(type) ? body_.constant(constant->at(0), type) : body_.integer(constant->int_at(0), type);
       return mask == loop::kNone ? v : body_.select(mask, v, body_.constant(0, type));
     }
     return load_at(node, flat(index, layouts().strides(&node)), mask);
@@ -455,16 +474,17 @@ class GroupLowering {
 
   /// Where `outer` is false the index may be out of bounds, so every load is under it too.
   IndexedCall indexed_call(const Call& call, const Index& index, ScalarId outer = loop::kNone) {
-    return {body_, call, index, [this, outer](const Node* operand, const Index& at, std::optional<ScalarId> own) {
-              const uint64_t node = body_.node;
-              const ScalarId mask = !own ? outer : outer == loop::kNone ? *own : body_.binary(ScalarOp::And, outer, *own);
-              ScalarId v = value(operand, at, mask);
-              // A masked-off load gives 0; a masked-off computed value must too.
-              const Node* base = layouts().base(operand);
-              if (own && members_.contains(base)) v = body_.select(*own, v, body_.constant(0, body_.dtype(v)));
-              body_.node = node;
-              return v;
-            }};
+    return {
+        body_, call, index, [this, outer](const Node* operand, const Index& at, std::optional<ScalarId> own) {
+          const uint64_t node = body_.node;
+          const ScalarId mask = !own ? outer : outer == loop::kNone ? *own : body_.binary(ScalarOp::And, outer, *own);
+          ScalarId v = value(operand, at, mask);
+          // A masked-off load gives 0; a masked-off computed value must too.
+          const Node* base = layouts().base(operand);
+          if (own && members_.contains(base)) v = body_.select(*own, v, body_.constant(0, body_.dtype(v)));
+          body_.node = node;
+          return v;
+        }};
   }
 
   /// The index into an operand that is broadcast to the result.
@@ -534,7 +554,7 @@ class GroupLowering {
   const Node* special_ = nullptr;
   std::vector<const Node*> reductions_;
   Extent domain_;
-  Index point_;                 ///< this iteration's index into the domain's shape
+  Index point_;  ///< this iteration's index into the domain's shape
   std::vector<AxisId> inner_;
   std::unordered_map<const Node*, int> levels_;
   std::unordered_map<const Node*, ScalarId> finished_;
@@ -546,8 +566,10 @@ class GroupLowering {
   int depth_ = 0;
 };
 
-template <class Rule> bool lowers_as(const Node& node) {
-  return node.kind == NodeKind::Call && node.op && node.type.is_tensor() && std::holds_alternative<Rule>(node.op->lowering);
+template <class Rule>
+bool lowers_as(const Node& node) {
+  return node.kind == NodeKind::Call && node.op && node.type.is_tensor() &&
+         std::holds_alternative<Rule>(node.op->lowering);
 }
 
 }  // namespace

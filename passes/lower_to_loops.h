@@ -21,7 +21,7 @@ struct LoopGroup {
 /// A loop kernel, or why the nodes cannot be one.
 struct LoweredLoops {
   bool ok = false;
-  std::string refusal;               ///< for people: `'sum_1' reduces [32, 10] over 1, 'amax' reduces [4, 80] over 1`
+  std::string refusal;  ///< for people: `'sum_1' reduces [32, 10] over 1, 'amax' reduces [4, 80] over 1`
   loop::Kernel kernel;
   std::vector<const Node*> buffers;  ///< the node behind each kernel buffer; outputs are `stored`
   std::vector<NodeId> nodes;         ///< everything computed, views on the way included
@@ -30,7 +30,7 @@ struct LoweredLoops {
 struct LowerOptions {
   const Layouts* layouts = nullptr;  ///< of buffers outside the group
   std::string name;
-  bool finish = true;                ///< also merge axes and count flops; false for trials
+  bool finish = true;  ///< also merge axes and count flops; false for trials
 };
 
 /// Whether a node's elements can be computed one by one inside a kernel of others.

@@ -1,7 +1,8 @@
 // Copyright 2026 The Strata Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The merged product stands where the first of its members stood: all of them have the same input, and the other operands are constants, so it can.
+// The merged product stands where the first of its members stood: all of them have the same input, and the other
+// operands are constants, so it can.
 
 #include "passes/merge_matmuls.h"
 
@@ -31,8 +32,10 @@ class MatmulMerger {
   PassResult run() {
     find_sets();
     for (const auto& node : graph_.nodes()) {
-      if (const auto it = set_of_.find(node.get()); it != set_of_.end()) rewrite(*node, sets_[it->second]);
-      else rewriter_.copy(*node);
+      if (const auto it = set_of_.find(node.get()); it != set_of_.end())
+        rewrite(*node, sets_[it->second]);
+      else
+        rewriter_.copy(*node);
     }
     Graph result = rewriter_.finish();
     return {std::move(result), rewriter_.take_rewrites()};
@@ -64,7 +67,8 @@ class MatmulMerger {
     if (!p.weight || constants_.value(p.input) || wants_post_operation(node)) return {};
     if (!with_bias) return p;
     p.bias = constants_.value(call.tensor(0));
-    if (!p.bias || p.bias->rank() != 1 || p.bias->shape[0] != p.weight->shape[0] || p.bias->dtype != p.weight->dtype) return {};
+    if (!p.bias || p.bias->rank() != 1 || p.bias->shape[0] != p.weight->shape[0] || p.bias->dtype != p.weight->dtype)
+      return {};
     return p;
   }
 

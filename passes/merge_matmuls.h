@@ -6,8 +6,9 @@
 
 namespace strata {
 
-/// Matrix products of one input with several constant weights (query, key and value of attention) become one product with the weights side by
-/// side, and slices of its result. A product whose result goes into work that a library call would take as post-operation is left alone.
+/// Matrix products of one input with several constant weights (query, key and value of attention) become one product
+/// with the weights side by side, and slices of its result. A product whose result goes into work that a library call
+/// would take as post-operation is left alone.
 PassResult merge_matmuls(const Graph& graph, const PassContext& context);
 
 }  // namespace strata

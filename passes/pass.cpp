@@ -35,13 +35,15 @@ void verify_after(const std::vector<Pass>& pipeline, size_t i, const Graph& grap
   try {
     verify(graph, pipeline[i].name);
   } catch (const Error& e) {
-    throw_internal("pass '" + pipeline[i].name + "' (after: " + names_until(pipeline, i) + ") made an invalid graph: " + e.what());
+    throw_internal("pass '" + pipeline[i].name + "' (after: " + names_until(pipeline, i) +
+                   ") made an invalid graph: " + e.what());
   }
 }
 
 }  // namespace
 
-Graph run_passes(const std::vector<Pass>& pipeline, const Graph& graph, const PassContext& context, const RunnerOptions& options) {
+Graph run_passes(const std::vector<Pass>& pipeline, const Graph& graph, const PassContext& context,
+                 const RunnerOptions& options) {
   check_disabled(pipeline, options.disabled);
   Graph current = graph.clone();
   if (options.verify) verify(current, "capture");
@@ -79,7 +81,8 @@ Graph run_passes(const std::vector<Pass>& pipeline, const Graph& graph, const Pa
 ConstantInputs::ConstantInputs(const Graph& graph, const PassContext& context) {
   std::set<std::string> written;
   for (const OutputSpec& spec : graph.output_specs)
-    if (spec.kind == OutputSpec::Kind::BufferMutation || spec.kind == OutputSpec::Kind::ParameterMutation) written.insert(spec.target);
+    if (spec.kind == OutputSpec::Kind::BufferMutation || spec.kind == OutputSpec::Kind::ParameterMutation)
+      written.insert(spec.target);
   const auto inputs = graph.placeholders();
   for (size_t i = 0; i < inputs.size() && i < graph.input_specs.size(); ++i) {
     const InputSpec& spec = graph.input_specs[i];
@@ -88,7 +91,8 @@ ConstantInputs::ConstantInputs(const Graph& graph, const PassContext& context) {
   }
   for (const auto& node : graph.nodes()) {
     if (node->kind != NodeKind::GetAttr) continue;
-    if (const auto it = graph.attributes.find(node->target); it != graph.attributes.end()) values_[node.get()] = &it->second;
+    if (const auto it = graph.attributes.find(node->target); it != graph.attributes.end())
+      values_[node.get()] = &it->second;
   }
 }
 

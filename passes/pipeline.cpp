@@ -1,9 +1,9 @@
 // Copyright 2026 The Strata Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "passes/decompose.h"
 #include "passes/cse.h"
 #include "passes/dce.h"
+#include "passes/decompose.h"
 #include "passes/fold_batch_norm.h"
 #include "passes/fold_constants.h"
 #include "passes/functionalize.h"
@@ -28,7 +28,8 @@ const std::vector<Pass>& inference_pipeline() {
       {"simplify", "apply algebraic rules", simplify, "simplified", false},
       {"cse", "compute equal values once", cse, "simplified", false},
       // After cse, so that equal inputs are the same node.
-      {"merge_matmuls", "make products of one input with several weights one product", merge_matmuls, "simplified", false},
+      {"merge_matmuls", "make products of one input with several weights one product", merge_matmuls, "simplified",
+       false},
       // Last, so that nothing dead is scheduled.
       {"dce", "drop what no output needs", dce, "simplified", false},
   };

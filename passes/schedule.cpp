@@ -67,14 +67,16 @@ class Scheduler {
   std::set<std::string> written_state() const {
     std::set<std::string> names;
     for (const OutputSpec& spec : graph_.output_specs)
-      if (spec.kind == OutputSpec::Kind::BufferMutation || spec.kind == OutputSpec::Kind::ParameterMutation) names.insert(spec.target);
+      if (spec.kind == OutputSpec::Kind::BufferMutation || spec.kind == OutputSpec::Kind::ParameterMutation)
+        names.insert(spec.target);
     return names;
   }
 
   void add_state(const Node& node, const InputSpec& spec, bool is_written) {
     const auto it = options_.state ? options_.state->find(spec.target) : decltype(options_.state->end()){};
     if (!options_.state || it == options_.state->end())
-      throw_user("the program has no value for '" + spec.target + "' (input '" + node.name + "')", "export it again together with its weights");
+      throw_user("the program has no value for '" + spec.target + "' (input '" + node.name + "')",
+                 "export it again together with its weights");
     add_constant(node, it->second);
     if (is_written) constants_.erase(&node);
   }
@@ -112,7 +114,8 @@ class Scheduler {
       plan().outputs.push_back(output_of(leaves[i]));
       if (i >= graph_.output_specs.size()) continue;
       const OutputSpec& spec = graph_.output_specs[i];
-      const bool mutation = spec.kind == OutputSpec::Kind::BufferMutation || spec.kind == OutputSpec::Kind::ParameterMutation ||
+      const bool mutation = spec.kind == OutputSpec::Kind::BufferMutation ||
+                            spec.kind == OutputSpec::Kind::ParameterMutation ||
                             spec.kind == OutputSpec::Kind::UserInputMutation;
       if (mutation) plan().mutations.push_back({static_cast<int>(i), spec, written_buffer(spec)});
     }
@@ -124,7 +127,8 @@ class Scheduler {
     for (size_t i = 0; i < inputs.size(); ++i) {
       const InputSpec input = i < graph_.input_specs.size() ? graph_.input_specs[i] : InputSpec{};
       const bool user = spec.kind == OutputSpec::Kind::UserInputMutation;
-      const bool same = user ? input.kind == InputSpec::Kind::User && inputs[i]->name == spec.target : input.target == spec.target;
+      const bool same =
+          user ? input.kind == InputSpec::Kind::User && inputs[i]->name == spec.target : input.target == spec.target;
       if (same) return buffer_of_.at(inputs[i]);
     }
     throw_user("the program writes '" + spec.target + "', which is none of its inputs");
@@ -163,9 +167,15 @@ class Scheduler {
     launch.name = group.name;
     std::vector<const Node*> nodes;
     switch (group.kind) {
-      case FusionGroup::Kind::Loop: nodes = lower_loops(group, launch); break;
-      case FusionGroup::Kind::Library: nodes = lower_library(group, launch); break;
-      case FusionGroup::Kind::Opaque: nodes = lower_opaque(group, launch); break;
+      case FusionGroup::Kind::Loop:
+        nodes = lower_loops(group, launch);
+        break;
+      case FusionGroup::Kind::Library:
+        nodes = lower_library(group, launch);
+        break;
+      case FusionGroup::Kind::Opaque:
+        nodes = lower_opaque(group, launch);
+        break;
     }
     const std::set<const Node*> made(group.stored.begin(), group.stored.end());
     for (const Node* node : nodes) {
@@ -219,7 +229,8 @@ class Scheduler {
     auto copy = std::make_unique<Node>(node);
     copy->for_each_operand([&](Node*& operand) { operand = inside.at(operand); });
     Node* call = graph->add(std::move(copy));
-    group.stored = node.type.kind == Type::Kind::Tuple ? add_parts(node, *graph, call, launch) : add_result(node, *graph, call);
+    group.stored =
+        node.type.kind == Type::Kind::Tuple ? add_parts(node, *graph, call, launch) : add_result(node, *graph, call);
     launch.nodes.insert(launch.nodes.begin(), node.id);
     launch.work = OpaqueCall{node.target, graph};
     buffers.insert(buffers.end(), group.stored.begin(), group.stored.end());
@@ -259,10 +270,14 @@ class Scheduler {
     for (const auto& node : graph_.nodes()) {
       if (node->kind == NodeKind::Output || result_.fates.contains(node->id)) continue;
       NodeFate fate;
-      if (node->kind == NodeKind::Placeholder) fate.kind = constants_.contains(node.get()) ? NodeFate::Kind::Constant : NodeFate::Kind::Input;
-      else if (node->kind == NodeKind::GetAttr) fate.kind = NodeFate::Kind::Constant;
-      else if (node->type.kind == Type::Kind::SymInt) fate.kind = NodeFate::Kind::Size;
-      else if (output_views_.contains(node.get())) fate.kind = NodeFate::Kind::OutputView;
+      if (node->kind == NodeKind::Placeholder)
+        fate.kind = constants_.contains(node.get()) ? NodeFate::Kind::Constant : NodeFate::Kind::Input;
+      else if (node->kind == NodeKind::GetAttr)
+        fate.kind = NodeFate::Kind::Constant;
+      else if (node->type.kind == Type::Kind::SymInt)
+        fate.kind = NodeFate::Kind::Size;
+      else if (output_views_.contains(node.get()))
+        fate.kind = NodeFate::Kind::OutputView;
       result_.fates[node->id] = fate;
     }
   }
@@ -280,12 +295,18 @@ class Scheduler {
 
 std::string_view to_string(NodeFate::Kind kind) {
   switch (kind) {
-    case NodeFate::Kind::Launch: return "launch";
-    case NodeFate::Kind::OutputView: return "view of an output";
-    case NodeFate::Kind::Constant: return "constant";
-    case NodeFate::Kind::Input: return "input";
-    case NodeFate::Kind::Size: return "size";
-    case NodeFate::Kind::Unused: return "unused";
+    case NodeFate::Kind::Launch:
+      return "launch";
+    case NodeFate::Kind::OutputView:
+      return "view of an output";
+    case NodeFate::Kind::Constant:
+      return "constant";
+    case NodeFate::Kind::Input:
+      return "input";
+    case NodeFate::Kind::Size:
+      return "size";
+    case NodeFate::Kind::Unused:
+      return "unused";
   }
   return "";
 }

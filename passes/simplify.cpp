@@ -1,8 +1,9 @@
 // Copyright 2026 The Strata Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// How to add a rule safely: match on `call` and its operands only; return null unless the replacement has the same dtype and shape and equal bits for
-// every input, NaN and -0.0 included (x + 0 is not x for -0.0; x - 0 is). Add a case where it fires and one where it must not.
+// How to add a rule safely: match on `call` and its operands only; return null unless the replacement has the same
+// dtype and shape and equal bits for every input, NaN and -0.0 included (x + 0 is not x for -0.0; x - 0 is). Add a case
+// where it fires and one where it must not.
 
 #include "passes/simplify.h"
 
@@ -31,8 +32,9 @@ bool is_number(const Node& call, size_t i, double value) {
 }
 
 Node* drop_copy(Builder&, const Node& call) {
-  static constexpr std::array<std::string_view, 6> kCopies = {"aten.clone.default", "aten.alias.default", "aten.detach.default",
-                                                              "aten._to_copy.default", "aten.lift_fresh_copy.default", "aten.lift_fresh.default"};
+  static constexpr std::array<std::string_view, 6> kCopies = {
+      "aten.clone.default",    "aten.alias.default",           "aten.detach.default",
+      "aten._to_copy.default", "aten.lift_fresh_copy.default", "aten.lift_fresh.default"};
   if (std::find(kCopies.begin(), kCopies.end(), call.target) == kCopies.end()) return nullptr;
   Node* x = tensor_arg(call, 0);
   return fits(x, call.type) ? x : nullptr;
@@ -45,7 +47,9 @@ Node* multiply_by_one(Builder&, const Node& call) {
 }
 
 Node* divide_by_one(Builder&, const Node& call) {
-  return call.is("aten.div.Tensor") && is_number(call, 1, 1.0) && fits(tensor_arg(call, 0), call.type) ? tensor_arg(call, 0) : nullptr;
+  return call.is("aten.div.Tensor") && is_number(call, 1, 1.0) && fits(tensor_arg(call, 0), call.type)
+             ? tensor_arg(call, 0)
+             : nullptr;
 }
 
 Node* subtract_zero(Builder&, const Node& call) {
@@ -85,7 +89,8 @@ Node* small_power(Builder& b, const Node& call) {
 bool is_view(const Node* n) { return n->is("aten.view.default"); }
 
 Node* view_to_same_shape(Builder&, const Node& call) {
-  static constexpr std::array<std::string_view, 3> kViews = {"aten.view.default", "aten.expand.default", "aten._unsafe_view.default"};
+  static constexpr std::array<std::string_view, 3> kViews = {"aten.view.default", "aten.expand.default",
+                                                             "aten._unsafe_view.default"};
   if (std::find(kViews.begin(), kViews.end(), call.target) == kViews.end()) return nullptr;
   return fits(tensor_arg(call, 0), call.type) ? tensor_arg(call, 0) : nullptr;
 }
@@ -121,8 +126,9 @@ Node* permute_of_permute(Builder& b, const Node& call) {
 }
 
 Node* full_slice(Builder&, const Node& call) {
-  return call.is("aten.slice.Tensor") && fits(tensor_arg(call, 0), call.type) && Call(call).integer(4) == SymInt(1) ? tensor_arg(call, 0)
-                                                                                                                    : nullptr;
+  return call.is("aten.slice.Tensor") && fits(tensor_arg(call, 0), call.type) && Call(call).integer(4) == SymInt(1)
+             ? tensor_arg(call, 0)
+             : nullptr;
 }
 
 Node* cat_of_one(Builder&, const Node& call) {

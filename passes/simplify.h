@@ -9,10 +9,12 @@
 
 namespace strata {
 
-/// Algebraic simplification by local rules. No rule changes a value that IEEE arithmetic distinguishes: NaN, infinity and the sign of zero stay.
+/// Algebraic simplification by local rules. No rule changes a value that IEEE arithmetic distinguishes: NaN, infinity
+/// and the sign of zero stay.
 PassResult simplify(const Graph& graph, const PassContext& context);
 
-/// One local rewrite. `call` belongs to no graph; its operands are nodes of the new graph. Returns the replacement or null.
+/// One local rewrite. `call` belongs to no graph; its operands are nodes of the new graph. Returns the replacement or
+/// null.
 struct SimplifyRule {
   std::string_view name;  ///< looks like the algebra it performs
   Node* (*apply)(Builder& builder, const Node& call);

@@ -1,7 +1,8 @@
 // Copyright 2026 The Strata Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Every view but a reshape maps indices by an affine function, so its value at 0 and at the unit vectors gives offset and strides.
+// Every view but a reshape maps indices by an affine function, so its value at 0 and at the unit vectors gives offset
+// and strides.
 
 #include "passes/strided_view.h"
 
@@ -40,7 +41,8 @@ bool apply_affine(const Node& node, IndexMap map, StridedView& view) {
 }  // namespace
 
 bool is_view(const Node& node) {
-  return node.kind == NodeKind::Call && node.op && node.type.is_tensor() && std::holds_alternative<IndexMap>(node.op->lowering);
+  return node.kind == NodeKind::Call && node.op && node.type.is_tensor() &&
+         std::holds_alternative<IndexMap>(node.op->lowering);
 }
 
 const Node* Layouts::base(const Node* node) const {

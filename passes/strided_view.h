@@ -13,10 +13,10 @@ namespace strata {
 
 /// A value expressed as strides over the buffer of another: what a chain of views comes to.
 struct StridedView {
-  const Node* base = nullptr;             ///< the node that has the buffer
-  std::vector<SymInt> shape, strides;     ///< elements
+  const Node* base = nullptr;          ///< the node that has the buffer
+  std::vector<SymInt> shape, strides;  ///< elements
   SymInt offset;
-  std::vector<const Node*> through;       ///< the views, innermost (next to the base) first
+  std::vector<const Node*> through;  ///< the views, innermost (next to the base) first
 };
 
 /// Whether the node only renames elements of its operand.
@@ -24,8 +24,8 @@ bool is_view(const Node& node);
 
 /// Which values have a buffer of their own, and with what strides. Views have none unless they were materialized.
 struct Layouts {
-  std::unordered_set<const Node*> materialized;                          ///< views that are copied out
-  std::unordered_map<const Node*, std::vector<SymInt>> chosen_strides;   ///< buffers that are not row-major
+  std::unordered_set<const Node*> materialized;                         ///< views that are copied out
+  std::unordered_map<const Node*, std::vector<SymInt>> chosen_strides;  ///< buffers that are not row-major
 
   /// A view without a buffer.
   bool is_virtual(const Node& node) const { return is_view(node) && !materialized.contains(&node); }
@@ -35,8 +35,8 @@ struct Layouts {
   std::vector<SymInt> strides(const Node* node) const;
 };
 
-/// Walks up through views to the first node with a buffer. Nothing if a view on the way has no strides over the base (a reshape that would
-/// need a copy).
+/// Walks up through views to the first node with a buffer. Nothing if a view on the way has no strides over the base (a
+/// reshape that would need a copy).
 std::optional<StridedView> strided_view(const Node* node, const Layouts& layouts);
 
 /// Strides of a tensor of `shape`/`strides` seen as `result`, PyTorch's rule; nothing if it needs a copy.

@@ -18,15 +18,18 @@ int64_t now_ns() { return std::chrono::steady_clock::now().time_since_epoch() / 
 /// Outputs of kind User only; mutations come first in functional graphs and stay inside.
 std::vector<bool> user_outputs(const Graph& graph, size_t count) {
   std::vector<bool> keep(count, true);
-  for (size_t i = 0; i < count && i < graph.output_specs.size(); ++i) keep[i] = graph.output_specs[i].kind == OutputSpec::Kind::User;
+  for (size_t i = 0; i < count && i < graph.output_specs.size(); ++i)
+    keep[i] = graph.output_specs[i].kind == OutputSpec::Kind::User;
   return keep;
 }
 
-// ------------------------------------------------------------------------------------------------------------- interpret
+// -------------------------------------------------------------------------------------------------------------
+// interpret
 
 class Interpreted : public Compiled {
  public:
-  Interpreted(const Program& program, const std::function<bool()>& cancelled) : program_(program), interpreter_(program.graph, options(cancelled)) {}
+  Interpreted(const Program& program, const std::function<bool()>& cancelled)
+      : program_(program), interpreter_(program.graph, options(cancelled)) {}
 
   std::vector<Tensor> run(const std::vector<Tensor>& inputs) override {
     std::vector<Tensor> values;
@@ -34,8 +37,10 @@ class Interpreted : public Compiled {
     const auto placeholders = program_.graph.placeholders();
     for (size_t i = 0; i < placeholders.size(); ++i) {
       const InputSpec spec = i < program_.graph.input_specs.size() ? program_.graph.input_specs[i] : InputSpec{};
-      if (spec.kind == InputSpec::Kind::User) values.push_back(inputs.at(user++));
-      else values.push_back(state(spec));
+      if (spec.kind == InputSpec::Kind::User)
+        values.push_back(inputs.at(user++));
+      else
+        values.push_back(state(spec));
     }
     const std::vector<RefValue> results = interpreter_.run(values);
     const auto keep = user_outputs(program_.graph, results.size());
@@ -55,7 +60,8 @@ class Interpreted : public Compiled {
 
   Tensor state(const InputSpec& spec) const {
     const auto it = program_.state.find(spec.target);
-    if (it == program_.state.end()) throw_user("the program has no value for '" + spec.target + "'", "export it again together with its weights");
+    if (it == program_.state.end())
+      throw_user("the program has no value for '" + spec.target + "'", "export it again together with its weights");
     return it->second;
   }
 
@@ -74,12 +80,16 @@ class Interpreted : public Compiled {
   Interpreter interpreter_;
 };
 
-// -------------------------------------------------------------------------------------------------------------- compiled
+// --------------------------------------------------------------------------------------------------------------
+// compiled
 
 class Planned : public Compiled {
  public:
-  Planned(Graph graph, Scheduled scheduled, std::unique_ptr<KernelCompiler> compiler, std::vector<std::unique_ptr<CompiledKernel>> kernels, int threads)
-      : graph_(std::move(graph)), scheduled_(std::move(scheduled)), compiler_(std::move(compiler)),
+  Planned(Graph graph, Scheduled scheduled, std::unique_ptr<KernelCompiler> compiler,
+          std::vector<std::unique_ptr<CompiledKernel>> kernels, int threads)
+      : graph_(std::move(graph)),
+        scheduled_(std::move(scheduled)),
+        compiler_(std::move(compiler)),
         executor_(scheduled_.plan, std::move(kernels), threads) {}
 
   /// The executor writes mutations back itself and returns the rest.
@@ -106,7 +116,8 @@ class Compilation {
     PassContext context;
     context.state = &program_.state;
     report("passes");
-    Graph graph = run_passes(fused ? inference_pipeline() : unfused_pipeline(), program_.graph, context, runner_options());
+    Graph graph =
+        run_passes(fused ? inference_pipeline() : unfused_pipeline(), program_.graph, context, runner_options());
     times_.passes = now_ns() - start - times_.record;
 
     report("schedule");
@@ -132,7 +143,8 @@ class Compilation {
       for (size_t i = 0; i < kernels.size(); ++i) r.code(i, compiler->artifacts(i));
     });
     times_.total = now_ns() - start;
-    auto result = std::make_unique<Planned>(std::move(graph), std::move(scheduled), std::move(compiler), std::move(kernels), request_.threads);
+    auto result = std::make_unique<Planned>(std::move(graph), std::move(scheduled), std::move(compiler),
+                                            std::move(kernels), request_.threads);
     result->compile_times = times_;
     return result;
   }
@@ -144,7 +156,8 @@ class Compilation {
   }
 
   /// Recording is not compiling: its time is kept apart.
-  template <class F> void record(F&& f) {
+  template <class F>
+  void record(F&& f) {
     if (!request_.recorder) return;
     const int64_t start = now_ns();
     f(*request_.recorder);
@@ -169,7 +182,8 @@ class Compilation {
 };
 
 void check_word(const std::string& what, const std::string& word, const std::vector<std::string>& valid) {
-  if (std::find(valid.begin(), valid.end(), word) == valid.end()) throw_user("there is no " + what + " '" + word + "'", suggest(word, valid));
+  if (std::find(valid.begin(), valid.end(), word) == valid.end())
+    throw_user("there is no " + what + " '" + word + "'", suggest(word, valid));
 }
 
 void check_request(const CompileRequest& request) {
@@ -197,8 +211,10 @@ std::unique_ptr<Compiled> compile_program(const Program& program, const CompileR
   if (request.recorder) request.recorder->begin_compile(program, request.backend);
   try {
     std::unique_ptr<Compiled> result;
-    if (request.backend == "interpret") result = std::make_unique<Interpreted>(program, request.cancelled);
-    else result = Compilation(program, request).run();
+    if (request.backend == "interpret")
+      result = std::make_unique<Interpreted>(program, request.cancelled);
+    else
+      result = Compilation(program, request).run();
     if (request.recorder) request.recorder->end_compile("ok", {}, now_ns() - start);
     return result;
   } catch (const std::exception& e) {

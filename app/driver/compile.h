@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The one place that joins capture, passes, code generation and runtime into "compile this". The command line and the Python package call it.
+/// The one place that joins capture, passes, code generation and runtime into "compile this". The command line and the
+/// Python package call it.
 
 #include <functional>
 #include <memory>
@@ -19,15 +20,15 @@
 namespace strata {
 
 struct CompileRequest {
-  std::string backend = "strata";         ///< a name of `backends()`
+  std::string backend = "strata";  ///< a name of `backends()`
   std::string mode = "default";
   std::string target = "cpu";
-  int threads = 0;                        ///< 0: all cores
+  int threads = 0;  ///< 0: all cores
   std::set<std::string> disabled_passes;
-  int stop_after = -1;                    ///< see RunnerOptions
+  int stop_after = -1;  ///< see RunnerOptions
   bool verify = true;
-  bool keep_artifacts = false;            ///< code of every kernel as text; on by itself when recording
-  Recorder* recorder = nullptr;           ///< null: nothing is recorded
+  bool keep_artifacts = false;   ///< code of every kernel as text; on by itself when recording
+  Recorder* recorder = nullptr;  ///< null: nothing is recorded
   std::function<void(std::string_view stage)> progress;
   std::function<bool()> cancelled;
 };
@@ -37,11 +38,13 @@ struct CompileTimes {
   int64_t passes = 0, schedule = 0, codegen = 0, record = 0, total = 0;
 };
 
-/// A program ready to run. Owns everything it needs but the Program's weights (which must outlive it, as mapped files do).
+/// A program ready to run. Owns everything it needs but the Program's weights (which must outlive it, as mapped files
+/// do).
 class Compiled {
  public:
   virtual ~Compiled() = default;
-  /// Results in the order of the program's outputs of kind User. Inputs as in Program::user_input_names; they must have been checked.
+  /// Results in the order of the program's outputs of kind User. Inputs as in Program::user_input_names; they must have
+  /// been checked.
   virtual std::vector<Tensor> run(const std::vector<Tensor>& inputs) = 0;
   /// Times of launches of the next runs; empty for backends without launches.
   virtual void set_timing(bool) {}
@@ -52,7 +55,8 @@ class Compiled {
   CompileTimes compile_times;
 };
 
-/// Compiles a program for a backend. Unknown backends, modes, targets and passes, and operators without a row, are user Errors.
+/// Compiles a program for a backend. Unknown backends, modes, targets and passes, and operators without a row, are user
+/// Errors.
 std::unique_ptr<Compiled> compile_program(const Program& program, const CompileRequest& request);
 
 struct BackendInfo {

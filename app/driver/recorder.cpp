@@ -52,10 +52,14 @@ std::string_view role_name(Role role) {
 
 std::string_view buffer_kind(PlanBuffer::Kind kind) {
   switch (kind) {
-    case PlanBuffer::Kind::Input: return "input";
-    case PlanBuffer::Kind::Constant: return "constant";
-    case PlanBuffer::Kind::Temporary: return "temporary";
-    case PlanBuffer::Kind::Output: return "output";
+    case PlanBuffer::Kind::Input:
+      return "input";
+    case PlanBuffer::Kind::Constant:
+      return "constant";
+    case PlanBuffer::Kind::Temporary:
+      return "temporary";
+    case PlanBuffer::Kind::Output:
+      return "output";
   }
   return "";
 }
@@ -161,7 +165,8 @@ struct Recorder::Impl {
 
   void origin(NodeId node, NodeId from, std::string_view kind, const std::string& rule, bool exact = true) {
     if (node == from) return;
-    writer.add(trace::OriginRecord{compile.id, static_cast<trace::NodeId>(node), static_cast<trace::NodeId>(from), std::string(kind), rule, exact});
+    writer.add(trace::OriginRecord{compile.id, static_cast<trace::NodeId>(node), static_cast<trace::NodeId>(from),
+                                   std::string(kind), rule, exact});
   }
 
   void origins_of(const Graph& graph, const std::set<NodeId>& only) {
@@ -259,7 +264,9 @@ struct Recorder::Impl {
       r.bytes = amount(b.numel * SymInt(static_cast<int64_t>(dtype_size(b.dtype))));
       r.first_launch = b.first_launch;
       r.last_launch = b.last_launch;
-      if (b.reuse_of >= 0) r.reuse_of = buffers.size() > static_cast<size_t>(b.reuse_of) ? buffers[static_cast<size_t>(b.reuse_of)] : trace::kNone;
+      if (b.reuse_of >= 0)
+        r.reuse_of =
+            buffers.size() > static_cast<size_t>(b.reuse_of) ? buffers[static_cast<size_t>(b.reuse_of)] : trace::kNone;
       buffers.push_back(writer.add(r));
     }
   }
@@ -268,12 +275,14 @@ struct Recorder::Impl {
     std::set<size_t> written;
     if (const auto* kernel = std::get_if<loop::Kernel>(&launch.work)) {
       for (size_t i = 0; i < kernel->buffers.size(); ++i)
-        if (kernel->buffers[i].role == loop::BufferRole::Output || kernel->buffers[i].role == loop::BufferRole::InOut) written.insert(i);
+        if (kernel->buffers[i].role == loop::BufferRole::Output || kernel->buffers[i].role == loop::BufferRole::InOut)
+          written.insert(i);
     } else if (const auto* call = std::get_if<LibraryCall>(&launch.work)) {
       written.insert(static_cast<size_t>(call->result.buffer));
     } else {
       const auto& opaque = std::get<OpaqueCall>(launch.work);
-      for (size_t i = launch.buffers.size() - opaque.graph->flat_outputs().size(); i < launch.buffers.size(); ++i) written.insert(i);
+      for (size_t i = launch.buffers.size() - opaque.graph->flat_outputs().size(); i < launch.buffers.size(); ++i)
+        written.insert(i);
     }
     return written;
   }
@@ -317,14 +326,16 @@ struct Recorder::Impl {
       text += "launch " + std::to_string(i) + ": " + launch.name + "(";
       const auto written = written_by(launch);
       for (size_t b = 0; b < launch.buffers.size(); ++b)
-        text += (b ? ", " : "") + std::string(written.contains(b) ? "out " : "") + plan.buffers[static_cast<size_t>(launch.buffers[b])].name;
+        text += (b ? ", " : "") + std::string(written.contains(b) ? "out " : "") +
+                plan.buffers[static_cast<size_t>(launch.buffers[b])].name;
       text += ")\n";
       lines.push_back({line, line, node_ids(launch.nodes)});
       ++line;
     }
     for (const PlanBuffer& b : plan.buffers) {
-      text += "buffer " + b.name + ": " + std::string(buffer_kind(b.kind)) + " " + std::string(dtype_abbr(b.dtype)) + shape_text(b.shape) + " launches " +
-              std::to_string(b.first_launch) + ".." + std::to_string(b.last_launch);
+      text += "buffer " + b.name + ": " + std::string(buffer_kind(b.kind)) + " " + std::string(dtype_abbr(b.dtype)) +
+              shape_text(b.shape) + " launches " + std::to_string(b.first_launch) + ".." +
+              std::to_string(b.last_launch);
       if (b.reuse_of >= 0) text += " in place of " + plan.buffers[static_cast<size_t>(b.reuse_of)].name;
       text += "\n";
     }
@@ -337,7 +348,7 @@ Recorder::Recorder(const std::string& path, const std::string& command) : impl_(
   impl_->writer.set_property("command", command);
   impl_->writer.set_property("cpu", host_target().cpu);
   impl_->writer.set_property("cpu_features", host_target().features);
-  struct utsname system {};
+  struct utsname system{};
   if (uname(&system) == 0) impl_->writer.set_property("system", std::string(system.sysname) + " " + system.machine);
   if (const char* fd = std::getenv("STRATA_ACKNOWLEDGE_FD")) impl_->acknowledge_fd = std::atoi(fd);
   trace::ProcessRecord p;
@@ -446,9 +457,11 @@ void Recorder::scheduled(const Graph& graph, const Scheduled& scheduled) {
   for (const auto& node : graph.nodes()) {
     const auto it = scheduled.fates.find(node->id);
     if (it == scheduled.fates.end() || it->second.kind == NodeFate::Kind::Launch) continue;
-    const bool leaf = node->kind == NodeKind::Placeholder || node->kind == NodeKind::GetAttr || node->kind == NodeKind::Output;
+    const bool leaf =
+        node->kind == NodeKind::Placeholder || node->kind == NodeKind::GetAttr || node->kind == NodeKind::Output;
     if (!leaf)
-      r.writer.add(trace::RemovalRecord{r.compile.id, static_cast<trace::NodeId>(node->id), pass, "schedule", std::string(to_string(it->second.kind))});
+      r.writer.add(trace::RemovalRecord{r.compile.id, static_cast<trace::NodeId>(node->id), pass, "schedule",
+                                        std::string(to_string(it->second.kind))});
   }
   r.plan_buffers(*scheduled.plan);
   r.plan_launches(*scheduled.plan);
@@ -501,7 +514,8 @@ void Recorder::metric(const std::string& key, double value, const std::string& u
   impl_->writer.add(m);
 }
 
-void Recorder::run(const std::string& label, int64_t repeat, int64_t start_ns, int64_t duration_ns, const std::vector<LaunchTime>& times) {
+void Recorder::run(const std::string& label, int64_t repeat, int64_t start_ns, int64_t duration_ns,
+                   const std::vector<LaunchTime>& times) {
   Impl& r = *impl_;
   trace::RunRecord run;
   run.process = r.process;

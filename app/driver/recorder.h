@@ -24,7 +24,8 @@ class Recorder {
   Recorder(const std::string& path, const std::string& command);
   ~Recorder();
 
-  /// Starts a compile (its address is given out: `0/0`, `1/0`, ...) and records the program's sources and its `captured` graph.
+  /// Starts a compile (its address is given out: `0/0`, `1/0`, ...) and records the program's sources and its
+  /// `captured` graph.
   void begin_compile(const Program& program, const std::string& backend);
   void pass_done(const PassRun& run, const Graph& graph);
   /// The `scheduled` snapshot: groups, kernels, fusion decisions, buffers, launches; then `loops` as text.
@@ -35,7 +36,8 @@ class Recorder {
   void metric(const std::string& key, double value, const std::string& unit);
 
   /// One timed run of the present compile.
-  void run(const std::string& label, int64_t repeat, int64_t start_ns, int64_t duration_ns, const std::vector<LaunchTime>& times);
+  void run(const std::string& label, int64_t repeat, int64_t start_ns, int64_t duration_ns,
+           const std::vector<LaunchTime>& times);
   /// Arena offsets and sizes once a run has fixed the symbols.
   void memory(const Executor& executor);
 

@@ -1,7 +1,8 @@
 // Copyright 2026 The Strata Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The extension module behind the `strata` package. Needs neither numpy nor torch: tensors go through the buffer protocol.
+// The extension module behind the `strata` package. Needs neither numpy nor torch: tensors go through the buffer
+// protocol.
 
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -28,8 +29,9 @@ struct Format {
   const char* code;
   DType dtype;
 };
-constexpr Format kFormats[] = {{"?", DType::Bool}, {"B", DType::U8},  {"b", DType::I8},  {"h", DType::I16}, {"i", DType::I32}, {"l", DType::I64},
-                               {"q", DType::I64},  {"H", DType::U16}, {"I", DType::U32}, {"L", DType::U64}, {"Q", DType::U64}, {"e", DType::F16},
+constexpr Format kFormats[] = {{"?", DType::Bool}, {"B", DType::U8},  {"b", DType::I8},  {"h", DType::I16},
+                               {"i", DType::I32},  {"l", DType::I64}, {"q", DType::I64}, {"H", DType::U16},
+                               {"I", DType::U32},  {"L", DType::U64}, {"Q", DType::U64}, {"e", DType::F16},
                                {"f", DType::F32},  {"d", DType::F64}};
 
 /// bfloat16 has no format of its own: its bits.
@@ -51,7 +53,9 @@ Tensor from_buffer(const py::buffer& object, size_t position) {
     t.dtype = f.dtype;
     t.shape.assign(info->shape.begin(), info->shape.end());
     for (py::ssize_t s : info->strides) {
-      if (s < 0 || s % info->itemsize != 0) throw_user("input " + std::to_string(position) + ": strides are negative or not multiples of the element size", "make it contiguous");
+      if (s < 0 || s % info->itemsize != 0)
+        throw_user("input " + std::to_string(position) + ": strides are negative or not multiples of the element size",
+                   "make it contiguous");
       t.strides.push_back(s / info->itemsize);
     }
     t.storage = std::make_shared<Storage>();
@@ -63,7 +67,8 @@ Tensor from_buffer(const py::buffer& object, size_t position) {
     });
     return t;
   }
-  throw_user("input " + std::to_string(position) + " has element format '" + info->format + "', which is not supported");
+  throw_user("input " + std::to_string(position) + " has element format '" + info->format +
+             "', which is not supported");
 }
 
 py::buffer_info to_buffer(Tensor& t) {
@@ -75,7 +80,8 @@ py::buffer_info to_buffer(Tensor& t) {
 
 class Model {
  public:
-  Model(const std::string& path, const std::string& backend, const std::string& mode, int threads, const std::set<std::string>& disabled)
+  Model(const std::string& path, const std::string& backend, const std::string& mode, int threads,
+        const std::set<std::string>& disabled)
       : program_(load_pt2(path)), recorder_(recording()), backend_(backend) {
     CompileRequest request;
     request.backend = backend;
@@ -117,7 +123,8 @@ class Model {
 
 PYBIND11_MODULE(_strata, m) {
   py::register_exception<Error>(m, "StrataError", PyExc_RuntimeError);
-  py::class_<Tensor>(m, "Tensor", py::buffer_protocol(), "Result of a call. Has the buffer protocol; bfloat16 comes as uint16 bits.")
+  py::class_<Tensor>(m, "Tensor", py::buffer_protocol(),
+                     "Result of a call. Has the buffer protocol; bfloat16 comes as uint16 bits.")
       .def_buffer(&to_buffer)
       .def_property_readonly("shape", [](const Tensor& t) { return py::tuple(py::cast(t.shape)); })
       .def_property_readonly("dtype", [](const Tensor& t) { return std::string(dtype_name(t.dtype)); })
@@ -126,7 +133,8 @@ PYBIND11_MODULE(_strata, m) {
       .def("__call__", &Model::call)
       .def_property_readonly("input_names", &Model::input_names)
       .def_property_readonly("output_names", &Model::output_names);
-  m.def("load", [](const std::string& path, const std::string& backend, const std::string& mode, int threads, const std::set<std::string>& disabled) {
+  m.def("load", [](const std::string& path, const std::string& backend, const std::string& mode, int threads,
+                   const std::set<std::string>& disabled) {
     return std::make_unique<Model>(path, backend, mode, threads, disabled);
   });
   m.def("list_backends", [] {

@@ -24,7 +24,8 @@ Argument dims_argument(const std::vector<int64_t>& dims) {
 
 }  // namespace
 
-Node* Builder::call(std::string_view target, std::vector<Argument> args, std::vector<std::pair<std::string, Argument>> kwargs) {
+Node* Builder::call(std::string_view target, std::vector<Argument> args,
+                    std::vector<std::pair<std::string, Argument>> kwargs) {
   const OpDef* op = find_op(target);
   if (!op) throw_internal("builder: operator '" + std::string(target) + "' is not in the table");
   auto node = std::make_unique<Node>();
@@ -43,7 +44,8 @@ Node* Builder::call(std::string_view target, std::vector<Argument> args, std::ve
 Node* Builder::getitem(Node* tuple, int64_t index) {
   if (tuple->type.kind != Type::Kind::Tuple || index < 0 || static_cast<size_t>(index) >= tuple->type.parts.size())
     throw_internal("getitem " + std::to_string(index) + " of '" + tuple->name + "' of type " + to_string(tuple->type));
-  Node* made = graph_.add(NodeKind::Call, "_operator.getitem", {tuple, index}, tuple->type.parts[static_cast<size_t>(index)], "getitem");
+  Node* made = graph_.add(NodeKind::Call, "_operator.getitem", {tuple, index},
+                          tuple->type.parts[static_cast<size_t>(index)], "getitem");
   made->op = find_op("_operator.getitem");
   made->meta = meta;
   if (on_create) on_create(*made);
@@ -52,7 +54,8 @@ Node* Builder::getitem(Node* tuple, int64_t index) {
 
 Node* Builder::constant(Tensor value, std::string_view name_hint) {
   std::string name(name_hint);
-  for (int i = 0; graph_.attributes.contains(name) || graph_.find(name); ++i) name = std::string(name_hint) + std::to_string(i);
+  for (int i = 0; graph_.attributes.contains(name) || graph_.find(name); ++i)
+    name = std::string(name_hint) + std::to_string(i);
   TensorType type;
   type.dtype = value.dtype;
   type.shape.assign(value.shape.begin(), value.shape.end());
@@ -79,7 +82,9 @@ Node* Builder::reshape(Node* a, const std::vector<SymInt>& shape) {
   return call("aten.view.default", {a, Argument::ints(shape)});
 }
 
-Node* Builder::permute(Node* a, const std::vector<int64_t>& dims) { return call("aten.permute.default", {a, dims_argument(dims)}); }
+Node* Builder::permute(Node* a, const std::vector<int64_t>& dims) {
+  return call("aten.permute.default", {a, dims_argument(dims)});
+}
 
 Node* Builder::transpose(Node* a, int64_t d0, int64_t d1) {
   const auto rank = static_cast<int64_t>(a->tensor().shape.size());
@@ -113,7 +118,8 @@ Node* Builder::sum_to(Node* a, const std::vector<SymInt>& shape) {
   return reshape(summed, shape);
 }
 
-// -------------------------------------------------------------------------------------------------------------- rewriting
+// --------------------------------------------------------------------------------------------------------------
+// rewriting
 
 GraphRewriter::GraphRewriter(const Graph& from, std::string pass)
     : from_(from), to_(from.shared_env(), from.ids()), pass_(std::move(pass)), builder_(to_) {

@@ -10,7 +10,8 @@
 
 namespace strata {
 
-/// Appends calls to a graph. Types come from the operator table's shape rules; metadata from `meta`, which the owner sets.
+/// Appends calls to a graph. Types come from the operator table's shape rules; metadata from `meta`, which the owner
+/// sets.
 class Builder {
  public:
   explicit Builder(Graph& graph) : graph_(graph) {}
@@ -23,7 +24,8 @@ class Builder {
   std::function<void(Node&)> on_create;
 
   /// A call of a table operator; throws an internal Error if `target` is not in the table.
-  Node* call(std::string_view target, std::vector<Argument> args, std::vector<std::pair<std::string, Argument>> kwargs = {});
+  Node* call(std::string_view target, std::vector<Argument> args,
+             std::vector<std::pair<std::string, Argument>> kwargs = {});
   /// Part of a tuple-typed node.
   Node* getitem(Node* tuple, int64_t index);
   /// A constant tensor: a GetAttr node and an entry in `Graph::attributes`.
@@ -53,7 +55,8 @@ class Builder {
   Graph& graph_;
 };
 
-// -------------------------------------------------------------------------------------------------------------- rewriting
+// --------------------------------------------------------------------------------------------------------------
+// rewriting
 
 /// One application of a rule: what disappeared, what came.
 struct Rewrite {
@@ -83,7 +86,8 @@ class GraphRewriter {
   Argument mapped(const Argument& old) const;
   /// Copies a node with mapped operands, same id.
   Node* copy(const Node& old);
-  /// From now on users of `old` use `with` (a node of the new graph). Records the rewrite with all nodes that `at(old, ...)` made.
+  /// From now on users of `old` use `with` (a node of the new graph). Records the rewrite with all nodes that `at(old,
+  /// ...)` made.
   void replace(const Node& old, Node* with, const std::string& rule, const std::string& reason = {});
   /// `old` (tuple-typed) is replaced by its parts: getitem nodes of it map to them.
   void replace_parts(const Node& old, std::vector<Node*> parts, const std::string& rule);

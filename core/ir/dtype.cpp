@@ -13,18 +13,39 @@ struct Row {
 };
 
 constexpr std::array<Row, kDTypeCount> kRows = {{
-    {"bool", "b8", 1},           {"uint8", "u8", 1},          {"int8", "i8", 1},
-    {"int16", "i16", 2},         {"int32", "i32", 4},         {"int64", "i64", 8},
-    {"uint16", "u16", 2},        {"uint32", "u32", 4},        {"uint64", "u64", 8},
-    {"float16", "f16", 2},       {"bfloat16", "bf16", 2},     {"float32", "f32", 4},
-    {"float64", "f64", 8},       {"complex32", "c32", 4},     {"complex64", "c64", 8},
-    {"complex128", "c128", 16},  {"float8_e4m3fn", "f8e4m3fn", 1}, {"float8_e5m2", "f8e5m2", 1},
-    {"float8_e4m3fnuz", "f8e4m3fnuz", 1}, {"float8_e5m2fnuz", "f8e5m2fnuz", 1}, {"float8_e8m0fnu", "f8e8m0fnu", 1},
+    {"bool", "b8", 1},
+    {"uint8", "u8", 1},
+    {"int8", "i8", 1},
+    {"int16", "i16", 2},
+    {"int32", "i32", 4},
+    {"int64", "i64", 8},
+    {"uint16", "u16", 2},
+    {"uint32", "u32", 4},
+    {"uint64", "u64", 8},
+    {"float16", "f16", 2},
+    {"bfloat16", "bf16", 2},
+    {"float32", "f32", 4},
+    {"float64", "f64", 8},
+    {"complex32", "c32", 4},
+    {"complex64", "c64", 8},
+    {"complex128", "c128", 16},
+    {"float8_e4m3fn", "f8e4m3fn", 1},
+    {"float8_e5m2", "f8e5m2", 1},
+    {"float8_e4m3fnuz", "f8e4m3fnuz", 1},
+    {"float8_e5m2fnuz", "f8e5m2fnuz", 1},
+    {"float8_e8m0fnu", "f8e8m0fnu", 1},
 }};
 
 constexpr std::array<std::pair<std::string_view, DType>, 9> kAliases = {{
-    {"float", DType::F32}, {"double", DType::F64}, {"half", DType::F16}, {"long", DType::I64}, {"int", DType::I32},
-    {"short", DType::I16}, {"cfloat", DType::C64}, {"cdouble", DType::C128}, {"chalf", DType::C32},
+    {"float", DType::F32},
+    {"double", DType::F64},
+    {"half", DType::F16},
+    {"long", DType::I64},
+    {"int", DType::I32},
+    {"short", DType::I16},
+    {"cfloat", DType::C64},
+    {"cdouble", DType::C128},
+    {"chalf", DType::C32},
 }};
 
 const Row& row(DType d) { return kRows[static_cast<size_t>(d)]; }
@@ -39,19 +60,30 @@ DType promote_integral(DType a, DType b) {
   }
   // An unsigned type at least as wide as a signed one needs the next signed width.
   switch (b) {
-    case DType::U8: return DType::I16;
-    case DType::U16: return DType::I32;
-    default: return DType::I64;
+    case DType::U8:
+      return DType::I16;
+    case DType::U16:
+      return DType::I32;
+    default:
+      return DType::I64;
   }
 }
 
 DType promote_complex(DType a, DType b) {
   auto bits = [](DType d) -> int {
     switch (d) {
-      case DType::C32: case DType::F16: return 1;
-      case DType::C64: case DType::F32: case DType::BF16: return 2;
-      case DType::C128: case DType::F64: return 3;
-      default: return 1;
+      case DType::C32:
+      case DType::F16:
+        return 1;
+      case DType::C64:
+      case DType::F32:
+      case DType::BF16:
+        return 2;
+      case DType::C128:
+      case DType::F64:
+        return 3;
+      default:
+        return 1;
     }
   };
   const int n = bits(a) > bits(b) ? bits(a) : bits(b);

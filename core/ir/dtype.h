@@ -12,8 +12,27 @@
 namespace strata {
 
 enum class DType : uint8_t {
-  Bool, U8, I8, I16, I32, I64, U16, U32, U64, F16, BF16, F32, F64, C32, C64, C128,
-  F8E4M3FN, F8E5M2, F8E4M3FNUZ, F8E5M2FNUZ, F8E8M0FNU,
+  Bool,
+  U8,
+  I8,
+  I16,
+  I32,
+  I64,
+  U16,
+  U32,
+  U64,
+  F16,
+  BF16,
+  F32,
+  F64,
+  C32,
+  C64,
+  C128,
+  F8E4M3FN,
+  F8E5M2,
+  F8E4M3FNUZ,
+  F8E5M2FNUZ,
+  F8E8M0FNU,
 };
 inline constexpr int kDTypeCount = 21;
 

@@ -9,7 +9,8 @@
 
 namespace strata {
 
-// ---------------------------------------------------------------------------------------------------------------- types
+// ----------------------------------------------------------------------------------------------------------------
+// types
 
 std::vector<SymInt> contiguous_strides(const std::vector<SymInt>& shape) {
   std::vector<SymInt> strides(shape.size());
@@ -77,18 +78,25 @@ std::string bracketed(const std::vector<SymInt>& items) {
 
 std::string to_string(const Type& type) {
   switch (type.kind) {
-    case Type::Kind::Unknown: return type.text;
-    case Type::Kind::Other: return type.text;
-    case Type::Kind::None: return "None";
-    case Type::Kind::SymInt: return "Sym(" + type.sym.str() + ")";
-    case Type::Kind::SymFloat: return type.text.empty() ? "Sym(float)" : type.text;
-    case Type::Kind::SymBool: return type.text.empty() ? "Sym(bool)" : type.text;
+    case Type::Kind::Unknown:
+      return type.text;
+    case Type::Kind::Other:
+      return type.text;
+    case Type::Kind::None:
+      return "None";
+    case Type::Kind::SymInt:
+      return "Sym(" + type.sym.str() + ")";
+    case Type::Kind::SymFloat:
+      return type.text.empty() ? "Sym(float)" : type.text;
+    case Type::Kind::SymBool:
+      return type.text.empty() ? "Sym(bool)" : type.text;
     case Type::Kind::Tuple: {
       std::string text = "(";
       for (size_t i = 0; i < type.parts.size(); ++i) text += (i ? ", " : "") + to_string(type.parts[i]);
       return text + (type.parts.size() == 1 ? ",)" : ")");
     }
-    case Type::Kind::Tensor: break;
+    case Type::Kind::Tensor:
+      break;
   }
   std::string text(dtype_abbr(type.tensor.dtype));
   text += bracketed(type.tensor.shape);
@@ -96,7 +104,8 @@ std::string to_string(const Type& type) {
   return text + type.tensor.device;
 }
 
-// ------------------------------------------------------------------------------------------------------------- arguments
+// -------------------------------------------------------------------------------------------------------------
+// arguments
 
 bool ListArg::operator==(const ListArg& other) const { return kind == other.kind && items == other.items; }
 bool DictArg::operator==(const DictArg& other) const { return items == other.items; }
@@ -106,8 +115,10 @@ Argument Argument::ints(const std::vector<SymInt>& items) {
   std::vector<Argument> list;
   list.reserve(items.size());
   for (const SymInt& item : items) {
-    if (item.is_const()) list.emplace_back(item.value());
-    else list.emplace_back(item);
+    if (item.is_const())
+      list.emplace_back(item.value());
+    else
+      list.emplace_back(item);
   }
   return Argument::list(std::move(list));
 }
@@ -132,30 +143,44 @@ void for_each_node(const Argument& argument, const std::function<void(Node*)>& v
 
 std::string_view to_string(OriginKind kind) {
   switch (kind) {
-    case OriginKind::Copied: return "copied";
-    case OriginKind::Lowered: return "lowered";
-    case OriginKind::Decomposed: return "decomposed";
-    case OriginKind::Fused: return "fused";
-    case OriginKind::Folded: return "folded";
-    case OriginKind::Gradient: return "gradient";
-    case OriginKind::Replaced: return "replaced";
+    case OriginKind::Copied:
+      return "copied";
+    case OriginKind::Lowered:
+      return "lowered";
+    case OriginKind::Decomposed:
+      return "decomposed";
+    case OriginKind::Fused:
+      return "fused";
+    case OriginKind::Folded:
+      return "folded";
+    case OriginKind::Gradient:
+      return "gradient";
+    case OriginKind::Replaced:
+      return "replaced";
   }
   return "";
 }
 
 std::string_view to_string(NodeKind kind) {
   switch (kind) {
-    case NodeKind::Placeholder: return "placeholder";
-    case NodeKind::GetAttr: return "get_attr";
-    case NodeKind::Call: return "call_function";
-    case NodeKind::CallMethod: return "call_method";
-    case NodeKind::CallModule: return "call_module";
-    case NodeKind::Output: return "output";
+    case NodeKind::Placeholder:
+      return "placeholder";
+    case NodeKind::GetAttr:
+      return "get_attr";
+    case NodeKind::Call:
+      return "call_function";
+    case NodeKind::CallMethod:
+      return "call_method";
+    case NodeKind::CallModule:
+      return "call_module";
+    case NodeKind::Output:
+      return "output";
   }
   return "";
 }
 
-// ----------------------------------------------------------------------------------------------------------------- nodes
+// -----------------------------------------------------------------------------------------------------------------
+// nodes
 
 void Node::for_each_operand(const std::function<void(Node*&)>& visit) {
   for (Argument& a : args) for_each_node(a, visit);
@@ -170,10 +195,12 @@ std::vector<Node*> Node::operands() const {
   return result;
 }
 
-// ----------------------------------------------------------------------------------------------------------------- graph
+// -----------------------------------------------------------------------------------------------------------------
+// graph
 
 Graph::Graph(std::shared_ptr<ShapeEnv> env, std::shared_ptr<IdSource> ids)
-    : env_(env ? std::move(env) : std::make_shared<ShapeEnv>()), ids_(ids ? std::move(ids) : std::make_shared<IdSource>()) {}
+    : env_(env ? std::move(env) : std::make_shared<ShapeEnv>()),
+      ids_(ids ? std::move(ids) : std::make_shared<IdSource>()) {}
 Graph::Graph(Graph&&) noexcept = default;
 Graph& Graph::operator=(Graph&&) noexcept = default;
 Graph::~Graph() = default;
@@ -195,13 +222,17 @@ void Graph::reserve_names_of(const Graph& other) {
 
 Node* Graph::add(std::unique_ptr<Node> node) {
   const bool is_copy = node->id != 0;
-  if (is_copy) ids_->next = std::max(ids_->next, node->id + 1);
-  else node->id = ids_->next++;
+  if (is_copy)
+    ids_->next = std::max(ids_->next, node->id + 1);
+  else
+    node->id = ids_->next++;
   if (!is_copy || node->name.empty() || names_.contains(node->name)) node->name = unique_name(node->name);
   Node* raw = node.get();
   names_[raw->name] = raw;
-  if (raw->kind != NodeKind::Output && output_node()) nodes_.insert(nodes_.end() - 1, std::move(node));
-  else nodes_.push_back(std::move(node));
+  if (raw->kind != NodeKind::Output && output_node())
+    nodes_.insert(nodes_.end() - 1, std::move(node));
+  else
+    nodes_.push_back(std::move(node));
   return raw;
 }
 
@@ -315,7 +346,8 @@ UserMap users_of(const Graph& graph) {
   return users;
 }
 
-// ------------------------------------------------------------------------------------------------------------ comparison
+// ------------------------------------------------------------------------------------------------------------
+// comparison
 
 namespace {
 
@@ -341,9 +373,10 @@ bool equal_arguments(const Argument& a, const Argument& b, const Pairing& pairs)
   if (const auto* x = a.as<SliceArg>()) return equal_lists(x->parts, b.as<SliceArg>()->parts, pairs);
   if (const auto* x = a.as<DictArg>()) {
     const auto* y = b.as<DictArg>();
-    return std::equal(x->items.begin(), x->items.end(), y->items.begin(), y->items.end(), [&](const auto& p, const auto& q) {
-      return equal_arguments(p.first, q.first, pairs) && equal_arguments(p.second, q.second, pairs);
-    });
+    return std::equal(x->items.begin(), x->items.end(), y->items.begin(), y->items.end(),
+                      [&](const auto& p, const auto& q) {
+                        return equal_arguments(p.first, q.first, pairs) && equal_arguments(p.second, q.second, pairs);
+                      });
   }
   if (const auto* x = a.as<SymInt>()) return x->str() == b.as<SymInt>()->str();  // graphs may have different ShapeEnvs
   if (const auto* x = a.as<double>())
@@ -361,7 +394,8 @@ std::string node_difference(const Node& a, const Node& b, const Pairing& pairs, 
     if (a.kwargs[i].first != b.kwargs[i].first || !equal_arguments(a.kwargs[i].second, b.kwargs[i].second, pairs))
       return "keyword argument " + a.kwargs[i].first;
   }
-  if (to_string(a.type) != to_string(b.type)) return "type (" + to_string(a.type) + " against " + to_string(b.type) + ")";
+  if (to_string(a.type) != to_string(b.type))
+    return "type (" + to_string(a.type) + " against " + to_string(b.type) + ")";
   if (with_source) {
     if ((a.meta.source == nullptr) != (b.meta.source == nullptr)) return "source";
     if (a.meta.source && *a.meta.source != *b.meta.source) return "source";
@@ -377,7 +411,8 @@ bool structurally_equal(const Graph& a, const Graph& b, std::string* why, bool w
     if (why) *why = std::move(text);
     return false;
   };
-  if (a.size() != b.size()) return differ("number of nodes: " + std::to_string(a.size()) + " against " + std::to_string(b.size()));
+  if (a.size() != b.size())
+    return differ("number of nodes: " + std::to_string(a.size()) + " against " + std::to_string(b.size()));
   Pairing pairs;
   for (size_t i = 0; i < a.size(); ++i) {
     const Node &x = *a.nodes()[i], &y = *b.nodes()[i];

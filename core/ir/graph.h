@@ -4,15 +4,18 @@
 
 /// Graph IR: what every stage from `captured` to `scheduled` is made of.
 ///
-/// A graph is a list of nodes in execution order, as in torch.fx: a node is its value. Operators with several results have a tuple
-/// type, and `getitem` nodes take the parts. An operand always stands before its user (the verifier checks it).
+/// A graph is a list of nodes in execution order, as in torch.fx: a node is its value. Operators with several results
+/// have a tuple type, and `getitem` nodes take the parts. An operand always stands before its user (the verifier checks
+/// it).
 ///
-/// Aliasing: as captured, a node's value may be a view of another's and in-place operators (`add_`) may write it; from the stage
-/// `functional` on every value is immutable and independent. Broadcasting, promotion, NaN and integer overflow (wraps) are PyTorch's.
-/// Evaluation order of effects (random, collective, in-place) is list order; pure nodes may be moved.
+/// Aliasing: as captured, a node's value may be a view of another's and in-place operators (`add_`) may write it; from
+/// the stage `functional` on every value is immutable and independent. Broadcasting, promotion, NaN and integer
+/// overflow (wraps) are PyTorch's. Evaluation order of effects (random, collective, in-place) is list order; pure nodes
+/// may be moved.
 ///
-/// Identity: a NodeId is unique in one compile and survives passes: same id in two graphs = the same node, perhaps with other operands.
-/// A node that replaces others gets a new id and `origins`. Graphs own their nodes; `Node*` is valid as long as its graph.
+/// Identity: a NodeId is unique in one compile and survives passes: same id in two graphs = the same node, perhaps with
+/// other operands. A node that replaces others gets a new id and `origins`. Graphs own their nodes; `Node*` is valid as
+/// long as its graph.
 
 #include <complex>
 #include <cstdint>
@@ -38,7 +41,8 @@ struct Node;
 struct OpDef;
 class Graph;
 
-// ---------------------------------------------------------------------------------------------------------------- types
+// ----------------------------------------------------------------------------------------------------------------
+// types
 
 struct TensorType {
   DType dtype = DType::F32;
@@ -56,10 +60,10 @@ std::vector<SymInt> contiguous_strides(const std::vector<SymInt>& shape);
 struct Type {
   enum class Kind : uint8_t { Unknown, Tensor, SymInt, SymFloat, SymBool, Tuple, None, Other };
   Kind kind = Kind::Unknown;
-  TensorType tensor;         ///< Tensor
-  SymInt sym;                ///< SymInt: its expression
-  std::vector<Type> parts;   ///< Tuple
-  std::string text;          ///< Other (or the annotation exactly as PyTorch wrote it, when read from FX text)
+  TensorType tensor;        ///< Tensor
+  SymInt sym;               ///< SymInt: its expression
+  std::vector<Type> parts;  ///< Tuple
+  std::string text;         ///< Other (or the annotation exactly as PyTorch wrote it, when read from FX text)
 
   bool is_tensor() const { return kind == Kind::Tensor; }
   static Type of(TensorType t);
@@ -70,18 +74,35 @@ struct Type {
 /// FX annotation: `f32[8, 64][64, 1]cpu`, `Sym(s77)`; `(f32[...], f32[...])` for tuples; empty for unknown.
 std::string to_string(const Type& type);
 
-// ------------------------------------------------------------------------------------------------------------- arguments
+// -------------------------------------------------------------------------------------------------------------
+// arguments
 
 struct Argument;
-struct NoneArg { bool operator==(const NoneArg&) const = default; };
-struct EllipsisArg { bool operator==(const EllipsisArg&) const = default; };
-struct DeviceArg { std::string name; bool operator==(const DeviceArg&) const = default; };           ///< `cuda:0`
+struct NoneArg {
+  bool operator==(const NoneArg&) const = default;
+};
+struct EllipsisArg {
+  bool operator==(const EllipsisArg&) const = default;
+};
+struct DeviceArg {
+  std::string name;
+  bool operator==(const DeviceArg&) const = default;
+};  ///< `cuda:0`
 /// `torch.strided`, `torch.contiguous_format`: the dotted name.
-struct EnumArg { std::string name; bool operator==(const EnumArg&) const = default; };
+struct EnumArg {
+  std::string name;
+  bool operator==(const EnumArg&) const = default;
+};
 /// Text kept as it stands (object reprs, values of a kind not known here).
-struct OpaqueArg { std::string text; bool operator==(const OpaqueArg&) const = default; };
+struct OpaqueArg {
+  std::string text;
+  bool operator==(const OpaqueArg&) const = default;
+};
 /// A subgraph of the enclosing graph, by name (higher-order operators).
-struct GraphArg { std::string name; bool operator==(const GraphArg&) const = default; };
+struct GraphArg {
+  std::string name;
+  bool operator==(const GraphArg&) const = default;
+};
 struct ListArg {
   enum class Kind : uint8_t { List, Tuple, Size };
   Kind kind = Kind::List;
@@ -98,22 +119,29 @@ struct SliceArg {
 };
 
 struct Argument {
-  using Value = std::variant<NoneArg, Node*, bool, int64_t, double, std::complex<double>, std::string, SymInt, DType, DeviceArg, EnumArg,
-                             ListArg, DictArg, SliceArg, EllipsisArg, GraphArg, OpaqueArg>;
+  using Value = std::variant<NoneArg, Node*, bool, int64_t, double, std::complex<double>, std::string, SymInt, DType,
+                             DeviceArg, EnumArg, ListArg, DictArg, SliceArg, EllipsisArg, GraphArg, OpaqueArg>;
   Value value;
 
   Argument() = default;
-  template <class T> requires(!std::is_same_v<std::decay_t<T>, Argument> && std::is_constructible_v<Value, T&&>)
-  Argument(T&& v) : value(std::forward<T>(v)) {}  // NOLINT: implicit on purpose
-  Argument(int v) : value(static_cast<int64_t>(v)) {}           // NOLINT
-  Argument(const char* v) : value(std::string(v)) {}            // NOLINT
-  Argument(const Node* v) : value(const_cast<Node*>(v)) {}      // NOLINT
+  template <class T>
+    requires(!std::is_same_v<std::decay_t<T>, Argument> && std::is_constructible_v<Value, T &&>)
+  Argument(T&& v) : value(std::forward<T>(v)) {}            // NOLINT: implicit on purpose
+  Argument(int v) : value(static_cast<int64_t>(v)) {}       // NOLINT
+  Argument(const char* v) : value(std::string(v)) {}        // NOLINT
+  Argument(const Node* v) : value(const_cast<Node*>(v)) {}  // NOLINT
   static Argument list(std::vector<Argument> items) { return ListArg{ListArg::Kind::List, std::move(items)}; }
   static Argument ints(const std::vector<SymInt>& items);  ///< list of int64 or SymInt
 
-  template <class T> const T* as() const { return std::get_if<T>(&value); }
+  template <class T>
+  const T* as() const {
+    return std::get_if<T>(&value);
+  }
   bool is_none() const { return std::holds_alternative<NoneArg>(value); }
-  Node* node() const { auto* p = std::get_if<Node*>(&value); return p ? *p : nullptr; }
+  Node* node() const {
+    auto* p = std::get_if<Node*>(&value);
+    return p ? *p : nullptr;
+  }
   bool operator==(const Argument&) const = default;  ///< structural; nodes by pointer
 };
 
@@ -121,7 +149,8 @@ struct Argument {
 void for_each_node(Argument& argument, const std::function<void(Node*&)>& visit);
 void for_each_node(const Argument& argument, const std::function<void(Node*)>& visit);
 
-// ------------------------------------------------------------------------------------------------------------ provenance
+// ------------------------------------------------------------------------------------------------------------
+// provenance
 
 struct SourceLocation {
   std::string file;
@@ -136,10 +165,10 @@ using SourceStack = std::shared_ptr<const std::vector<SourceLocation>>;
 enum class OriginKind : uint8_t { Copied, Lowered, Decomposed, Fused, Folded, Gradient, Replaced };
 std::string_view to_string(OriginKind kind);
 struct Origin {
-  NodeId node = 0;         ///< in an earlier stage
+  NodeId node = 0;  ///< in an earlier stage
   OriginKind kind = OriginKind::Replaced;
   std::string rule;
-  bool exact = true;       ///< false: inferred
+  bool exact = true;  ///< false: inferred
   bool operator==(const Origin&) const = default;
 };
 enum class Role : uint8_t { Forward, Backward, Recomputed };
@@ -147,32 +176,34 @@ enum class Role : uint8_t { Forward, Backward, Recomputed };
 /// What a node has beside its computation.
 struct NodeMeta {
   SourceStack source;
-  std::string module_path;                 ///< `encoder.layer.0.attention`; empty at the root
-  std::string module_type;                 ///< innermost class, `torch.nn.modules.linear.Linear`
+  std::string module_path;  ///< `encoder.layer.0.attention`; empty at the root
+  std::string module_type;  ///< innermost class, `torch.nn.modules.linear.Linear`
   std::vector<Origin> origins;
-  std::string maker;                       ///< pass that made it; empty: capture
+  std::string maker;  ///< pass that made it; empty: capture
   Role role = Role::Forward;
-  std::map<std::string, std::string> extra; ///< further metadata as the producer wrote it
+  std::map<std::string, std::string> extra;  ///< further metadata as the producer wrote it
 };
 
-// ----------------------------------------------------------------------------------------------------------------- nodes
+// -----------------------------------------------------------------------------------------------------------------
+// nodes
 
 enum class NodeKind : uint8_t {
-  Placeholder,   ///< graph input; target = the argument's name
-  GetAttr,       ///< attribute of the module (`target`), a constant tensor in `Graph::attributes`, or a subgraph
-  Call,          ///< call_function: table operator or foreign one, or Python operator (`_operator.add`)
-  CallMethod,    ///< `x.relu()`; target = method name; args[0] is self
-  CallModule,    ///< `self.lin(x)`; target = module path
-  Output         ///< the last node; args[0] = what is returned, nested as returned
+  Placeholder,  ///< graph input; target = the argument's name
+  GetAttr,      ///< attribute of the module (`target`), a constant tensor in `Graph::attributes`, or a subgraph
+  Call,         ///< call_function: table operator or foreign one, or Python operator (`_operator.add`)
+  CallMethod,   ///< `x.relu()`; target = method name; args[0] is self
+  CallModule,   ///< `self.lin(x)`; target = module path
+  Output        ///< the last node; args[0] = what is returned, nested as returned
 };
 std::string_view to_string(NodeKind kind);  ///< fx's words: `placeholder`, `call_function`, ...
 
 struct Node {
   NodeId id = 0;
   NodeKind kind = NodeKind::Call;
-  const OpDef* op = nullptr;     ///< row of the operator table, if `target` is one
-  std::string target;            ///< ATen name without prefix (`aten.add.Tensor`); foreign: dotted name as written (`torch._C._nn.linear`)
-  std::string name;              ///< unique in its graph
+  const OpDef* op = nullptr;  ///< row of the operator table, if `target` is one
+  std::string target;         ///< ATen name without prefix (`aten.add.Tensor`); foreign: dotted name as written
+                              ///< (`torch._C._nn.linear`)
+  std::string name;           ///< unique in its graph
   std::vector<Argument> args;
   std::vector<std::pair<std::string, Argument>> kwargs;
   Type type;
@@ -185,22 +216,33 @@ struct Node {
   void for_each_operand(const std::function<void(Node*&)>& visit);
 };
 
-// ------------------------------------------------------------------------------------------------------------- signature
+// -------------------------------------------------------------------------------------------------------------
+// signature
 
 struct InputSpec {
   enum class Kind : uint8_t { User, Parameter, Buffer, TensorConstant, CustomObject, Token, ConstantInput };
   Kind kind = Kind::User;
-  std::string target;       ///< fully qualified name of the parameter, buffer or constant
+  std::string target;  ///< fully qualified name of the parameter, buffer or constant
   bool persistent = true;
-  Argument constant;        ///< ConstantInput
+  Argument constant;  ///< ConstantInput
 };
 struct OutputSpec {
-  enum class Kind : uint8_t { User, Loss, BufferMutation, ParameterMutation, UserInputMutation, GradientToParameter, GradientToUserInput, Token };
+  enum class Kind : uint8_t {
+    User,
+    Loss,
+    BufferMutation,
+    ParameterMutation,
+    UserInputMutation,
+    GradientToParameter,
+    GradientToUserInput,
+    Token
+  };
   Kind kind = Kind::User;
-  std::string target;       ///< what is mutated, or gets the gradient
+  std::string target;  ///< what is mutated, or gets the gradient
 };
 
-// ----------------------------------------------------------------------------------------------------------------- graph
+// -----------------------------------------------------------------------------------------------------------------
+// graph
 
 /// Hands out node ids; shared by all graphs of one compile.
 struct IdSource {
@@ -215,8 +257,8 @@ class Graph {
   ~Graph();
 
   std::string name = "GraphModule";
-  std::vector<InputSpec> input_specs;     ///< parallel to the placeholders; empty: all user inputs
-  std::vector<OutputSpec> output_specs;   ///< parallel to the flat outputs; empty: all user outputs
+  std::vector<InputSpec> input_specs;        ///< parallel to the placeholders; empty: all user inputs
+  std::vector<OutputSpec> output_specs;      ///< parallel to the flat outputs; empty: all user outputs
   std::map<std::string, Tensor> attributes;  ///< constants that GetAttr nodes name
   std::map<std::string, std::unique_ptr<Graph>> subgraphs;
   /// Producer's extras by key (`fx.trailer`, ...), kept for printing.
@@ -228,7 +270,8 @@ class Graph {
 
   const std::vector<std::unique_ptr<Node>>& nodes() const { return nodes_; }
   size_t size() const { return nodes_.size(); }
-  /// Appends (before the output node, if there is one and `node` is another kind). Gives it an id unless it has one, and makes its name unique.
+  /// Appends (before the output node, if there is one and `node` is another kind). Gives it an id unless it has one,
+  /// and makes its name unique.
   Node* add(std::unique_ptr<Node> node);
   Node* add(NodeKind kind, std::string target, std::vector<Argument> args, Type type, std::string name_hint = {});
   Node* placeholder(std::string name, Type type);
@@ -239,8 +282,8 @@ class Graph {
   void reorder(const std::vector<Node*>& order);
 
   std::vector<Node*> placeholders() const;
-  Node* output_node() const;                ///< null if none yet
-  std::vector<Argument> flat_outputs() const; ///< leaves of the output, in order
+  Node* output_node() const;                   ///< null if none yet
+  std::vector<Argument> flat_outputs() const;  ///< leaves of the output, in order
   Node* find(std::string_view name) const;
   Node* find(NodeId id) const;
   std::string unique_name(std::string_view hint);
@@ -263,8 +306,8 @@ class Graph {
 using UserMap = std::unordered_map<const Node*, std::vector<Node*>>;
 UserMap users_of(const Graph& graph);
 
-/// Same computation: node by node equal kind, target, arguments, types and names (ids, source locations and origins are not
-/// compared unless `with_source`). On difference, `why` says where.
+/// Same computation: node by node equal kind, target, arguments, types and names (ids, source locations and origins are
+/// not compared unless `with_source`). On difference, `why` says where.
 bool structurally_equal(const Graph& a, const Graph& b, std::string* why = nullptr, bool with_source = false);
 
 }  // namespace strata

@@ -245,7 +245,8 @@ RefValue Frame::decomposed(const Node& node) {
   builder.meta = node.meta;
   const std::vector<Node*> results = node.op->decompose(builder, Call(copy));
   for (const auto& step : scratch.nodes()) inner.execute(scratch, *step);
-  if (node.type.kind != Type::Kind::Tuple) return copies(node) ? owned(inner.get(results.at(0))) : inner.get(results.at(0));
+  if (node.type.kind != Type::Kind::Tuple)
+    return copies(node) ? owned(inner.get(results.at(0))) : inner.get(results.at(0));
   std::vector<RefValue> parts;
   for (Node* result : results) parts.push_back(inner.get(result));
   return parts;

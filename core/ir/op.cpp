@@ -9,30 +9,50 @@
 
 namespace strata {
 
-OpDef::OpDef(std::string_view schema_text, OpClass op_class_, uint32_t traits_, Promotion promotion_, ShapeRule shape_, Reference reference_,
-             Decompose decompose_, std::variant<Gradient, NoGradient> gradient_, Lowering lowering_, std::string_view functional_name_,
-             std::string_view doc_)
-    : schema(parse_schema(schema_text)), name(schema.name), op_class(op_class_), traits(traits_), promotion(promotion_), shape(shape_),
-      reference(reference_), decompose(decompose_), gradient(gradient_), lowering(std::move(lowering_)), functional_name(functional_name_),
+OpDef::OpDef(std::string_view schema_text, OpClass op_class_, uint32_t traits_, Promotion promotion_, ShapeRule shape_,
+             Reference reference_, Decompose decompose_, std::variant<Gradient, NoGradient> gradient_,
+             Lowering lowering_, std::string_view functional_name_, std::string_view doc_)
+    : schema(parse_schema(schema_text)),
+      name(schema.name),
+      op_class(op_class_),
+      traits(traits_),
+      promotion(promotion_),
+      shape(shape_),
+      reference(reference_),
+      decompose(decompose_),
+      gradient(gradient_),
+      lowering(std::move(lowering_)),
+      functional_name(functional_name_),
       doc(doc_) {}
 
 std::string_view to_string(OpClass c) {
   switch (c) {
-    case OpClass::Pointwise: return "pointwise";
-    case OpClass::Reduction: return "reduction";
-    case OpClass::View: return "view";
-    case OpClass::Indexing: return "indexing";
-    case OpClass::Library: return "library";
-    case OpClass::Creation: return "creation";
-    case OpClass::Compound: return "compound";
-    case OpClass::Mutation: return "mutation";
-    case OpClass::Symbolic: return "symbolic";
-    case OpClass::Assertion: return "assertion";
+    case OpClass::Pointwise:
+      return "pointwise";
+    case OpClass::Reduction:
+      return "reduction";
+    case OpClass::View:
+      return "view";
+    case OpClass::Indexing:
+      return "indexing";
+    case OpClass::Library:
+      return "library";
+    case OpClass::Creation:
+      return "creation";
+    case OpClass::Compound:
+      return "compound";
+    case OpClass::Mutation:
+      return "mutation";
+    case OpClass::Symbolic:
+      return "symbolic";
+    case OpClass::Assertion:
+      return "assertion";
   }
   return "";
 }
 
-// ----------------------------------------------------------------------------------------------------------------- table
+// -----------------------------------------------------------------------------------------------------------------
+// table
 
 namespace {
 
@@ -42,7 +62,8 @@ struct Table {
   std::unordered_map<std::string, const OpDef*> by_name;
 
   Table() {
-    for (auto family : {ops::pointwise, ops::views, ops::reductions, ops::indexing, ops::matrix, ops::convolution, ops::symbolic, ops::mutations})
+    for (auto family : {ops::pointwise, ops::views, ops::reductions, ops::indexing, ops::matrix, ops::convolution,
+                        ops::symbolic, ops::mutations})
       for (OpDef& row : family()) add(std::make_unique<const OpDef>(std::move(row)));
     std::sort(sorted.begin(), sorted.end(), [](const OpDef* a, const OpDef* b) { return a->name < b->name; });
   }
@@ -73,7 +94,8 @@ const OpDef* find_op(std::string_view target) {
 
 std::span<const OpDef* const> all_ops() { return table().sorted; }
 
-// ------------------------------------------------------------------------------------------------------------------ call
+// ------------------------------------------------------------------------------------------------------------------
+// call
 
 namespace {
 
@@ -96,7 +118,8 @@ std::optional<SymInt> as_integer(const Argument& a) {
   if (const auto* v = a.as<int64_t>()) return SymInt(*v);
   if (const auto* v = a.as<SymInt>()) return *v;
   if (const auto* v = a.as<bool>()) return SymInt(*v ? 1 : 0);
-  if (const auto* v = a.as<double>(); v && *v == static_cast<double>(static_cast<int64_t>(*v))) return SymInt(static_cast<int64_t>(*v));
+  if (const auto* v = a.as<double>(); v && *v == static_cast<double>(static_cast<int64_t>(*v)))
+    return SymInt(static_cast<int64_t>(*v));
   if (Node* n = a.node(); n && n->type.kind == Type::Kind::SymInt) return n->type.sym;
   return {};
 }
@@ -108,12 +131,13 @@ Call::Call(const Node& node) : node_(&node) {
   const Schema& schema = node.op->schema;
   args_.assign(schema.params.size(), nullptr);
   if (node.args.size() > schema.params.size()) {
-    throw_user("operator " + where(node) + ": expected at most " + std::to_string(schema.params.size()) + " arguments, found " +
-               std::to_string(node.args.size()));
+    throw_user("operator " + where(node) + ": expected at most " + std::to_string(schema.params.size()) +
+               " arguments, found " + std::to_string(node.args.size()));
   }
   for (size_t i = 0; i < node.args.size(); ++i) args_[i] = &node.args[i];
   for (const auto& [key, value] : node.kwargs) {
-    const auto it = std::find_if(schema.params.begin(), schema.params.end(), [&](const Param& p) { return p.name == key; });
+    const auto it =
+        std::find_if(schema.params.begin(), schema.params.end(), [&](const Param& p) { return p.name == key; });
     if (it == schema.params.end()) {
       std::vector<std::string> names;
       for (const Param& p : schema.params) names.push_back(p.name);
@@ -126,9 +150,12 @@ Call::Call(const Node& node) : node_(&node) {
   for (size_t i = 0; i < args_.size(); ++i) {
     if (args_[i]) continue;
     const Param& p = schema.params[i];
-    if (p.default_value) args_[i] = &*p.default_value;
-    else if (p.optional) args_[i] = &none_argument();
-    else throw_user("operator " + where(node) + ": argument '" + p.name + "' of type " + p.type + " is missing");
+    if (p.default_value)
+      args_[i] = &*p.default_value;
+    else if (p.optional)
+      args_[i] = &none_argument();
+    else
+      throw_user("operator " + where(node) + ": argument '" + p.name + "' of type " + p.type + " is missing");
   }
 }
 
@@ -139,15 +166,17 @@ Node* Call::optional_tensor(size_t i) const { return args_[i]->node(); }
 Node* Call::tensor(size_t i) const {
   Node* n = args_[i]->node();
   if (!n || n->type.kind != Type::Kind::Tensor) {
-    throw_user("operator " + where(*node_) + ": argument '" + op().schema.params[i].name + "' must be a tensor, found " +
-               (n ? "'" + n->name + "' of type " + to_string(n->type) : "a constant"));
+    throw_user("operator " + where(*node_) + ": argument '" + op().schema.params[i].name +
+               "' must be a tensor, found " + (n ? "'" + n->name + "' of type " + to_string(n->type) : "a constant"));
   }
   return n;
 }
 
 std::vector<Node*> Call::tensors(size_t i) const {
   const auto* list = args_[i]->as<ListArg>();
-  if (!list) throw_user("operator " + where(*node_) + ": argument '" + op().schema.params[i].name + "' must be a list of tensors");
+  if (!list)
+    throw_user("operator " + where(*node_) + ": argument '" + op().schema.params[i].name +
+               "' must be a list of tensors");
   std::vector<Node*> result;
   for (const Argument& item : list->items) result.push_back(item.node());
   return result;
@@ -170,7 +199,9 @@ std::vector<SymInt> Call::integers(size_t i) const {
   std::vector<SymInt> result;
   for (const Argument& item : list->items) {
     auto v = as_integer(item);
-    if (!v) throw_user("operator " + where(*node_) + ": argument '" + op().schema.params[i].name + "' must be a list of integers");
+    if (!v)
+      throw_user("operator " + where(*node_) + ": argument '" + op().schema.params[i].name +
+                 "' must be a list of integers");
     result.push_back(*v);
   }
   return result;
@@ -179,7 +210,8 @@ std::vector<SymInt> Call::integers(size_t i) const {
 int64_t Call::constant(size_t i) const {
   const SymInt v = integer(i);
   if (!v.is_const())
-    throw_user("operator " + where(*node_) + ": argument '" + op().schema.params[i].name + "' must be a constant, found " + v.str());
+    throw_user("operator " + where(*node_) + ": argument '" + op().schema.params[i].name +
+               "' must be a constant, found " + v.str());
   return v.value();
 }
 
@@ -187,7 +219,8 @@ std::vector<int64_t> Call::constants(size_t i) const {
   std::vector<int64_t> result;
   for (const SymInt& v : integers(i)) {
     if (!v.is_const())
-      throw_user("operator " + where(*node_) + ": argument '" + op().schema.params[i].name + "' must be constant, found " + v.str());
+      throw_user("operator " + where(*node_) + ": argument '" + op().schema.params[i].name +
+                 "' must be constant, found " + v.str());
     result.push_back(v.value());
   }
   return result;
@@ -222,13 +255,14 @@ size_t Call::dim(size_t i, size_t rank) const { return normalize_dim(constant(i)
 size_t normalize_dim(int64_t dim, size_t rank, const Node& node) {
   const int64_t n = std::max<int64_t>(1, static_cast<int64_t>(rank));
   if (dim < -n || dim >= n) {
-    throw_user("operator " + where(node) + ": dimension " + std::to_string(dim) + " is out of range, expected [" + std::to_string(-n) + ", " +
-               std::to_string(n - 1) + "]");
+    throw_user("operator " + where(node) + ": dimension " + std::to_string(dim) + " is out of range, expected [" +
+               std::to_string(-n) + ", " + std::to_string(n - 1) + "]");
   }
   return static_cast<size_t>(dim < 0 ? dim + n : dim);
 }
 
-// ------------------------------------------------------------------------------------------------------------- promotion
+// -------------------------------------------------------------------------------------------------------------
+// promotion
 
 namespace {
 
@@ -246,9 +280,12 @@ struct ResultType {
 
   void add(const Argument& a) {
     if (Node* n = a.node()) {
-      if (n->type.kind == Type::Kind::Tensor) join(n->tensor().shape.empty() ? zero_dim : dimensioned, n->tensor().dtype);
-      else if (n->type.kind == Type::Kind::SymFloat) join(number, DType::F32);
-      else join(number, DType::I64);
+      if (n->type.kind == Type::Kind::Tensor)
+        join(n->tensor().shape.empty() ? zero_dim : dimensioned, n->tensor().dtype);
+      else if (n->type.kind == Type::Kind::SymFloat)
+        join(number, DType::F32);
+      else
+        join(number, DType::I64);
     } else if (a.as<double>()) {
       join(number, DType::F32);  // the default dtype
     } else if (a.as<std::complex<double>>()) {
@@ -307,8 +344,9 @@ std::vector<SymInt> broadcast(const std::vector<SymInt>& a, const std::vector<Sy
         for (size_t k = 0; k < s.size(); ++k) t += (k ? ", " : "") + s[k].str();
         return t + "]";
       };
-      throw_user("operator " + where(node) + ": shapes " + text(a) + " and " + text(b) + " do not broadcast: dimension " +
-                 std::to_string(rank - 1 - i) + " is " + x.str() + " against " + y.str());
+      throw_user("operator " + where(node) + ": shapes " + text(a) + " and " + text(b) +
+                 " do not broadcast: dimension " + std::to_string(rank - 1 - i) + " is " + x.str() + " against " +
+                 y.str());
     } else {
       // Neither is 1 by its range (exported sizes are at least 2), so PyTorch has required them to be equal.
       out = x.is_const() ? x : y.is_const() ? y : x;
@@ -321,7 +359,8 @@ std::vector<SymInt> broadcast(const std::vector<SymInt>& a, const std::vector<Sy
   return result;
 }
 
-// ------------------------------------------------------------------------------------------------------------- reference
+// -------------------------------------------------------------------------------------------------------------
+// reference
 
 Tensor RefContext::tensor(size_t i) const { return value_of(call.tensor(i)).tensor(); }
 

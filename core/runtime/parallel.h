@@ -2,19 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The one way to use several cores: OpenMP, or std::thread where STRATA_STD_THREADS is defined (sanitizers do not understand libgomp).
+/// The one way to use several cores: OpenMP, or std::thread where STRATA_STD_THREADS is defined (sanitizers do not
+/// understand libgomp).
 
 #include <cstdint>
 #include <functional>
 
 namespace strata {
 
-/// Threads that `parallel_for` uses; at least 1. Set by `set_thread_count`, else OMP_NUM_THREADS, else the cores this process may use.
+/// Threads that `parallel_for` uses; at least 1. Set by `set_thread_count`, else OMP_NUM_THREADS, else the cores this
+/// process may use.
 int thread_count();
 void set_thread_count(int threads);
 
-/// Calls `body(begin, end)` on disjoint chunks that cover [0, total), each at least `grain` long (but the last). Runs in the calling thread when
-/// one chunk suffices or when already inside a parallel region. Exceptions of `body` are rethrown here.
+/// Calls `body(begin, end)` on disjoint chunks that cover [0, total), each at least `grain` long (but the last). Runs
+/// in the calling thread when one chunk suffices or when already inside a parallel region. Exceptions of `body` are
+/// rethrown here.
 void parallel_for(int64_t total, int64_t grain, const std::function<void(int64_t, int64_t)>& body);
 
 /// The same without allocation or exceptions, for compiled kernels: `body(context, begin, end)`.

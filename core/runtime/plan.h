@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The launch plan: buffers, launches in order, and how to run them. Made by `passes` (with loop IR and library calls in it), turned into
-/// machine code through a `KernelCompiler` (implemented by `codegen`), run by an `Executor`.
+/// The launch plan: buffers, launches in order, and how to run them. Made by `passes` (with loop IR and library calls
+/// in it), turned into machine code through a `KernelCompiler` (implemented by `codegen`), run by an `Executor`.
 
 #include <functional>
 #include <map>
@@ -21,34 +21,36 @@ namespace strata {
 struct PlanBuffer {
   enum class Kind : uint8_t { Input, Constant, Temporary, Output };
   Kind kind = Kind::Temporary;
-  std::string name;             ///< the node's name
+  std::string name;  ///< the node's name
   DType dtype = DType::F32;
-  SymInt numel;                 ///< elements from the buffer's start
+  SymInt numel;  ///< elements from the buffer's start
   std::vector<SymInt> shape, strides;
   NodeId node = 0;
-  int input = -1;               ///< Input: index among the user inputs
-  Tensor constant;              ///< Constant
+  int input = -1;                           ///< Input: index among the user inputs
+  Tensor constant;                          ///< Constant
   int first_launch = -1, last_launch = -1;  ///< lifetime, inclusive; Output and Input live to the end
-  int reuse_of = -1;            ///< Temporary: takes over the memory of this buffer (same lifetime end, sizes provably equal), or -1
+  int reuse_of =
+      -1;  ///< Temporary: takes over the memory of this buffer (same lifetime end, sizes provably equal), or -1
 };
 
 /// A call of an operator that has no kernel: run by the reference interpreter (marked, counted).
 struct OpaqueCall {
   std::string target;
-  std::shared_ptr<const Graph> graph;   ///< one operator with placeholders for its operands
+  std::shared_ptr<const Graph> graph;  ///< one operator with placeholders for its operands
 };
 
 struct Launch {
   std::string name;
   std::variant<loop::Kernel, LibraryCall, OpaqueCall> work;
-  std::vector<int> buffers;             ///< plan buffers, in the order of the kernel's buffers (library: operands then result, by their `buffer` index)
-  std::vector<NodeId> nodes;            ///< captured-or-later graph nodes it computes
+  std::vector<int> buffers;   ///< plan buffers, in the order of the kernel's buffers (library: operands then result, by
+                              ///< their `buffer` index)
+  std::vector<NodeId> nodes;  ///< captured-or-later graph nodes it computes
   SymInt bytes_read, bytes_written, flops;
 };
 
 /// What the caller gets: a view of a buffer, or an integer.
 struct PlanOutput {
-  int buffer = -1;                      ///< -1: `value`
+  int buffer = -1;  ///< -1: `value`
   DType dtype = DType::F32;
   std::vector<SymInt> shape, strides;
   SymInt offset;
@@ -59,7 +61,7 @@ struct PlanOutput {
 struct PlanMutation {
   int output = 0;
   OutputSpec spec;
-  int buffer = -1;                      ///< the Input or Constant that is written; -1: the one whose name is `spec.target`
+  int buffer = -1;  ///< the Input or Constant that is written; -1: the one whose name is `spec.target`
 };
 
 struct Plan {
@@ -72,18 +74,19 @@ struct Plan {
   std::vector<Type> inputs;
 };
 
-// -------------------------------------------------------------------------------------------------------------- compiling
+// --------------------------------------------------------------------------------------------------------------
+// compiling
 
 /// Text that belongs to a kernel, with the graph nodes behind each line (0-based; empty where none).
 struct CodeArtifact {
-  std::string kind;                     ///< `loop-ir`, `cpp`, `llvm-ir`, `asm`, `library`
+  std::string kind;  ///< `loop-ir`, `cpp`, `llvm-ir`, `asm`, `library`
   std::string text;
   std::vector<std::vector<NodeId>> line_nodes;
 };
 
 /// Everything a kernel needs at a call.
 struct LaunchArgs {
-  std::byte* const* buffers;            ///< one per `Launch::buffers`
+  std::byte* const* buffers;  ///< one per `Launch::buffers`
   const SymBindings& symbols;
   int threads;
 };
@@ -93,14 +96,14 @@ class CompiledKernel {
   virtual ~CompiledKernel() = default;
   /// Thread-compatible: one call at a time per kernel object.
   virtual void run(const LaunchArgs& args) = 0;
-  /// Strides in which the kernel leaves buffer i of its launch, where they may differ from the plan's (a code generator may lay out anew what only its
-  /// own kernels read); empty: as planned.
+  /// Strides in which the kernel leaves buffer i of its launch, where they may differ from the plan's (a code generator
+  /// may lay out anew what only its own kernels read); empty: as planned.
   virtual std::vector<SymInt> strides_of(size_t /*buffer*/) const { return {}; }
 };
 
 struct CompileOptions {
-  int threads = 0;                      ///< 0: all cores
-  bool keep_artifacts = false;          ///< also produce C++, LLVM IR and assembly text (costs compile time)
+  int threads = 0;              ///< 0: all cores
+  bool keep_artifacts = false;  ///< also produce C++, LLVM IR and assembly text (costs compile time)
   bool prepack = true;
   std::string mode = "default";
 };
@@ -128,8 +131,9 @@ class Executor {
   Executor(std::shared_ptr<const Plan> plan, std::vector<std::unique_ptr<CompiledKernel>> kernels, int threads = 0);
   ~Executor();
 
-  /// Inputs as `Plan::inputs` describes (checked; strided ones are made contiguous). Results are fresh tensors, valid after the next call: one per
-  /// `Plan::outputs`, except those that a mutation writes back (these go into the input's or the constant's own memory, for good).
+  /// Inputs as `Plan::inputs` describes (checked; strided ones are made contiguous). Results are fresh tensors, valid
+  /// after the next call: one per `Plan::outputs`, except those that a mutation writes back (these go into the input's
+  /// or the constant's own memory, for good).
   std::vector<Tensor> run(const std::vector<Tensor>& inputs);
   /// Record the times of launches of the next runs; `times` of the last run. Off: no clock is read.
   void set_timing(bool on);
@@ -151,8 +155,8 @@ class Executor {
 
 /// What the machine can do.
 struct Target {
-  std::string cpu;                      ///< LLVM's name of the host
-  std::string features;                 ///< LLVM's feature string
+  std::string cpu;       ///< LLVM's name of the host
+  std::string features;  ///< LLVM's feature string
   int vector_bits = 256;
   int cores = 1;
   bool avx512 = false, amx = false, bf16 = false;

@@ -40,15 +40,21 @@ std::byte* element(const Tensor& t, int64_t flat) {
   return t.storage->data + position * static_cast<int64_t>(dtype_size(t.dtype));
 }
 
-template <class T> T read(const std::byte* p) {
+template <class T>
+T read(const std::byte* p) {
   T value;
   std::memcpy(&value, p, sizeof value);
   return value;
 }
-template <class T> void write(std::byte* p, T value) { std::memcpy(p, &value, sizeof value); }
+template <class T>
+void write(std::byte* p, T value) {
+  std::memcpy(p, &value, sizeof value);
+}
 
-/// Double to integer as x86 and PyTorch do for values in range; out of range gives the minimum, not undefined behaviour.
-template <class T> T to_int(double value) {
+/// Double to integer as x86 and PyTorch do for values in range; out of range gives the minimum, not undefined
+/// behaviour.
+template <class T>
+T to_int(double value) {
   if (!(value > -9.3e18 && value < 9.2233720368547758e18)) return static_cast<T>(INT64_MIN);
   return static_cast<T>(static_cast<int64_t>(value));
 }
@@ -152,8 +158,10 @@ Tensor Tensor::to(DType target) const {
   const size_t item = dtype_size(target);
   const bool exact = !is_floating(dtype) && !is_floating(target);  // keeps all 64 bits
   for_each_element(*this, [&](const std::byte* from) {
-    if (exact) store_from_int(target, p, load_as_int(dtype, from));
-    else store_from_double(target, p, load_as_double(dtype, from));
+    if (exact)
+      store_from_int(target, p, load_as_int(dtype, from));
+    else
+      store_from_double(target, p, load_as_double(dtype, from));
     p += item;
   });
   return out;
@@ -193,60 +201,98 @@ uint16_t float_to_half(float value) {
   const uint32_t magnitude = bits & 0x7fffffff;
   if (magnitude > 0x7f800000) return sign | 0x7e00;
   if (magnitude >= 0x477ff000) return sign | 0x7c00;  // 65520 and above round to infinity
-  if (magnitude < 0x38800000)  // subnormal: the float adder rounds to a multiple of 2^-24
+  if (magnitude < 0x38800000)                         // subnormal: the float adder rounds to a multiple of 2^-24
     return sign | static_cast<uint16_t>(std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) + 0.5F) - 0x3f000000);
   return sign | static_cast<uint16_t>((magnitude - 0x38000000 + 0xfff + (magnitude >> 13 & 1)) >> 13);
 }
 
 double load_as_double(DType dtype, const std::byte* p) {
   switch (dtype) {
-    case DType::F32: return read<float>(p);
-    case DType::F64: return read<double>(p);
-    case DType::F16: return half_to_float(read<uint16_t>(p));
-    case DType::BF16: return bfloat16_to_float(read<uint16_t>(p));
-    case DType::U64: return static_cast<double>(read<uint64_t>(p));
-    default: return static_cast<double>(load_as_int(dtype, p));
+    case DType::F32:
+      return read<float>(p);
+    case DType::F64:
+      return read<double>(p);
+    case DType::F16:
+      return half_to_float(read<uint16_t>(p));
+    case DType::BF16:
+      return bfloat16_to_float(read<uint16_t>(p));
+    case DType::U64:
+      return static_cast<double>(read<uint64_t>(p));
+    default:
+      return static_cast<double>(load_as_int(dtype, p));
   }
 }
 
 int64_t load_as_int(DType dtype, const std::byte* p) {
   switch (dtype) {
-    case DType::Bool: return read<uint8_t>(p) != 0;
-    case DType::U8: return read<uint8_t>(p);
-    case DType::I8: return read<int8_t>(p);
-    case DType::I16: return read<int16_t>(p);
-    case DType::I32: return read<int32_t>(p);
-    case DType::I64: return read<int64_t>(p);
-    case DType::U16: return read<uint16_t>(p);
-    case DType::U32: return read<uint32_t>(p);
-    case DType::U64: return static_cast<int64_t>(read<uint64_t>(p));
-    case DType::F16: case DType::BF16: case DType::F32: case DType::F64:
+    case DType::Bool:
+      return read<uint8_t>(p) != 0;
+    case DType::U8:
+      return read<uint8_t>(p);
+    case DType::I8:
+      return read<int8_t>(p);
+    case DType::I16:
+      return read<int16_t>(p);
+    case DType::I32:
+      return read<int32_t>(p);
+    case DType::I64:
+      return read<int64_t>(p);
+    case DType::U16:
+      return read<uint16_t>(p);
+    case DType::U32:
+      return read<uint32_t>(p);
+    case DType::U64:
+      return static_cast<int64_t>(read<uint64_t>(p));
+    case DType::F16:
+    case DType::BF16:
+    case DType::F32:
+    case DType::F64:
       return to_int<int64_t>(load_as_double(dtype, p));
-    default: throw_user("elements of type " + std::string(dtype_name(dtype)) + " cannot be read here");
+    default:
+      throw_user("elements of type " + std::string(dtype_name(dtype)) + " cannot be read here");
   }
 }
 
 void store_from_double(DType dtype, std::byte* p, double value) {
   switch (dtype) {
-    case DType::F32: return write(p, static_cast<float>(value));
-    case DType::F64: return write(p, value);
-    case DType::F16: return write(p, float_to_half(static_cast<float>(value)));
-    case DType::BF16: return write(p, float_to_bfloat16(static_cast<float>(value)));
-    case DType::Bool: return write(p, static_cast<uint8_t>(value != 0));
-    default: return store_from_int(dtype, p, to_int<int64_t>(value));
+    case DType::F32:
+      return write(p, static_cast<float>(value));
+    case DType::F64:
+      return write(p, value);
+    case DType::F16:
+      return write(p, float_to_half(static_cast<float>(value)));
+    case DType::BF16:
+      return write(p, float_to_bfloat16(static_cast<float>(value)));
+    case DType::Bool:
+      return write(p, static_cast<uint8_t>(value != 0));
+    default:
+      return store_from_int(dtype, p, to_int<int64_t>(value));
   }
 }
 
 void store_from_int(DType dtype, std::byte* p, int64_t value) {
   switch (dtype) {
-    case DType::Bool: return write(p, static_cast<uint8_t>(value != 0));
-    case DType::U8: case DType::I8: return write(p, static_cast<uint8_t>(value));
-    case DType::I16: case DType::U16: return write(p, static_cast<uint16_t>(value));
-    case DType::I32: case DType::U32: return write(p, static_cast<uint32_t>(value));
-    case DType::I64: case DType::U64: return write(p, value);
-    case DType::F16: case DType::BF16: case DType::F32: case DType::F64:
+    case DType::Bool:
+      return write(p, static_cast<uint8_t>(value != 0));
+    case DType::U8:
+    case DType::I8:
+      return write(p, static_cast<uint8_t>(value));
+    case DType::I16:
+    case DType::U16:
+      return write(p, static_cast<uint16_t>(value));
+    case DType::I32:
+    case DType::U32:
+      return write(p, static_cast<uint32_t>(value));
+    case DType::I64:
+    case DType::U64:
+      return write(p, value);
+    case DType::F16:
+    case DType::BF16:
+    case DType::F32:
+    case DType::F64:
       return store_from_double(dtype, p, static_cast<double>(value));
-    default: throw_user("elements of type " + std::string(dtype_name(dtype)) + " cannot be written here");
+    default:
+      throw_user("elements of type " + std::string(dtype_name(dtype)) + " cannot be written here");
   }
 }
 

@@ -19,16 +19,16 @@ namespace strata {
 /// Bytes, shared by the tensors that view them. Aligned to 64 bytes when owned here.
 struct Storage {
   std::byte* data = nullptr;
-  size_t size = 0;                     ///< bytes
-  std::shared_ptr<const void> owner;   ///< keeps `data` alive (an allocation, a mapped file, a caller's array)
+  size_t size = 0;                    ///< bytes
+  std::shared_ptr<const void> owner;  ///< keeps `data` alive (an allocation, a mapped file, a caller's array)
 };
 
 /// Value type; copies share storage. Element (i...) is at `storage->data + (offset + sum i*strides) * dtype_size`.
 struct Tensor {
   DType dtype = DType::F32;
   std::vector<int64_t> shape;
-  std::vector<int64_t> strides;        ///< in elements; 0 where broadcast
-  int64_t offset = 0;                  ///< in elements
+  std::vector<int64_t> strides;  ///< in elements; 0 where broadcast
+  int64_t offset = 0;            ///< in elements
   std::shared_ptr<Storage> storage;
 
   bool defined() const { return storage != nullptr; }
@@ -36,7 +36,10 @@ struct Tensor {
   int64_t numel() const;
   bool is_contiguous() const;
   std::byte* data() const { return storage->data + offset * static_cast<int64_t>(dtype_size(dtype)); }
-  template <class T> T* ptr() const { return reinterpret_cast<T*>(data()); }
+  template <class T>
+  T* ptr() const {
+    return reinterpret_cast<T*>(data());
+  }
   /// `float32[2, 3]`, for messages.
   std::string str() const;
 
@@ -66,9 +69,9 @@ struct Tensor {
 std::vector<int64_t> contiguous_strides(std::span<const int64_t> shape);
 
 float half_to_float(uint16_t bits);
-uint16_t float_to_half(float value);       ///< round to nearest even
+uint16_t float_to_half(float value);  ///< round to nearest even
 float bfloat16_to_float(uint16_t bits);
-uint16_t float_to_bfloat16(float value);   ///< round to nearest even, NaN stays NaN
+uint16_t float_to_bfloat16(float value);  ///< round to nearest even, NaN stays NaN
 
 /// Element read/write by type: pointers to the element itself.
 double load_as_double(DType dtype, const std::byte* element);

@@ -46,7 +46,8 @@ class Error : public std::exception {
 [[noreturn]] void throw_runtime(std::string message, std::string hint = {});
 [[noreturn]] void throw_internal(std::string message);
 
-/// The candidate closest to `name` by edit distance, or empty if none is close (more than a third of the letters differ).
+/// The candidate closest to `name` by edit distance, or empty if none is close (more than a third of the letters
+/// differ).
 std::string nearest(std::string_view name, std::span<const std::string> candidates);
 
 /// `did you mean 'x'` or, if nothing is close, `valid: a, b, c` (at most ten of them), for use as a hint.

@@ -1,12 +1,14 @@
 // Copyright 2026 The Strata Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// accuracy [--random N] FOLDER...: every model under the folders, every backend, every recorded case and N fresh random ones, as a table.
+// accuracy [--random N] FOLDER...: every model under the folders, every backend, every recorded case and N fresh random
+// ones, as a table.
 //
-// A folder with one .pt2 and input_*.npy / output_*.npy, in it or in folders below, is a model with recorded cases. Truth is the float64 interpreter. A
-// result passes when its largest error is at most twice PyTorch's own on the same inputs (recorded cases) plus 1e-6 of the output's scale. For random inputs
-// PyTorch's error is taken as the largest of the recorded cases. One program is compiled once per backend and serves all its cases and sizes.
-// Exit code 1 if anything fails.
+// A folder with one .pt2 and input_*.npy / output_*.npy, in it or in folders below, is a model with recorded cases.
+// Truth is the float64 interpreter. A result passes when its largest error is at most twice PyTorch's own on the same
+// inputs (recorded cases) plus 1e-6 of the output's scale. For random inputs PyTorch's error is taken as the largest of
+// the recorded cases. One program is compiled once per backend and serves all its cases and sizes. Exit code 1 if
+// anything fails.
 
 #include <algorithm>
 #include <cmath>
@@ -33,7 +35,8 @@ struct Case {
 
 std::vector<Tensor> read_numbered(const fs::path& folder, const std::string& prefix) {
   std::vector<Tensor> tensors;
-  for (int i = 0; fs::exists(folder / (prefix + std::to_string(i) + ".npy")); ++i) tensors.push_back(read_npy(folder / (prefix + std::to_string(i) + ".npy")));
+  for (int i = 0; fs::exists(folder / (prefix + std::to_string(i) + ".npy")); ++i)
+    tensors.push_back(read_npy(folder / (prefix + std::to_string(i) + ".npy")));
   return tensors;
 }
 
@@ -44,7 +47,8 @@ std::vector<Case> recorded_cases(const fs::path& folder) {
     if (entry.is_directory()) folders.push_back(entry.path());
   std::sort(folders.begin() + 1, folders.end());
   for (const fs::path& f : folders)
-    if (auto inputs = read_numbered(f, "input_"); !inputs.empty()) cases.push_back({f.filename(), inputs, read_numbered(f, "output_")});
+    if (auto inputs = read_numbered(f, "input_"); !inputs.empty())
+      cases.push_back({f.filename(), inputs, read_numbered(f, "output_")});
   return cases;
 }
 
@@ -56,13 +60,16 @@ std::vector<std::vector<double>> truth(const Program& program, const Case& c) {
   std::vector<Tensor> values;
   size_t user = 0;
   for (const InputSpec& spec : program.graph.input_specs) {
-    if (spec.kind == InputSpec::Kind::User) values.push_back(c.inputs.at(user++));
-    else values.push_back(program.state.at(spec.target).clone());
+    if (spec.kind == InputSpec::Kind::User)
+      values.push_back(c.inputs.at(user++));
+    else
+      values.push_back(program.state.at(spec.target).clone());
   }
   const auto results = interpreter.run(values);
   std::vector<std::vector<double>> outputs;
   for (size_t i = 0; i < results.size(); ++i) {
-    const bool is_user = i >= program.graph.output_specs.size() || program.graph.output_specs[i].kind == OutputSpec::Kind::User;
+    const bool is_user =
+        i >= program.graph.output_specs.size() || program.graph.output_specs[i].kind == OutputSpec::Kind::User;
     if (is_user && std::holds_alternative<Tensor>(results[i].value)) outputs.push_back(results[i].tensor().values());
   }
   return outputs;
@@ -93,7 +100,8 @@ class Check {
 
   bool run(int random) {
     std::vector<Case> cases = recorded_cases(model_.parent_path());
-    for (int seed = 0; seed < random; ++seed) cases.push_back({"random " + std::to_string(seed), random_inputs(program_, static_cast<uint64_t>(seed) + 1), {}});
+    for (int seed = 0; seed < random; ++seed)
+      cases.push_back({"random " + std::to_string(seed), random_inputs(program_, static_cast<uint64_t>(seed) + 1), {}});
     std::map<std::string, std::unique_ptr<Compiled>> compiled;
     for (const BackendInfo& b : backends()) {
       CompileRequest request;
@@ -109,7 +117,8 @@ class Check {
   }
 
  private:
-  bool judge(const Case& c, const std::string& backend, const std::vector<Tensor>& outputs, const std::vector<std::vector<double>>& exact) {
+  bool judge(const Case& c, const std::string& backend, const std::vector<Tensor>& outputs,
+             const std::vector<std::vector<double>>& exact) {
     bool ok = outputs.size() == exact.size();
     for (size_t i = 0; i < outputs.size() && ok; ++i) {
       const double ours = error(outputs[i].values(), exact[i]), scale = scale_of(exact[i]);
@@ -117,8 +126,8 @@ class Check {
       const double theirs = i < c.recorded.size() ? error(c.recorded[i].values(), exact[i]) : worst;
       worst = std::max(worst, theirs);
       const bool pass = ours <= 2 * theirs + 1e-6 * scale;
-      std::printf("%-22s %-16s %-10s %zu %10.3g %10.3g %8.2f  %s\n", model_.stem().c_str(), c.name.c_str(), backend.c_str(), i, ours, theirs,
-                  theirs > 0 ? ours / theirs : 0, pass ? "ok" : "FAIL");
+      std::printf("%-22s %-16s %-10s %zu %10.3g %10.3g %8.2f  %s\n", model_.stem().c_str(), c.name.c_str(),
+                  backend.c_str(), i, ours, theirs, theirs > 0 ? ours / theirs : 0, pass ? "ok" : "FAIL");
       ok &= pass;
     }
     return ok;
@@ -132,7 +141,8 @@ class Check {
 std::vector<fs::path> models_under(const fs::path& folder) {
   std::vector<fs::path> models;
   for (const auto& entry : fs::recursive_directory_iterator(folder))
-    if (entry.path().extension() == ".pt2" && !recorded_cases(entry.path().parent_path()).empty()) models.push_back(entry.path());
+    if (entry.path().extension() == ".pt2" && !recorded_cases(entry.path().parent_path()).empty())
+      models.push_back(entry.path());
   std::sort(models.begin(), models.end());
   return models;
 }
