@@ -209,7 +209,8 @@ class ElementwiseStep : public Step {
     text_ = (ops_.empty() ? "copy " : "work on the result ") + library::describe(from_) + " -> " +
             library::describe(to_) + "\n";
     for (const ResultOp& op : ops_) text_ += "  " + library::describe(op) + "\n";
-    to_ = with_rank(std::move(to_), std::max<size_t>(1, to_.rank()));
+    const size_t rank = std::max<size_t>(1, to_.rank());
+    to_ = with_rank(std::move(to_), rank);
     from_ = spread(std::move(from_), to_.shape);
     for (ResultOp& op : ops_) {
       if (op.has_operand()) op.operand = spread(std::move(op.operand), to_.shape);

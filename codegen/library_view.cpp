@@ -68,7 +68,7 @@ std::string describe(const View& view) {
 }
 
 std::string describe(const ResultOp& op) {
-  const std::string name(to_string(op.kind));
+  std::string name(to_string(op.kind));
   if (op.has_operand()) return name + " " + describe(op.operand);
   if (op.kind == PostOp::Kind::Clamp || op.kind == PostOp::Kind::Linear || op.kind == PostOp::Kind::Elu) {
     return fmt::format("{}({}, {})", name, op.alpha, op.beta);
