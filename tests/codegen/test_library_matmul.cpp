@@ -17,7 +17,8 @@ TEST(LibraryMatmul, TwoDimensionsInEveryStrideOrder) {
       c.operand(DType::F32, {37, 29}, transposed & 1 ? std::vector<int>{1, 0} : std::vector<int>{});
       c.operand(DType::F32, {29, 53}, transposed & 2 ? std::vector<int>{1, 0} : std::vector<int>{}, constant);
       c.result(DType::F32, {37, 53});
-      EXPECT_NE(c.check(kF32).find("brg"), std::string::npos) << "not oneDNN's blocked kernel";
+      const std::string text = c.check(kF32);  // which of the two depends on the processor
+      EXPECT_TRUE(text.find("brg:") != text.npos || text.find("gemm:jit") != text.npos) << text;
     }
   }
 }
