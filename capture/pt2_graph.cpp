@@ -264,7 +264,7 @@ class GraphReader {
     if (specs && specs->array().size() != inputs.size())
       wrong(*specs, fmt::format("{} specs for {} graph inputs", specs->array().size(), inputs.size()));
     for (size_t i = 0; i < inputs.size(); ++i) {
-      const auto [key, value] = json_union(inputs[i]);
+      json_union(inputs[i]);  // throws when it is none
       const std::string name = defined_name(inputs[i]);
       if (!name.empty()) {
         define(inputs[i], name, graph_.placeholder(name, type_of(inputs[i], name)));

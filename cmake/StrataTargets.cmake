@@ -4,6 +4,10 @@
 add_library(strata_options INTERFACE)
 target_include_directories(strata_options INTERFACE ${PROJECT_SOURCE_DIR})
 target_compile_options(strata_options INTERFACE -Wall -Wextra -Werror)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  # libstdc++ 12's std::stable_sort uses what it deprecates itself.
+  target_compile_options(strata_options INTERFACE -Wno-deprecated-declarations)
+endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # g++ 12 sees overlapping or overlong copies inside std::string and std::vector that are not there (GCC bugs 105651, 105762).
   target_compile_options(strata_options INTERFACE -Wno-restrict -Wno-stringop-overflow)
