@@ -331,6 +331,8 @@ class Printer {
   void flatten() {
     const auto inputs = graph_->placeholders();
     const std::string* one_line = extra(graph_->extra, "fx.annotations_in_line");  // with its end
+    const auto annotated = [this](const Node* p) { return !annotation(*p).empty(); };
+    if (std::count_if(inputs.begin(), inputs.end(), annotated) < 2) one_line = nullptr;  // nothing to join
     std::string names, annotations;
     for (const Node* p : inputs) {
       names += p->name + ", ";
