@@ -46,7 +46,7 @@ void put(int fd, const char* text, size_t size) {
   }
 }
 
-void on_crash(int signal) {
+[[maybe_unused]] void on_crash(int signal) {  // sanitizers report crashes themselves
   std::signal(signal, SIG_DFL);
   const int fd = ::open(crash_report->path.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0600);
   if (fd >= 0) {
