@@ -81,7 +81,6 @@ struct Recorder::Impl {
   std::shared_ptr<const Plan> plan;
   std::string code_text;
   std::vector<trace::LineMapEntry> code_lines;
-  std::string backend;
   std::shared_ptr<ShapeEnv> env;
   int acknowledge_fd = -1;
   int64_t acknowledged = 0;
@@ -169,9 +168,8 @@ struct Recorder::Impl {
                                    std::string(kind), rule, exact});
   }
 
-  void origins_of(const Graph& graph, const std::set<NodeId>& only) {
+  void origins_of(const Graph& graph) {
     for (const auto& node : graph.nodes()) {
-      if (!only.empty() && !only.contains(node->id)) continue;
       for (const Origin& o : node->meta.origins) origin(node->id, o.node, to_string(o.kind), o.rule, o.exact);
     }
   }
@@ -378,7 +376,6 @@ void Recorder::begin_compile(const Program& program, const std::string& backend)
   r.compile.name = program.name;
   r.compile.start_ns = unix_now();
   r.compile.id = r.writer.add(r.compile);
-  r.backend = backend;
   r.env = program.graph.shared_env();
   r.writer.set_property("backend", backend);
   r.kernels.clear();
@@ -412,7 +409,7 @@ void Recorder::pass_done(const PassRun& run, const Graph& graph) {
   r.makers[run.pass->name] = pass;
   // `functional` and `decomposed` are stages whether or not something changed: commands may ask for them.
   if (run.changed || run.pass->required) r.snapshot(stage_name(run), graph, pass);
-  r.origins_of(graph, {});
+  r.origins_of(graph);
   r.rewrites(run, pass, graph);
   r.commit();
 }
