@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/trace/reader.h"
 
+#include <algorithm>
+
 #include "core/support/error.h"
 #include "core/trace/reader_impl.h"
 
@@ -102,6 +104,10 @@ SnapshotRecord Reader::find_snapshot(Id compile, std::string_view stage) {
     if (snapshot.stage == stage) return snapshot;
     stages.push_back(snapshot.stage);
   }
+  const auto all = snapshots(compile);
+  const std::string prefix = std::string(stage) + ":";
+  const auto step = std::find_if(all.rbegin(), all.rend(), [&](const auto& s) { return s.stage.starts_with(prefix); });
+  if (step != all.rend()) return *step;
   throw_user(fmt::format("{} has no stage '{}'", path().string(), stage), suggest(stage, stages));
 }
 
@@ -161,6 +167,15 @@ std::vector<RemovalRecord> Reader::removals(Id compile) {
   return impl_->select<RemovalRecord>("WHERE compile = ? ORDER BY node", compile);
 }
 
+std::vector<InputRecord> Reader::inputs() { return impl_->select<InputRecord>("ORDER BY id"); }
+std::vector<ProgramRecord> Reader::programs(Id compile) {
+  return impl_->select<ProgramRecord>("WHERE compile = ? ORDER BY id", compile);
+}
+std::vector<RecompileRecord> Reader::recompiles() { return impl_->select<RecompileRecord>("ORDER BY id"); }
+std::vector<DiagnosticRecord> Reader::diagnostics() { return impl_->select<DiagnosticRecord>("ORDER BY id"); }
+std::vector<TrackRecord> Reader::tracks() { return impl_->select<TrackRecord>("ORDER BY id"); }
+std::vector<FlowRecord> Reader::flows() { return impl_->select<FlowRecord>("ORDER BY id"); }
+
 std::vector<RunRecord> Reader::runs() { return impl_->select<RunRecord>("ORDER BY id"); }
 
 namespace {
@@ -176,6 +191,15 @@ std::vector<EventRecord> Reader::events(Id run, std::size_t limit) {
 std::vector<EventRecord> Reader::events_of_kernel(Id kernel, std::size_t limit) {
   return impl_->select<EventRecord>("WHERE kernel = ? AND kernel <> 0 ORDER BY start_ns, id LIMIT ?", kernel,
                                     sql_limit(limit));
+}
+void Reader::each_event(const std::function<bool(const EventRecord&)>& visit) {
+  for (Id last = kNone;;) {
+    const auto batch = impl_->select<EventRecord>("WHERE id > ? ORDER BY id LIMIT 8192", last);
+    for (const EventRecord& event : batch)
+      if (!visit(event)) return;
+    if (batch.empty()) return;
+    last = batch.back().id;
+  }
 }
 std::int64_t Reader::event_count() {
   return impl_->guarded([&] { return impl_->database().integer("SELECT count(*) FROM event"); });

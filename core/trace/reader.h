@@ -11,6 +11,7 @@
 /// An older schema version is migrated in a private copy; the file itself is never changed.
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -93,6 +94,8 @@ class Reader {
   std::vector<SnapshotRecord> snapshots(Id compile);
   std::optional<SnapshotRecord> snapshot(Id snapshot);
   /// The snapshot of this stage; an unknown one is a User error that names the nearest.
+  /// A stage that is not there itself stands for the last of its steps (`simplified` for `simplified:cse`), then of its
+  /// programs (`scheduled:forward`).
   SnapshotRecord find_snapshot(Id compile, std::string_view stage);
 
   /// All nodes of a snapshot in program order. Throws User when there is no such snapshot.
@@ -142,10 +145,21 @@ class Reader {
   /// In order of `ordinal`.
   std::vector<LaunchRecord> launches(Id compile);
 
+  std::vector<InputRecord> inputs();
+  std::vector<ProgramRecord> programs(Id compile);
+  /// Of all compiles.
+  std::vector<RecompileRecord> recompiles();
+  std::vector<DiagnosticRecord> diagnostics();
+  std::vector<TrackRecord> tracks();
+  std::vector<FlowRecord> flows();
+
   std::vector<RunRecord> runs();
   /// In order of start. `limit` 0: all.
   std::vector<EventRecord> events(Id run, std::size_t limit = 0);
   std::vector<EventRecord> events_of_kernel(Id kernel, std::size_t limit = 0);
+  /// Every event, in order of id, as it is read: for traces whose events do not fit into memory. `visit` returns false
+  /// to stop.
+  void each_event(const std::function<bool(const EventRecord&)>& visit);
   std::int64_t event_count();
 
   std::vector<MetricRecord> metrics();

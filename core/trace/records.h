@@ -36,7 +36,9 @@ enum class OwnerKind : int {
   Launch,
   Run,
   Event,
-  SourceFile
+  SourceFile,
+  Input,
+  Program
 };
 
 struct Owner {
@@ -57,6 +59,19 @@ struct Amount {
 struct PropertyRecord {
   std::string key, value;
   bool operator==(const PropertyRecord&) const = default;
+};
+
+/// A file that was imported. `counts` is a JSON object: how many records of each kind were read (`"chromium_event":
+/// 203`) and, under `problem.*`, how many could not be used (`"problem.bad_json": 1`).
+struct InputRecord {
+  Id id = kNone;
+  std::string path;
+  std::string kind;  ///< `torch-trace`, `torch-logs`, `debug-folder`, `tlparse`, `profile`
+  std::int64_t bytes = 0;
+  Id process = kNone;
+  std::string producer;  ///< `torch 2.11.0`, as far as the file says; may be empty
+  std::string counts;
+  bool operator==(const InputRecord&) const = default;
 };
 
 struct ProcessRecord {
@@ -126,6 +141,52 @@ struct CompileRecord {
 
 enum class Verified : int { No = 0, Passed, Failed };
 
+/// A callable that a compile ended in: a training graph has two, one per direction.
+struct ProgramRecord {
+  Id id = kNone;
+  Id compile = kNone;
+  std::string role;  ///< `forward`, `backward` or `inference`
+  std::string key;   ///< the producer's name of it that profiles show (Inductor: the FX graph cache key); may be empty
+  std::string path;  ///< the file of its code, may be empty
+  Id snapshot = kNone;  ///< the graph that its kernels compute
+  bool operator==(const ProgramRecord&) const = default;
+};
+
+/// Why a frame was compiled again: a guard of an earlier compile that failed.
+struct RecompileRecord {
+  Id id = kNone;
+  Id compile = kNone;         ///< the new compile
+  Id of = kNone;              ///< the compile whose guard failed
+  Id guard = kNone;           ///< that guard
+  std::string expression;     ///< of the guard: `tensor 'x' size mismatch at index 0`
+  std::string expected;       ///< `8`
+  std::string actual;         ///< `16`
+  std::string reason;         ///< the producer's own words
+  Id stack = kNone;           ///< the line that the guard came from
+  std::int64_t cost_ns = -1;  ///< what this compile took
+  bool operator==(const RecompileRecord&) const = default;
+};
+
+/// Anything that a person should know: a cache miss, a skipped CUDA graph, a restart, an error, a warning of the
+/// importer, ranks that differ.
+struct DiagnosticRecord {
+  enum class Severity : int { Info = 0, Warning, Error };
+  Id id = kNone;
+  Severity severity = Severity::Info;
+  std::string
+      kind;  ///< `cache-hit`, `cache-miss`, `cache-bypass`, `cudagraph-skip`, `restart`, `error`, `import`, `rank`
+  std::string title;   ///< one line
+  std::string detail;  ///< more text, may be empty
+  std::string hint;    ///< what to do, may be empty
+  Id compile = kNone;
+  Id process = kNone;
+  Id input = kNone;
+  std::int64_t line = 0;  ///< in the input, from 1; 0 unknown
+  Id stack = kNone;
+  std::int64_t cost_ns = -1;
+  bool operator==(const DiagnosticRecord&) const = default;
+};
+
 /// One execution of a pass. Added when it begins (so that nodes can name it as maker), updated when it ends.
 struct PassRecord {
   Id id = kNone;
@@ -156,6 +217,8 @@ struct SnapshotRecord {
   SnapshotKind kind = SnapshotKind::Graph;
   std::int64_t node_count = 0;
   std::int64_t added = 0, removed = 0, changed = 0;  ///< nodes against the snapshot before
+  Id program = kNone;                                ///< the program it is a stage of, where a compile has several
+  std::string extra;  ///< metadata of the graph as a JSON object of strings; may be empty
   bool operator==(const SnapshotRecord&) const = default;
 };
 
@@ -176,6 +239,7 @@ struct NodeRecord {
   Id maker = kNone;                         ///< the pass that made the node
   std::string role;                         ///< `forward`, `backward`, `recomputed` or empty
   std::int64_t group = 0;                   ///< nodes with the same nonzero number become one kernel
+  std::string extra;                        ///< further metadata as a JSON object of strings; may be empty
   bool operator==(const NodeRecord&) const = default;
 };
 
@@ -219,6 +283,8 @@ struct GuardRecord {
   std::int64_t hits = 0, failures = 0;
   std::int64_t cost_ns = -1;  ///< of one evaluation
   Id stack = kNone;           ///< the line that made the assumption
+  std::string path;           ///< place in the producer's guard tree, outermost first, parts joined by ` > `
+  std::string detail;         ///< the producer's line, as it stands
   bool operator==(const GuardRecord&) const = default;
 };
 
@@ -231,6 +297,10 @@ struct GraphBreakRecord {
   std::string explanation;
   std::string hint;
   Id stack = kNone;
+  std::string kind;           ///< the producer's class of breaks: `Unsupported Tensor.item() call`; may be empty
+  std::string link;           ///< a page about it, may be empty
+  std::int64_t cost_ns = -1;  ///< compile time spent because of it
+  std::string detail;         ///< the producer's text, as it stands
   bool operator==(const GraphBreakRecord&) const = default;
 };
 
@@ -270,6 +340,9 @@ struct KernelRecord {
   std::int64_t group = 0;     ///< as in NodeRecord
   std::vector<NodeId> nodes;  ///< members, in program order
   Amount bytes, flops;        ///< of one launch; bytes read and written
+  Id program = kNone;         ///< the program that launches it, where a compile has several
+  std::string language;       ///< `triton`, `cpp`, `cuda`, ...; empty for library calls and our own
+  bool exact = true;          ///< false: `nodes` were inferred (from comments, names, order)
   bool operator==(const KernelRecord&) const = default;
 };
 
@@ -306,6 +379,8 @@ struct LaunchRecord {
   Id kernel = kNone;
   std::string name;               ///< when there is no kernel (a copy, a wait)
   std::vector<Id> reads, writes;  ///< buffers
+  Id program = kNone;             ///< where a compile has several; `ordinal` counts within it
+  std::int64_t line = 0;          ///< in the program's code, from 1; 0 unknown
   bool operator==(const LaunchRecord&) const = default;
 };
 
@@ -321,6 +396,30 @@ struct RunRecord {
   bool operator==(const RunRecord&) const = default;
 };
 
+/// A row of a profile: a thread of a process, or a stream of a device.
+struct TrackRecord {
+  Id id = kNone;
+  Id process = kNone;
+  std::string pid, tid;      ///< as the producer wrote them: numbers or words
+  std::string name;          ///< of the thread or stream
+  std::string process_name;  ///< of the process or device
+  std::int64_t device = -1;  ///< -1: on the host
+  std::int64_t stream = -1;
+  std::int64_t sort = 0;
+  bool operator==(const TrackRecord&) const = default;
+};
+
+/// `to` followed from `from`: a backward operator from its forward operator (`fwdbwd`). Launches and device events are
+/// joined by `EventRecord::correlation` instead.
+struct FlowRecord {
+  Id id = kNone;
+  std::string kind;
+  Id from = kNone, to = kNone;  ///< events
+  bool operator==(const FlowRecord&) const = default;
+};
+
+enum class Match : int { None = 0, Exact, Inferred };
+
 struct EventRecord {
   Id id = kNone;
   Id run = kNone;
@@ -335,7 +434,21 @@ struct EventRecord {
   std::int64_t duration_ns = 0;
   std::int64_t correlation = 0;  ///< the producer's number that joins host and device events; 0 none
   std::string args;              ///< anything else, as JSON; may be empty
+  Id track = kNone;              ///< the row it stands in
+  Id compile = kNone;            ///< the compiled region that it is part of
+  Id program = kNone;
+  Match match = Match::None;   ///< how `kernel` and `launch` were found, for imported events
+  std::int64_t external = 0;   ///< number that operators, runtime calls and device events share; 0 none
+  std::int64_t sequence = -1;  ///< number that a forward operator and its backward share; -1 none
+  std::string phase;           ///< Chrome trace phase; empty: a complete event (`X`)
   bool operator==(const EventRecord&) const = default;
+};
+
+/// What an event turned out to be part of.
+struct EventMatch {
+  Id event = kNone;
+  Id compile = kNone, program = kNone, kernel = kNone, launch = kNone;
+  Match match = Match::None;
 };
 
 struct MetricRecord {

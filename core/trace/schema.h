@@ -17,7 +17,7 @@
 namespace strata::trace {
 
 inline constexpr std::int64_t kApplicationId = 0x53545241;  // 'STRA'
-inline constexpr int kSchemaVersion = 1;
+inline constexpr int kSchemaVersion = 2;
 
 enum class Store {
   Plain,     ///< as it is: INTEGER, REAL or TEXT; optionals may be NULL; lists of ids are JSON text
@@ -164,7 +164,9 @@ struct Table<SnapshotRow> {
                       column("removed", STRATA_FIELD(removed)),
                       column("changed", STRATA_FIELD(changed)),
                       column("base", STRATA_FIELD(base)),
-                      column("node_order", STRATA_FIELD(order), Store::Packed)};
+                      column("node_order", STRATA_FIELD(order), Store::Packed),
+                      column("program", STRATA_FIELD(program)),
+                      column("extra", STRATA_FIELD(extra))};
   }
   static constexpr std::array indexes{"(compile, ordinal)"};
 };
@@ -190,7 +192,8 @@ struct Table<NodeRow> {
                       column("stack", STRATA_FIELD(stack)),
                       column("maker", STRATA_FIELD(maker)),
                       column("role", STRATA_FIELD(role), Store::Interned),
-                      column("group_number", STRATA_FIELD(group))};
+                      column("group_number", STRATA_FIELD(group)),
+                      column("extra", STRATA_FIELD(extra))};
   }
   static constexpr std::array indexes{"(compile, node)", "(stack)"};
 };
@@ -249,7 +252,9 @@ struct Table<GuardRecord> {
                       column("hits", STRATA_FIELD(hits)),
                       column("failures", STRATA_FIELD(failures)),
                       column("cost_ns", STRATA_FIELD(cost_ns)),
-                      column("stack", STRATA_FIELD(stack))};
+                      column("stack", STRATA_FIELD(stack)),
+                      column("path", STRATA_FIELD(path)),
+                      column("detail", STRATA_FIELD(detail))};
   }
   static constexpr std::array indexes{"(compile)"};
 };
@@ -258,10 +263,18 @@ template <>
 struct Table<GraphBreakRecord> {
   static constexpr const char* name = "graph_break";
   static constexpr auto columns() {
-    return std::tuple{column("id", STRATA_FIELD(id)),         column("process", STRATA_FIELD(process)),
-                      column("frame", STRATA_FIELD(frame)),   column("compile", STRATA_FIELD(compile)),
-                      column("reason", STRATA_FIELD(reason)), column("explanation", STRATA_FIELD(explanation)),
-                      column("hint", STRATA_FIELD(hint)),     column("stack", STRATA_FIELD(stack))};
+    return std::tuple{column("id", STRATA_FIELD(id)),
+                      column("process", STRATA_FIELD(process)),
+                      column("frame", STRATA_FIELD(frame)),
+                      column("compile", STRATA_FIELD(compile)),
+                      column("reason", STRATA_FIELD(reason)),
+                      column("explanation", STRATA_FIELD(explanation)),
+                      column("hint", STRATA_FIELD(hint)),
+                      column("stack", STRATA_FIELD(stack)),
+                      column("kind", STRATA_FIELD(kind), Store::Interned),
+                      column("link", STRATA_FIELD(link)),
+                      column("cost_ns", STRATA_FIELD(cost_ns)),
+                      column("detail", STRATA_FIELD(detail))};
   }
   static constexpr std::array<const char*, 0> indexes{};
 };
@@ -308,7 +321,10 @@ struct Table<KernelRecord> {
                       column("bytes", STRATA_FIELD(bytes.value)),
                       column("bytes_formula", STRATA_FIELD(bytes.formula)),
                       column("flops", STRATA_FIELD(flops.value)),
-                      column("flops_formula", STRATA_FIELD(flops.formula))};
+                      column("flops_formula", STRATA_FIELD(flops.formula)),
+                      column("program", STRATA_FIELD(program)),
+                      column("language", STRATA_FIELD(language), Store::Interned),
+                      column("exact", STRATA_FIELD(exact))};
   }
   static constexpr std::array indexes{"(compile)"};
 };
@@ -357,7 +373,8 @@ struct Table<LaunchRecord> {
     return std::tuple{column("id", STRATA_FIELD(id)),           column("compile", STRATA_FIELD(compile)),
                       column("ordinal", STRATA_FIELD(ordinal)), column("kernel", STRATA_FIELD(kernel)),
                       column("name", STRATA_FIELD(name)),       column("reads", STRATA_FIELD(reads)),
-                      column("writes", STRATA_FIELD(writes))};
+                      column("writes", STRATA_FIELD(writes)),   column("program", STRATA_FIELD(program)),
+                      column("line", STRATA_FIELD(line))};
   }
   static constexpr std::array indexes{"(compile, ordinal)", "(kernel)"};
 };
@@ -394,9 +411,110 @@ struct Table<EventRecord> {
                       column("start_ns", STRATA_FIELD(start_ns)),
                       column("duration_ns", STRATA_FIELD(duration_ns)),
                       column("correlation", STRATA_FIELD(correlation)),
-                      column("args", STRATA_FIELD(args))};
+                      column("args", STRATA_FIELD(args)),
+                      column("track", STRATA_FIELD(track)),
+                      column("compile", STRATA_FIELD(compile)),
+                      column("program", STRATA_FIELD(program)),
+                      column("match", STRATA_FIELD(match)),
+                      column("external", STRATA_FIELD(external)),
+                      column("sequence", STRATA_FIELD(sequence)),
+                      column("phase", STRATA_FIELD(phase), Store::Interned)};
   }
   static constexpr std::array indexes{"(run)", "(kernel) WHERE kernel <> 0", "(launch) WHERE launch <> 0"};
+};
+
+template <>
+struct Table<InputRecord> {
+  static constexpr const char* name = "input";
+  static constexpr auto columns() {
+    return std::tuple{column("id", STRATA_FIELD(id)),
+                      column("path", STRATA_FIELD(path)),
+                      column("kind", STRATA_FIELD(kind), Store::Interned),
+                      column("bytes", STRATA_FIELD(bytes)),
+                      column("process", STRATA_FIELD(process)),
+                      column("producer", STRATA_FIELD(producer)),
+                      column("counts", STRATA_FIELD(counts))};
+  }
+  static constexpr std::array<const char*, 0> indexes{};
+};
+
+template <>
+struct Table<ProgramRecord> {
+  static constexpr const char* name = "program";
+  static constexpr auto columns() {
+    return std::tuple{column("id", STRATA_FIELD(id)),
+                      column("compile", STRATA_FIELD(compile)),
+                      column("role", STRATA_FIELD(role), Store::Interned),
+                      column("key", STRATA_FIELD(key)),
+                      column("path", STRATA_FIELD(path)),
+                      column("snapshot", STRATA_FIELD(snapshot))};
+  }
+  static constexpr std::array indexes{"(compile)"};
+};
+
+template <>
+struct Table<RecompileRecord> {
+  static constexpr const char* name = "recompile";
+  static constexpr auto columns() {
+    return std::tuple{column("id", STRATA_FIELD(id)),
+                      column("compile", STRATA_FIELD(compile)),
+                      column("of_compile", STRATA_FIELD(of)),
+                      column("guard", STRATA_FIELD(guard)),
+                      column("expression", STRATA_FIELD(expression)),
+                      column("expected", STRATA_FIELD(expected)),
+                      column("actual", STRATA_FIELD(actual)),
+                      column("reason", STRATA_FIELD(reason)),
+                      column("stack", STRATA_FIELD(stack)),
+                      column("cost_ns", STRATA_FIELD(cost_ns))};
+  }
+  static constexpr std::array indexes{"(compile)"};
+};
+
+template <>
+struct Table<DiagnosticRecord> {
+  static constexpr const char* name = "diagnostic";
+  static constexpr auto columns() {
+    return std::tuple{column("id", STRATA_FIELD(id)),
+                      column("severity", STRATA_FIELD(severity)),
+                      column("kind", STRATA_FIELD(kind), Store::Interned),
+                      column("title", STRATA_FIELD(title)),
+                      column("detail", STRATA_FIELD(detail)),
+                      column("hint", STRATA_FIELD(hint)),
+                      column("compile", STRATA_FIELD(compile)),
+                      column("process", STRATA_FIELD(process)),
+                      column("input", STRATA_FIELD(input)),
+                      column("line", STRATA_FIELD(line)),
+                      column("stack", STRATA_FIELD(stack)),
+                      column("cost_ns", STRATA_FIELD(cost_ns))};
+  }
+  static constexpr std::array indexes{"(compile)"};
+};
+
+template <>
+struct Table<TrackRecord> {
+  static constexpr const char* name = "track";
+  static constexpr auto columns() {
+    return std::tuple{column("id", STRATA_FIELD(id)),
+                      column("process", STRATA_FIELD(process)),
+                      column("pid", STRATA_FIELD(pid), Store::Interned),
+                      column("tid", STRATA_FIELD(tid), Store::Interned),
+                      column("name", STRATA_FIELD(name), Store::Interned),
+                      column("process_name", STRATA_FIELD(process_name), Store::Interned),
+                      column("device", STRATA_FIELD(device)),
+                      column("stream", STRATA_FIELD(stream)),
+                      column("sort", STRATA_FIELD(sort))};
+  }
+  static constexpr std::array<const char*, 0> indexes{};
+};
+
+template <>
+struct Table<FlowRecord> {
+  static constexpr const char* name = "flow";
+  static constexpr auto columns() {
+    return std::tuple{column("id", STRATA_FIELD(id)), column("kind", STRATA_FIELD(kind), Store::Interned),
+                      column("from_event", STRATA_FIELD(from)), column("to_event", STRATA_FIELD(to))};
+  }
+  static constexpr std::array indexes{"(from_event)", "(to_event)"};
 };
 
 template <>
@@ -446,17 +564,18 @@ struct Table<RawRecord> {
 
 /// All record types that have a table.
 template <template <class...> class F>
-using ForAllTables = F<ProcessRecord, SourceFileRecord, LocationRow, FrameRecord, CompileRecord, PassRecord,
-                       SnapshotRow, NodeRow, OriginRecord, RemovalRecord, RewriteRecord, GuardRecord, GraphBreakRecord,
-                       SymbolRecord, AssumptionRecord, KernelRecord, FusionRecord, BufferRecord, LaunchRecord,
-                       RunRecord, EventRecord, MetricRecord, ArtifactRecord, RawRecord>;
+using ForAllTables =
+    F<ProcessRecord, SourceFileRecord, LocationRow, FrameRecord, CompileRecord, PassRecord, SnapshotRow, NodeRow,
+      OriginRecord, RemovalRecord, RewriteRecord, GuardRecord, GraphBreakRecord, SymbolRecord, AssumptionRecord,
+      KernelRecord, FusionRecord, BufferRecord, LaunchRecord, RunRecord, EventRecord, MetricRecord, ArtifactRecord,
+      RawRecord, InputRecord, ProgramRecord, RecompileRecord, DiagnosticRecord, TrackRecord, FlowRecord>;
 
 /// Largest valid value of an enum column.
 template <class E>
 constexpr int enum_last();
 template <>
 constexpr int enum_last<OwnerKind>() {
-  return static_cast<int>(OwnerKind::SourceFile);
+  return static_cast<int>(OwnerKind::Program);
 }
 template <>
 constexpr int enum_last<Verified>() {
@@ -465,6 +584,14 @@ constexpr int enum_last<Verified>() {
 template <>
 constexpr int enum_last<SnapshotKind>() {
   return static_cast<int>(SnapshotKind::Text);
+}
+template <>
+constexpr int enum_last<Match>() {
+  return static_cast<int>(Match::Inferred);
+}
+template <>
+constexpr int enum_last<DiagnosticRecord::Severity>() {
+  return static_cast<int>(DiagnosticRecord::Severity::Error);
 }
 template <>
 constexpr int enum_last<KernelKind>() {

@@ -45,7 +45,7 @@ class Hasher {
 NodeHash hash_node(const NodeRecord& node) {
   Hasher hasher;
   for (const std::string* text : {&node.name, &node.op, &node.target, &node.args, &node.type, &node.dtype, &node.shape,
-                                  &node.device, &node.module, &node.role}) {
+                                  &node.device, &node.module, &node.role, &node.extra}) {
     hasher.text(*text);
   }
   hasher.word(node.inputs.size());

@@ -385,6 +385,12 @@ Id Writer::add(const RunRecord& record) { return impl_->add(record); }
 Id Writer::add(const EventRecord& record) { return impl_->add(record); }
 Id Writer::add(const MetricRecord& record) { return impl_->add(record); }
 Id Writer::add(const RawRecord& record) { return impl_->add(record); }
+Id Writer::add(const InputRecord& record) { return impl_->add(record); }
+Id Writer::add(const ProgramRecord& record) { return impl_->add(record); }
+Id Writer::add(const RecompileRecord& record) { return impl_->add(record); }
+Id Writer::add(const DiagnosticRecord& record) { return impl_->add(record); }
+Id Writer::add(const TrackRecord& record) { return impl_->add(record); }
+Id Writer::add(const FlowRecord& record) { return impl_->add(record); }
 void Writer::add(const OriginRecord& record) { impl_->add_link(record, Verb::Ignore); }
 void Writer::add(const RemovalRecord& record) { impl_->add_link(record, Verb::Replace); }
 
@@ -449,6 +455,23 @@ void Writer::update(const CompileRecord& record) { impl_->update(record); }
 void Writer::update(const PassRecord& record) { impl_->update(record); }
 void Writer::update(const GuardRecord& record) { impl_->update(record); }
 void Writer::update(const RunRecord& record) { impl_->update(record); }
+void Writer::update(const GraphBreakRecord& record) { impl_->update(record); }
+void Writer::update(const InputRecord& record) { impl_->update(record); }
+void Writer::update(const ProgramRecord& record) { impl_->update(record); }
+void Writer::update(const TrackRecord& record) { impl_->update(record); }
+
+void Writer::assign(std::span<const EventMatch> matches) {
+  std::lock_guard lock(impl_->mutex);
+  impl_->write([&] {
+    Query query = impl_->database->query(
+        "UPDATE event SET compile = ?, program = ?, kernel = ?, launch = ?, match = ? WHERE id = ?");
+    for (const EventMatch& m : matches) {
+      query.bind(m.compile).bind(m.program).bind(m.kernel).bind(m.launch);
+      query.bind(static_cast<std::int64_t>(m.match)).bind(m.event).run();
+    }
+  });
+  impl_->end_batch_if_due(static_cast<int>(matches.size()));
+}
 
 Id Writer::stack(std::span<const SourceLocation> locations) {
   std::lock_guard lock(impl_->mutex);

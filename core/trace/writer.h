@@ -61,6 +61,12 @@ class Writer {
   Id add(const MetricRecord& record);
   Id add(const ArtifactRecord& record);
   Id add(const RawRecord& record);
+  Id add(const InputRecord& record);
+  Id add(const ProgramRecord& record);
+  Id add(const RecompileRecord& record);
+  Id add(const DiagnosticRecord& record);
+  Id add(const TrackRecord& record);
+  Id add(const FlowRecord& record);
   /// Edges and removals have no id. An edge that is there already is kept; a removal is replaced.
   void add(const OriginRecord& record);
   void add(const RemovalRecord& record);
@@ -74,6 +80,13 @@ class Writer {
   void update(const PassRecord& record);
   void update(const GuardRecord& record);
   void update(const RunRecord& record);
+  void update(const GraphBreakRecord& record);
+  void update(const InputRecord& record);
+  void update(const ProgramRecord& record);
+  void update(const TrackRecord& record);
+
+  /// Says of which compile, program, kernel and launch events are. Events must have been added.
+  void assign(std::span<const EventMatch> matches);
 
   /// Interns a source location stack, outermost call first. An empty stack is kNone.
   Id stack(std::span<const SourceLocation> locations);

@@ -111,6 +111,12 @@ TEST_F(RoundTrip, Compile) { whole_list<CompileRecord>(&Reader::compiles); }
 TEST_F(RoundTrip, GraphBreak) { whole_list<GraphBreakRecord>(&Reader::graph_breaks); }
 TEST_F(RoundTrip, Run) { whole_list<RunRecord>(&Reader::runs); }
 TEST_F(RoundTrip, Metric) { whole_list<MetricRecord>(&Reader::metrics); }
+TEST_F(RoundTrip, Input) { whole_list<InputRecord>(&Reader::inputs); }
+TEST_F(RoundTrip, Program) { by_compile<ProgramRecord>(&Reader::programs); }
+TEST_F(RoundTrip, Recompile) { whole_list<RecompileRecord>(&Reader::recompiles); }
+TEST_F(RoundTrip, Diagnostic) { whole_list<DiagnosticRecord>(&Reader::diagnostics); }
+TEST_F(RoundTrip, Track) { whole_list<TrackRecord>(&Reader::tracks); }
+TEST_F(RoundTrip, Flow) { whole_list<FlowRecord>(&Reader::flows); }
 TEST_F(RoundTrip, Pass) { by_compile<PassRecord>(&Reader::passes, true); }
 TEST_F(RoundTrip, Rewrite) { by_compile<RewriteRecord>(&Reader::rewrites); }
 TEST_F(RoundTrip, Guard) { by_compile<GuardRecord>(&Reader::guards); }
@@ -120,6 +126,42 @@ TEST_F(RoundTrip, Kernel) { by_compile<KernelRecord>(&Reader::kernels); }
 TEST_F(RoundTrip, Fusion) { by_compile<FusionRecord>(&Reader::fusions); }
 TEST_F(RoundTrip, Buffer) { by_compile<BufferRecord>(&Reader::buffers); }
 TEST_F(RoundTrip, Launch) { by_compile<LaunchRecord>(&Reader::launches, true); }
+
+TEST_F(RoundTrip, EventsAreAssignedAndVisitedInOrderOfId) {
+  Writer writer(file());
+  auto events = add_some<EventRecord>(writer);
+  events[1].compile = 7;
+  events[1].program = 8;
+  events[1].kernel = 9;
+  events[1].launch = 10;
+  events[1].match = Match::Inferred;
+  const EventMatch match{events[1].id, 7, 8, 9, 10, Match::Inferred};
+  writer.assign({&match, 1});
+  writer.close();
+  Reader reader(file());
+  std::vector<EventRecord> seen;
+  reader.each_event([&](const EventRecord& e) {
+    seen.push_back(e);
+    return seen.size() < 2;
+  });
+  EXPECT_EQ(seen, std::vector<EventRecord>(events.begin(), events.begin() + 2));
+}
+
+TEST_F(RoundTrip, AStageWithoutItsStepIsTheLastStep) {
+  Writer writer(file());
+  compile = add_compile(writer);
+  for (const char* stage : {"captured", "simplified:cse", "simplified:dce", "scheduled"}) {
+    SnapshotRecord snapshot;
+    snapshot.compile = compile;
+    snapshot.stage = stage;
+    writer.add(snapshot);
+  }
+  writer.close();
+  Reader reader(file());
+  EXPECT_EQ(reader.find_snapshot(compile, "simplified").stage, "simplified:dce");
+  EXPECT_EQ(reader.find_snapshot(compile, "simplified:cse").stage, "simplified:cse");
+  EXPECT_THROW(reader.find_snapshot(compile, "simpl"), Error);
+}
 
 TEST_F(RoundTrip, AbsentValuesStayAbsent) {
   Writer writer(file());
