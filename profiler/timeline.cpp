@@ -1,0 +1,220 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/timeline.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "profiler/iterations.h"
+
+namespace strata::profiler {
+namespace {
+
+using Kind = HostEvent::Kind;
+
+Kind kind_of(std::string_view category) {
+  if (category == "cpu_op") return Kind::Operator;
+  if (category == "user_annotation") return Kind::Annotation;
+  if (category == "python_function") return Kind::Python;
+  if (category.ends_with("_runtime") || category.ends_with("_driver")) return Kind::Runtime;
+  return Kind::Other;
+}
+
+bool is_device_work(std::string_view category) {
+  return category == "kernel" || category == "gpu_memcpy" || category == "gpu_memset";
+}
+
+HostEvent host_event(const trace::EventRecord& e, Kind kind) {
+  HostEvent h;
+  h.id = e.id;
+  h.name = e.name;
+  h.kind = kind;
+  h.start = e.start_ns;
+  h.duration = std::max<std::int64_t>(e.duration_ns, 0);
+  h.track = e.track;
+  h.correlation = e.correlation;
+  h.external = e.external;
+  h.sequence = e.sequence;
+  h.compile = e.compile;
+  h.program = e.program;
+  h.kernel = e.kernel;
+  h.match = e.match;
+  if (kind == Kind::Operator) h.args = e.args;
+  return h;
+}
+
+DeviceEvent device_event(const trace::EventRecord& e, std::int64_t device) {
+  DeviceEvent d;
+  d.id = e.id;
+  d.name = e.name;
+  d.category = e.category;
+  d.start = e.start_ns;
+  d.duration = std::max<std::int64_t>(e.duration_ns, 0);
+  d.track = e.track;
+  d.device = device;
+  d.compile = e.compile;
+  d.program = e.program;
+  d.kernel = e.kernel;
+  d.match = e.match;
+  d.args = e.args;
+  return d;
+}
+
+/// Sorts host events and finds the event around each.
+void nest(std::vector<HostEvent>& host) {
+  std::sort(host.begin(), host.end(), [](const HostEvent& a, const HostEvent& b) {
+    if (a.track != b.track) return a.track < b.track;
+    if (a.start != b.start) return a.start < b.start;
+    if (a.duration != b.duration) return a.duration > b.duration;
+    return a.id < b.id;
+  });
+  std::vector<int> open;
+  for (int i = 0; i < static_cast<int>(host.size()); ++i) {
+    HostEvent& e = host[static_cast<size_t>(i)];
+    while (!open.empty()) {
+      const HostEvent& top = host[static_cast<size_t>(open.back())];
+      if (top.track == e.track && e.start < top.end()) break;
+      open.pop_back();
+    }
+    e.parent = open.empty() ? -1 : open.back();
+    open.push_back(i);
+  }
+}
+
+bool counts_as_time(const HostEvent& e) { return e.kind == Kind::Operator || e.kind == Kind::Annotation; }
+
+/// Time of each event without the operators and annotations directly inside (runtime calls and Python frames between
+/// belong to the event around them).
+void find_self_times(std::vector<HostEvent>& host) {
+  for (HostEvent& e : host) e.self = e.duration;
+  for (const HostEvent& e : host) {
+    if (!counts_as_time(e)) continue;
+    int p = e.parent;
+    while (p >= 0 && !counts_as_time(host[static_cast<size_t>(p)])) p = host[static_cast<size_t>(p)].parent;
+    if (p < 0) continue;
+    HostEvent& around = host[static_cast<size_t>(p)];
+    // Clocks are read one after the other, so a child may end a little after its parent.
+    around.self -= std::min(e.end(), around.end()) - e.start;
+  }
+  for (HostEvent& e : host) e.self = std::max<std::int64_t>(e.self, 0);
+}
+
+/// Correlation and external numbers are unique within a process only.
+using Number = std::pair<trace::Id, std::int64_t>;
+
+void find_launchers(Timeline& t, const std::vector<std::pair<std::int64_t, std::int64_t>>& numbers,
+                    const std::unordered_map<trace::Id, trace::Id>& process_of) {
+  const auto process = [&](trace::Id track) {
+    const auto found = process_of.find(track);
+    return found == process_of.end() ? trace::kNone : found->second;
+  };
+  std::map<Number, int> calls, operators;
+  for (int i = 0; i < static_cast<int>(t.host.size()); ++i) {
+    const HostEvent& e = t.host[static_cast<size_t>(i)];
+    if (e.kind == Kind::Runtime && e.correlation != 0) calls.emplace(Number{process(e.track), e.correlation}, i);
+    if (counts_as_time(e) && e.external != 0) operators[Number{process(e.track), e.external}] = i;
+  }
+  for (size_t i = 0; i < t.device.size(); ++i) {
+    DeviceEvent& d = t.device[i];
+    const auto call = calls.find({process(d.track), numbers[i].first});
+    const auto op = operators.find({process(d.track), numbers[i].second});
+    if (numbers[i].first != 0 && call != calls.end()) {
+      d.launcher = call->second;
+      // A call on a thread whose operators were not recorded still has the number of its operator.
+      if (t.host[static_cast<size_t>(d.launcher)].parent < 0 && op != operators.end()) d.launcher = op->second;
+    } else if (numbers[i].second != 0 && op != operators.end()) {
+      d.launcher = op->second;
+    }
+  }
+}
+
+}  // namespace
+
+bool starts_with(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
+
+bool is_launch_call(std::string_view name) {
+  for (const char* word : {"Launch", "Memcpy", "Memset", "launch", "memcpy", "memset"})
+    if (name.find(word) != std::string_view::npos) return true;
+  return false;
+}
+
+int Timeline::enclosing(int index, HostEvent::Kind kind) const {
+  while (index >= 0 && host[static_cast<size_t>(index)].kind != kind) index = host[static_cast<size_t>(index)].parent;
+  return index;
+}
+
+std::vector<int> Timeline::ancestors(int index) const {
+  std::vector<int> chain;
+  for (; index >= 0; index = host[static_cast<size_t>(index)].parent) chain.push_back(index);
+  return chain;
+}
+
+int Timeline::iteration_at(std::int64_t time) const {
+  const auto after = std::upper_bound(iterations.begin(), iterations.end(), time,
+                                      [](std::int64_t t, const Iteration& it) { return t < it.start; });
+  if (after == iterations.begin()) return -1;
+  const auto it = after - 1;
+  return time < it->end ? static_cast<int>(it - iterations.begin()) : -1;
+}
+
+bool has_profile(trace::Reader& reader) {
+  for (const auto& run : reader.runs())
+    if (run.label == "profile") return true;
+  return false;
+}
+
+Timeline read_timeline(trace::Reader& reader, trace::Id process) {
+  Timeline t;
+  std::set<trace::Id> runs;
+  for (const auto& run : reader.runs())
+    if (run.label == "profile" && (process == trace::kNone || run.process == process)) runs.insert(run.id);
+  t.tracks = reader.tracks();
+  std::unordered_map<trace::Id, std::int64_t> device_of;
+  std::unordered_map<trace::Id, trace::Id> process_of;
+  for (const auto& track : t.tracks) device_of[track.id] = track.device, process_of[track.id] = track.process;
+
+  std::vector<std::pair<DeviceEvent, std::pair<std::int64_t, std::int64_t>>> device;
+  reader.each_event([&](const trace::EventRecord& e) {
+    if (!runs.contains(e.run) || !(e.phase.empty() || e.phase == "X")) return true;
+    const Kind kind = kind_of(e.category);
+    if (is_device_work(e.category)) {
+      const auto found = device_of.find(e.track);
+      device.emplace_back(device_event(e, found == device_of.end() ? -1 : found->second),
+                          std::pair{e.correlation, e.external});
+    } else if (kind != Kind::Other) {
+      t.host.push_back(host_event(e, kind));
+    }
+    return true;
+  });
+  nest(t.host);
+  find_self_times(t.host);
+  std::stable_sort(device.begin(), device.end(),
+                   [](const auto& a, const auto& b) { return a.first.start < b.first.start; });
+  std::vector<std::pair<std::int64_t, std::int64_t>> numbers;
+  for (auto& [event, number] : device) t.device.push_back(std::move(event)), numbers.push_back(number);
+  find_launchers(t, numbers, process_of);
+  find_iterations(t);
+  return t;
+}
+
+DeviceUse device_use(const Timeline& timeline) {
+  DeviceUse all;
+  std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>> open;  // device: span begins, busy until
+  for (const DeviceEvent& e : timeline.device) {
+    const auto [it, first] = open.try_emplace(e.device, e.start, e.start);
+    std::int64_t& until = it->second.second;
+    if (!first && e.start > until) {
+      ++all.gaps;
+      all.idle += e.start - until;
+      all.longest_gap = std::max(all.longest_gap, e.start - until);
+    }
+    until = std::max(until, e.end());
+  }
+  for (const auto& [device, times] : open) all.span += times.second - times.first;
+  all.busy = all.span - all.idle;
+  return all;
+}
+
+}  // namespace strata::profiler
