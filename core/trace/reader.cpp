@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/trace/reader.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "core/support/error.h"
@@ -203,6 +205,73 @@ void Reader::each_event(const std::function<bool(const EventRecord&)>& visit) {
 }
 std::int64_t Reader::event_count() {
   return impl_->guarded([&] { return impl_->database().integer("SELECT count(*) FROM event"); });
+}
+
+namespace {
+/// ` AND category IN (1, 2)`; the numbers come from the file itself.
+std::string in_categories(const std::vector<Id>& categories) {
+  return categories.empty() ? std::string() : fmt::format(" AND category IN ({})", fmt::join(categories, ", "));
+}
+/// Complete events: written by `X`, or by our own runs without a phase.
+constexpr const char* kComplete = "run = ?1 AND phase IN (SELECT 0 UNION ALL SELECT id FROM string WHERE value = 'X')";
+}  // namespace
+
+void Reader::each_event_key(Id run, const std::vector<Id>& categories,
+                            const std::function<void(const EventKey&)>& visit) {
+  impl_->guarded([&] {
+    Query query = impl_->database().query(fmt::format(
+        "SELECT id, track, name, category, start_ns, duration_ns, correlation, external, sequence, stream, program, "
+        "kernel FROM event WHERE {}{} ORDER BY id",
+        kComplete, in_categories(categories)));
+    query.bind(run);
+    while (query.step()) {
+      EventKey key;
+      int column = 0;
+      for (std::int64_t* field :
+           {&key.id, &key.track, &key.name, &key.category, &key.start_ns, &key.duration_ns, &key.correlation,
+            &key.external, &key.sequence, &key.stream, &key.program, &key.kernel})
+        *field = query.integer(column++);
+      visit(key);
+    }
+  });
+}
+std::string Reader::text(Id id) {
+  return impl_->guarded([&] { return impl_->string(id); });
+}
+std::vector<std::pair<Id, std::string>> Reader::event_categories(Id run) {
+  return impl_->guarded([&] {
+    Query query = impl_->database().query("SELECT DISTINCT category FROM event WHERE run = ? ORDER BY 1");
+    query.bind(run);
+    std::vector<std::pair<Id, std::string>> result;
+    while (query.step()) result.emplace_back(query.integer(0), impl_->string(query.integer(0)));
+    return result;
+  });
+}
+std::vector<EventSum> Reader::event_sums(Id run, const std::vector<Id>& categories) {
+  return impl_->guarded([&] {
+    Query query = impl_->database().query(fmt::format(
+        "SELECT name, category, stream >= 0, compile, program, kernel, launch, match, count(*), sum(duration_ns), "
+        "min(duration_ns) FROM event WHERE {}{} GROUP BY 1, 2, 3, 4, 5, 6, 7, 8",
+        kComplete, in_categories(categories)));
+    query.bind(run);
+    std::vector<EventSum> result;
+    while (query.step()) {
+      EventSum s;
+      s.name = impl_->string(query.integer(0));
+      s.category = impl_->string(query.integer(1));
+      s.device = query.integer(2) != 0;
+      s.compile = query.integer(3);
+      s.program = query.integer(4);
+      s.kernel = query.integer(5);
+      s.launch = query.integer(6);
+      s.match = query.integer(7) == 1 ? Match::Exact : query.integer(7) == 2 ? Match::Inferred : Match::None;
+      s.count = query.integer(8);
+      s.total_ns = query.integer(9);
+      s.min_ns = query.integer(10);
+      result.push_back(std::move(s));
+    }
+    return result;
+  });
 }
 
 std::vector<MetricRecord> Reader::metrics() { return impl_->select<MetricRecord>("ORDER BY id"); }

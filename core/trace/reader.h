@@ -16,6 +16,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/trace/records.h"
@@ -161,6 +162,15 @@ class Reader {
   /// to stop.
   void each_event(const std::function<bool(const EventRecord&)>& visit);
   std::int64_t event_count();
+  /// The complete events of a run (phase `X`) in order of id, numbers only. `categories` (ids of texts) selects; empty:
+  /// all. `visit` must not use the reader.
+  void each_event_key(Id run, const std::vector<Id>& categories, const std::function<void(const EventKey&)>& visit);
+  /// The text with this id; an unknown one is a User error (the file is corrupt).
+  std::string text(Id id);
+  /// The categories that events of the run have, with the ids of their texts.
+  std::vector<std::pair<Id, std::string>> event_categories(Id run);
+  /// Complete events of a run in these categories (all when empty), summed; in no particular order.
+  std::vector<EventSum> event_sums(Id run, const std::vector<Id>& categories = {});
 
   std::vector<MetricRecord> metrics();
   std::vector<MetricRecord> metrics(const Owner& owner);

@@ -451,6 +451,26 @@ struct EventMatch {
   Match match = Match::None;
 };
 
+/// The numbers of an event, for work on millions of them. `name` and `category` are ids of texts: `Reader::text`.
+struct EventKey {
+  Id id = kNone;
+  Id track = kNone;
+  Id name = kNone, category = kNone;
+  std::int64_t start_ns = 0, duration_ns = 0;
+  std::int64_t correlation = 0, external = 0, sequence = -1;
+  std::int64_t stream = -1;
+  Id program = kNone, kernel = kNone;
+};
+
+/// Events of a run that agree in everything here but the last three, summed.
+struct EventSum {
+  std::string name, category;
+  bool device = false;  ///< on a device stream
+  Id compile = kNone, program = kNone, kernel = kNone, launch = kNone;
+  Match match = Match::None;
+  std::int64_t count = 0, total_ns = 0, min_ns = 0;
+};
+
 struct MetricRecord {
   Id id = kNone;
   Owner owner;
