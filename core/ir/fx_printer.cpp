@@ -570,6 +570,7 @@ class ListingPrinter {
 }  // namespace
 
 std::string print_fx(const Argument& argument) { return ValuePrinter{}(argument); }
+void print_fx(const Argument& argument, std::string& out) { out += ValuePrinter{}(argument); }
 
 std::string print_fx(const Graph& graph, const FxOptions& options) {
   FxOptions::Form form = options.form;

@@ -29,6 +29,8 @@ std::string print_fx(const Graph& graph, const FxOptions& options = {});
 
 /// One value as FX prints it: `[1, 2]`, `torch.float32`, `device(type='cpu')`, a node's name.
 std::string print_fx(const Argument& argument);
+/// The same, appended.
+void print_fx(const Argument& argument, std::string& out);
 
 namespace fx {
 /// Python's repr of a string and of a float.

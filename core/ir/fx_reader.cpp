@@ -672,6 +672,23 @@ void set_call_target(Node& node, const std::string& dotted) {
 
 }  // namespace fx
 
+void parse_fx_arguments(Node& node, std::string_view text, const std::unordered_map<std::string_view, Node*>& names) {
+  fx::Lexer lexer(text, "arguments of '" + node.name + "'");
+  lexer.ignore_newlines();
+  fx::Scope scope;
+  scope.nodes = names;
+  while (lexer.peek().kind != fx::TokenKind::End) {
+    fx::Expr value = fx::parse_expr(lexer);
+    if (value.kind == fx::Expr::Kind::Name && lexer.take("=")) {
+      const std::string key(value.text);
+      node.kwargs.emplace_back(key, fx::to_argument(fx::parse_expr(lexer), scope, lexer));
+    } else {
+      node.args.push_back(fx::to_argument(value, scope, lexer));
+    }
+    if (!lexer.take(",") && lexer.peek().kind != fx::TokenKind::End) lexer.fail("','");
+  }
+}
+
 Graph parse_fx(std::string_view text, std::shared_ptr<ShapeEnv> env, std::shared_ptr<IdSource> ids) {
   const std::string clean = fx::normalized(text);
   fx::Opening opening = fx::find_opening(clean);
