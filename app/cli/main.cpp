@@ -22,6 +22,8 @@ constexpr int kInterrupted = 130;
 void add_commands(CLI::App& app, Invocation& invocation) {
   add_run(app, invocation);
   add_compile(app, invocation);
+  add_import(app, invocation);
+  add_capture(app, invocation);
   add_graphs(app, invocation);
   add_stages(app, invocation);
   add_passes(app, invocation);
