@@ -97,7 +97,7 @@ struct OutputCode {
 /// Never throws for odd or truncated text: what is understood is returned. Pure; any thread.
 OutputCode parse_output_code(std::string_view text);
 
-/// MD5 (32 hex digits) of what the program does: the text without comments, blank lines and paths of caches, so that
+/// A hash (32 hex digits) of what the program does: the text without comments, blank lines and paths of caches, so that
 /// copies of one program in a log, a debug folder and a cache agree.
 std::string output_code_hash(std::string_view text);
 

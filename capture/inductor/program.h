@@ -4,7 +4,6 @@
 
 /// Writes what an Inductor program says into a trace.
 
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,8 +19,6 @@ namespace strata::capture {
 struct ProgramGraph {
   trace::Id snapshot = trace::kNone;
   std::span<const trace::NodeRecord> nodes;  ///< in program order, as written to the trace; may be empty: unknown
-  /// The node of this name in the graph before gradients, 0 if there is none; for exact origins. May be empty.
-  std::function<trace::NodeId(std::string_view name)> pre_grad_node;
 };
 
 struct AddedProgram {
