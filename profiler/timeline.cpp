@@ -199,22 +199,4 @@ Timeline read_timeline(trace::Reader& reader, trace::Id process) {
   return t;
 }
 
-DeviceUse device_use(const Timeline& timeline) {
-  DeviceUse all;
-  std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>> open;  // device: span begins, busy until
-  for (const DeviceEvent& e : timeline.device) {
-    const auto [it, first] = open.try_emplace(e.device, e.start, e.start);
-    std::int64_t& until = it->second.second;
-    if (!first && e.start > until) {
-      ++all.gaps;
-      all.idle += e.start - until;
-      all.longest_gap = std::max(all.longest_gap, e.start - until);
-    }
-    until = std::max(until, e.end());
-  }
-  for (const auto& [device, times] : open) all.span += times.second - times.first;
-  all.busy = all.span - all.idle;
-  return all;
-}
-
 }  // namespace strata::profiler

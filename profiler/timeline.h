@@ -74,14 +74,6 @@ bool has_profile(trace::Reader& reader);
 /// Everything of the profiles in a trace. `process` other than kNone: only of that process.
 Timeline read_timeline(trace::Reader& reader, trace::Id process = trace::kNone);
 
-/// What a device did between the first and the last of its events.
-struct DeviceUse {
-  std::int64_t span = 0, busy = 0, idle = 0;  ///< nanoseconds; busy: at least one stream was
-  std::int64_t gaps = 0, longest_gap = 0;
-};
-/// Sums over the devices of a timeline, except `longest_gap`, the longest on any.
-DeviceUse device_use(const Timeline& timeline);
-
 /// Whether a runtime call puts work on a device: launches, copies, fills, graph launches.
 bool is_launch_call(std::string_view name);
 bool starts_with(std::string_view text, std::string_view prefix);
