@@ -194,6 +194,7 @@ std::vector<EventRecord> Reader::events_of_kernel(Id kernel, std::size_t limit) 
   return impl_->select<EventRecord>("WHERE kernel = ? AND kernel <> 0 ORDER BY start_ns, id LIMIT ?", kernel,
                                     sql_limit(limit));
 }
+std::optional<EventRecord> Reader::event(Id event) { return impl_->one<EventRecord>("WHERE id = ?", event); }
 void Reader::each_event(const std::function<bool(const EventRecord&)>& visit) {
   for (Id last = kNone;;) {
     const auto batch = impl_->select<EventRecord>("WHERE id > ? ORDER BY id LIMIT 8192", last);

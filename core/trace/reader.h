@@ -158,6 +158,7 @@ class Reader {
   /// In order of start. `limit` 0: all.
   std::vector<EventRecord> events(Id run, std::size_t limit = 0);
   std::vector<EventRecord> events_of_kernel(Id kernel, std::size_t limit = 0);
+  std::optional<EventRecord> event(Id event);
   /// Every event, in order of id, as it is read: for traces whose events do not fit into memory. `visit` returns false
   /// to stop.
   void each_event(const std::function<bool(const EventRecord&)>& visit);

@@ -61,7 +61,7 @@ MainWindow::MainWindow(Context& context, bool remember, QWidget* parent)
 }
 
 const std::vector<std::string>& MainWindow::views() {
-  static const std::vector<std::string> names = {"graph", "changes", "source", "code", "times", "inspector", "stages"};
+  static const std::vector<std::string> names = {"graph", "changes", "source", "code", "times", "inspector", "stages", "timeline"};
   return names;
 }
 
@@ -124,6 +124,8 @@ void MainWindow::build_docks() {
   tabifyDockWidget(changes, source);
   tabifyDockWidget(source, code);
   tabifyDockWidget(code, times);
+  auto* timeline = dock("Timeline", "timeline", timeline_ = new TimelinePanel(context_), Qt::BottomDockWidgetArea);
+  tabifyDockWidget(times, timeline);
   changes->raise();
   setTabPosition(Qt::BottomDockWidgetArea, QTabWidget::North);
   resizeDocks({stages, inspector}, {300, 330}, Qt::Horizontal);
@@ -249,7 +251,7 @@ bool MainWindow::show_view(const QString& name) {
     show_message(QString("unknown view '%1'; %2").arg(name, qt(suggest(name.toStdString(), known))));
     return false;
   }
-  static const std::vector<std::string> below = {"changes", "source", "code", "times"};
+  static const std::vector<std::string> below = {"changes", "source", "code", "times", "timeline"};
   if (name == "graph") {
     for (const auto& page : below) docks_[page]->hide();
     graph_->setFocus();

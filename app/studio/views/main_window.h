@@ -38,6 +38,7 @@ class MainWindow : public QMainWindow {
   SourcePanel& source() { return *source_; }
   CodePanel& code() { return *code_; }
   TimesPanel& times() { return *times_; }
+  TimelinePanel& timeline() { return *timeline_; }
   TextStagePanel& text_stage() { return *text_stage_; }
   QLineEdit& search_box() { return *search_; }
   void open_file(const QString& path);
@@ -81,6 +82,7 @@ class MainWindow : public QMainWindow {
   SourcePanel* source_ = nullptr;
   CodePanel* code_ = nullptr;
   TimesPanel* times_ = nullptr;
+  TimelinePanel* timeline_ = nullptr;
   QLineEdit* search_ = nullptr;
   QLabel* found_ = nullptr;
   QAction* theme_ = nullptr;

@@ -7,6 +7,7 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QLabel>
+#include <QLineEdit>
 #include <QListWidget>
 #include <QSortFilterProxyModel>
 #include <QStandardItemModel>
@@ -19,6 +20,7 @@
 #include "app/studio/models/context.h"
 #include "app/studio/models/lists.h"
 #include "app/studio/views/code_view.h"
+#include "app/studio/views/timeline_view.h"
 
 namespace strata::studio {
 
@@ -171,6 +173,33 @@ class TimesPanel : public QWidget {
   Context& context_;
   QLabel* summary_;
   LinkTable* table_;
+};
+
+/// Threads and streams over time, for one run or profile.
+class TimelinePanel : public QWidget {
+  Q_OBJECT
+ public:
+  explicit TimelinePanel(Context& context, QWidget* parent = nullptr);
+  TimelineView& view() { return *view_; }
+  QComboBox& runs() { return *runs_; }
+  QLineEdit& search_box() { return *search_; }
+
+ protected:
+  void showEvent(QShowEvent* event) override;
+
+ private:
+  void list_runs();
+  void load();
+  void search();
+  void show_selected(const Slice* slice);
+  Context& context_;
+  QComboBox* runs_;
+  QLineEdit* search_;
+  QLabel* summary_;
+  QLabel* details_;
+  TimelineView* view_;
+  std::vector<TimelineRun> choices_;
+  int loaded_ = -1;  ///< index of the run that the view shows
 };
 
 }  // namespace strata::studio
