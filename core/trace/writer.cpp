@@ -473,6 +473,16 @@ void Writer::assign(std::span<const EventMatch> matches) {
   impl_->end_batch_if_due(static_cast<int>(matches.size()));
 }
 
+void Writer::shift_events(Id run, std::int64_t ns, std::string_view clock) {
+  std::lock_guard lock(impl_->mutex);
+  impl_->write([&] {
+    const Id text = impl_->intern(clock);
+    Query query = impl_->database->query("UPDATE event SET start_ns = start_ns + ?, clock = ? WHERE run = ?");
+    query.bind(ns).bind(text).bind(run).run();
+  });
+  impl_->end_batch_if_due(1);
+}
+
 Id Writer::stack(std::span<const SourceLocation> locations) {
   std::lock_guard lock(impl_->mutex);
   const Id id = impl_->write([&] { return impl_->stack(locations); });

@@ -88,6 +88,9 @@ class Writer {
   /// Says of which compile, program, kernel and launch events are. Events must have been added.
   void assign(std::span<const EventMatch> matches);
 
+  /// Moves all events of a run by `ns` and sets their clock: for inputs that say last what their times count from.
+  void shift_events(Id run, std::int64_t ns, std::string_view clock);
+
   /// Interns a source location stack, outermost call first. An empty stack is kNone.
   Id stack(std::span<const SourceLocation> locations);
 
