@@ -6,10 +6,12 @@
 #include <array>
 #include <functional>
 
-#include "capture/kineto/scan.h"
+#include "core/support/loose_json.h"
 
 namespace strata::capture::kineto {
 namespace {
+
+using namespace loose;
 
 constexpr std::size_t kMaxKept = 4096;
 

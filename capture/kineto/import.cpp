@@ -11,13 +11,14 @@
 #include "capture/kineto/flows.h"
 #include "capture/kineto/kineto.h"
 #include "capture/kineto/pipeline.h"
-#include "capture/kineto/scan.h"
 #include "core/support/error.h"
+#include "core/support/loose_json.h"
 
 namespace strata::capture {
 namespace {
 
 using namespace kineto;
+using namespace loose;
 
 /// Times below this are relative to something: the year 1973 in nanoseconds since the epoch.
 constexpr std::int64_t kFirstAbsolute = 100'000'000'000'000'000;

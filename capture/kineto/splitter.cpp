@@ -8,10 +8,12 @@
 #include <array>
 #include <cstring>
 
-#include "capture/kineto/scan.h"
+#include "core/support/loose_json.h"
 
 namespace strata::capture::kineto {
 namespace {
+
+using namespace loose;
 
 /// A member or an event larger than this is broken: the profiler writes nothing like it.
 constexpr std::size_t kMaxMember = std::size_t{16} << 20;

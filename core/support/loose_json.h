@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// JSON as profilers write it: quotes inside strings that nobody escaped, bare `nan` and `inf`, control bytes, trailing
-/// commas. A quote ends a string only if what follows can follow a string there.
+/// JSON as C++ streams and string formatting write it, profilers above all: quotes inside strings that nobody escaped,
+/// bare `nan` and `inf`, control bytes, trailing commas. A quote ends a string only if what follows can follow a string
+/// there.
 ///
 /// Every function works on a part of a file: `last` says that nothing comes after `end`. With `last` false the answer
 /// `More` means that it depends on bytes that are not there yet.
@@ -14,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-namespace strata::capture::kineto {
+namespace strata::loose {
 
 enum class Scan { Ok, More, Bad };
 struct Scanned {
@@ -165,4 +166,4 @@ std::optional<std::int64_t> parse_microseconds(std::string_view value);
 /// Any number, perhaps in quotes.
 std::optional<double> parse_number(std::string_view value);
 
-}  // namespace strata::capture::kineto
+}  // namespace strata::loose

@@ -1,13 +1,13 @@
 // Copyright 2026 The Strata Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "capture/kineto/scan.h"
+#include "core/support/loose_json.h"
 
 #include <fmt/format.h>
 
 #include <charconv>
 #include <cstring>
 
-namespace strata::capture::kineto {
+namespace strata::loose {
 namespace {
 
 /// How far a string may go on after a quote that did not look like its end.
@@ -350,4 +350,4 @@ std::optional<double> parse_number(std::string_view value) {
   return result;
 }
 
-}  // namespace strata::capture::kineto
+}  // namespace strata::loose
