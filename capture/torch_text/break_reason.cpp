@@ -32,11 +32,8 @@ void parse_place(std::string_view text, GraphBreakText& out) {
   out.line = *line;
 }
 
-bool is_preamble(std::string_view line) {
-  return line.starts_with("Encountered graph break when attempting to trace ") ||
-         line.starts_with("Failed to handle graph break gracefully") || line.starts_with("Failed to trace ") ||
-         line.ends_with("Graph break encountered:");
-}
+/// What was tried when it happened, before the reason: it ends in a colon.
+bool is_preamble(std::string_view line) { return line.ends_with(':'); }
 
 /// Reads the parts of the message line by line.
 class Parser {
@@ -48,7 +45,10 @@ class Parser {
     const std::string_view line = trim(full);
     std::string_view rest;
     if (line.starts_with("Traceback (most recent call last):") || line == "NoneType: None") return false;
-    if (take(line, {"Graph break in user code at ", "Graph break: from user code at:"}, rest)) {
+    if (take(line,
+             {"Graph break in user code at ", "Graph break: from user code at:",
+              "Graph break (user stack suppressed due to duplicate graph break) in user code at "},
+             rest)) {
       parse_place(rest, out_);
     } else if (take(line, {"Graph Break Reason:", "Graph break:", "Reason:", "reason:"}, rest)) {
       reason(rest);
@@ -64,10 +64,12 @@ class Parser {
       out_.link = trim(line.substr(visit + 14));
       current_ = nullptr;
     } else if (line.empty()) {
-      if (current_ != &out_.context) current_ = nullptr;
+      after_blank_ = true;
+      return true;
     } else {
-      text(line);
+      text(full);
     }
+    after_blank_ = false;
     return true;
   }
 
@@ -96,10 +98,11 @@ class Parser {
     current_ = &part;
   }
 
-  void text(std::string_view line) {
-    if (wants_kind_ && is_preamble(line)) {
-      out_.preamble = line;
-    } else if (wants_kind_) {
+  /// A line without a label. After an empty line only what is indented deeper than the labels goes on with a part.
+  void text(std::string_view full) {
+    const std::string_view line = trim(full);
+    if (after_blank_ && !full.starts_with("    ")) current_ = nullptr;
+    if (wants_kind_) {
       kind(line);
     } else if (current_) {
       current_->append(current_->empty() ? "" : "\n").append(line);
@@ -109,6 +112,7 @@ class Parser {
   GraphBreakText& out_;
   std::string* current_ = nullptr;  ///< the part that a line without a label continues
   bool wants_kind_ = false;
+  bool after_blank_ = false;
 };
 
 /// `User code traceback:` or, in older versions, frames right after the reason.

@@ -73,22 +73,20 @@ std::string join_labels(const std::vector<Manager>& managers) {
   return path;
 }
 
-/// `Guard latency = 12.34 us`.
+/// `Guard latency = 12.34 us`, `Guard eval latency = 12.34 us`.
 double parse_latency(std::string_view line) {
-  constexpr std::string_view kLatency = "Guard latency = ";
-  if (!line.starts_with(kLatency)) return -1;
-  line = trim(line.substr(kLatency.size()));
-  const std::string number(line.substr(0, line.find(' ')));
-  double value = -1;
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
-  if (error != std::errc() || !(value >= 0) || value > 1e15) return -1;
-  const std::string_view unit =
-      trim(std::string_view(end, static_cast<std::size_t>(number.data() + number.size() - end)));
-  const std::string_view word = unit.empty() && line.find(' ') != kNowhere ? trim(line.substr(line.find(' '))) : unit;
-  if (word == "ns") return value;
-  if (word == "ms") return value * 1e6;
-  if (word == "s") return value * 1e9;
-  return value * 1e3;
+  for (const std::string_view start : {"Guard latency = ", "Guard eval latency = "}) {
+    if (!line.starts_with(start)) continue;
+    line = trim(line.substr(start.size()));
+    const std::size_t space = line.find(' ');
+    const std::string_view number = line.substr(0, space);
+    const std::string_view unit = space == kNowhere ? std::string_view{} : trim(line.substr(space));
+    double value = -1;
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+    if (error != std::errc() || !(value >= 0) || value > 1e12) return -1;
+    return unit == "ns" ? value : unit == "ms" ? value * 1e6 : unit == "s" ? value * 1e9 : value * 1e3;
+  }
+  return -1;
 }
 
 /// Takes `(HINT: type int)` from the end of a comment.
