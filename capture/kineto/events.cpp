@@ -140,6 +140,8 @@ class BlockParser {
       if (text) name_value_ = unquoted(*text);
       return text.has_value();
     }
+    // What an export added is said by columns.
+    if (key.starts_with("strata.")) return take_value(value).has_value();
     if (std::int64_t* column = column_of(m, key)) {
       Cursor ahead = value;
       const auto text = take_value(ahead);

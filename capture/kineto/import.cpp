@@ -277,7 +277,7 @@ void ProfileImport::finish_time() {
   const bool any = first_ <= last_;
   if (any && first_ + shift < kFirstAbsolute) {
     run_.clock = "steady";
-    if (!splitter_.is_list())
+    if (!splitter_.is_list() && !metadata("clockDomain"))
       context_.problem(input_, "no_base_time", 0, "the base of the times is missing: they count from an unknown start");
   }
   if (any) {
