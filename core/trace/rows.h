@@ -25,6 +25,8 @@ class RowBinder {
  public:
   RowBinder(Intern intern, int level) : intern_(intern), level_(level) {}
   void clear() { scratch_.clear(); }
+  /// A frame that takes the place of the packed text of the records that follow; null: none.
+  void set_packed(const std::string* frame) { packed_ = frame; }
 
   template <class R>
   void bind(Query& query, const R& record) {
@@ -32,7 +34,8 @@ class RowBinder {
       const auto& field = c.get(record);
       using Field = std::remove_cvref_t<decltype(field)>;
       if (c.store == Store::Packed) {
-        query.bind_blob(keep(compress(pack(field), level_)));
+        const bool given = std::is_same_v<Field, std::string> && packed_;
+        query.bind_blob(given ? *packed_ : keep(compress(pack(field), level_)));
       } else if constexpr (std::is_same_v<Field, std::string>) {
         if (c.store == Store::Interned) {
           query.bind(intern_(field));
@@ -78,6 +81,7 @@ class RowBinder {
 
   Intern intern_;
   int level_;
+  const std::string* packed_ = nullptr;
   std::deque<std::string> scratch_;
 };
 

@@ -407,6 +407,22 @@ Id Writer::add(const ArtifactRecord& record) {
   return impl_->add(sized);
 }
 
+Id Writer::add(const ArtifactRecord& record, const PackedContent& content) {
+  ArtifactRecord sized = record;
+  sized.content.clear();
+  sized.size = content.size;
+  std::lock_guard lock(impl_->mutex);
+  impl_->binder.set_packed(&content.frame);
+  const Id id = impl_->write([&] { return impl_->put_new(sized); });
+  impl_->binder.set_packed(nullptr);
+  impl_->end_batch_if_due(1);
+  return id;
+}
+
+PackedContent pack_content(std::string_view content, int level) {
+  return {static_cast<std::int64_t>(content.size()), compress(content, level)};
+}
+
 Id Writer::add(const KernelRecord& record) {
   std::lock_guard lock(impl_->mutex);
   const Id id = impl_->write([&] {

@@ -30,6 +30,14 @@ struct WriterOptions {
   int compression = 3;
 };
 
+/// The content of an artifact, compressed ahead of writing: any thread may do that.
+struct PackedContent {
+  std::int64_t size = 0;  ///< of the content
+  std::string frame;
+};
+/// Throws Runtime when the content is larger than an artifact may be (256 MiB).
+PackedContent pack_content(std::string_view content, int level = 3);
+
 class Writer {
  public:
   /// Creates `path`. An older trace (or an empty file) of that name is replaced; any other file is refused.
@@ -60,6 +68,8 @@ class Writer {
   Id add(const EventRecord& record);
   Id add(const MetricRecord& record);
   Id add(const ArtifactRecord& record);
+  /// `record.content` is not looked at.
+  Id add(const ArtifactRecord& record, const PackedContent& content);
   Id add(const RawRecord& record);
   Id add(const InputRecord& record);
   Id add(const ProgramRecord& record);

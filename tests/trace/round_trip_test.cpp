@@ -245,6 +245,23 @@ TEST_F(RoundTrip, EventsInOrderOfStart) {
   EXPECT_EQ(reader.event_count(), 4);
 }
 
+TEST_F(RoundTrip, ContentPackedAhead) {
+  Writer writer(file());
+  ArtifactRecord artifact;
+  artifact.kind = "text";
+  artifact.content = "not looked at";
+  const std::string content = std::string(5000, 'y') + '\0';
+  artifact.id = writer.add(artifact, pack_content(content, 1));
+  ArtifactRecord after;
+  after.content = "its own";
+  after.id = writer.add(after);
+  writer.close();
+  Reader reader(file());
+  EXPECT_EQ(reader.artifact(artifact.id)->content, content);
+  EXPECT_EQ(reader.artifact(artifact.id)->size, 5001);
+  EXPECT_EQ(reader.artifact(after.id)->content, "its own");
+}
+
 TEST_F(RoundTrip, ArtifactsAndMetricsByOwner) {
   Writer writer(file());
   ArtifactRecord artifact = filler.fill<ArtifactRecord>();
