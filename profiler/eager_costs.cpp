@@ -59,7 +59,7 @@ std::int64_t written(const HostEvent& op, const OperatorInputs& in) {
 
 }  // namespace
 
-Costs::Costs(const Timeline& timeline, bool on_device) : timeline_(timeline) {
+ProfileCosts::ProfileCosts(const Timeline& timeline, bool on_device) : timeline_(timeline) {
   if (on_device)
     add_device_items();
   else
@@ -68,7 +68,7 @@ Costs::Costs(const Timeline& timeline, bool on_device) : timeline_(timeline) {
   find_forward();
 }
 
-void Costs::add_device_items() {
+void ProfileCosts::add_device_items() {
   std::unordered_set<int> counted;
   for (int i = 0; i < static_cast<int>(timeline_.device.size()); ++i) {
     const DeviceEvent& d = timeline_.device[static_cast<size_t>(i)];
@@ -92,7 +92,7 @@ void Costs::add_device_items() {
   }
 }
 
-void Costs::add_host_items() {
+void ProfileCosts::add_host_items() {
   std::vector<bool> leaf(timeline_.host.size(), true);
   for (const HostEvent& e : timeline_.host)
     if (e.kind == Kind::Operator && e.parent >= 0) {
@@ -117,9 +117,9 @@ void Costs::add_host_items() {
   }
 }
 
-void Costs::place(CostItem& item) const { item.top = top_of(timeline_, item.host, item.backward); }
+void ProfileCosts::place(CostItem& item) const { item.top = top_of(timeline_, item.host, item.backward); }
 
-void Costs::find_forward() {
+void ProfileCosts::find_forward() {
   std::unordered_map<std::int64_t, std::int64_t> start;
   for (int i = 0; i < static_cast<int>(timeline_.host.size()); ++i) {
     const HostEvent& e = at(timeline_, i);
@@ -135,32 +135,32 @@ void Costs::find_forward() {
   }
 }
 
-std::int64_t Costs::total() const {
+std::int64_t ProfileCosts::total() const {
   std::int64_t sum = 0;
   for (const CostItem& item : items_) sum += item.time;
   return sum;
 }
 
-int Costs::forward_of(int top) const {
+int ProfileCosts::forward_of(int top) const {
   if (top < 0) return -1;
   const auto found = forward_.find(at(timeline_, top).sequence);
   return found == forward_.end() ? -1 : found->second;
 }
 
-bool Costs::in_optimizer(const CostItem& item) const {
+bool ProfileCosts::in_optimizer(const CostItem& item) const {
   for (int i = item.host; i >= 0; i = at(timeline_, i).parent)
     if (is_optimizer(at(timeline_, i))) return true;
   return false;
 }
 
-bool Costs::is_data_movement(const CostItem& item) const {
+bool ProfileCosts::is_data_movement(const CostItem& item) const {
   if (item.device < 0 || item.backward) return false;
   const DeviceEvent& d = timeline_.device[static_cast<size_t>(item.device)];
   if (d.category == "kernel") return false;
   return item.top < 0 || is_copy_operator(operator_base(at(timeline_, item.top).name));
 }
 
-int Costs::effective(const CostItem& item) const {
+int ProfileCosts::effective(const CostItem& item) const {
   int innermost = -1;
   for (int i = item.host; i >= 0; i = at(timeline_, i).parent) {
     const HostEvent& e = at(timeline_, i);

@@ -25,10 +25,10 @@ struct CostItem {
 };
 
 /// Which events of a profile are what.
-class Costs {
+class ProfileCosts {
  public:
   /// `on_device`: device events are what costs. Keeps a reference to `timeline`.
-  Costs(const Timeline& timeline, bool on_device);
+  ProfileCosts(const Timeline& timeline, bool on_device);
 
   const std::vector<CostItem>& items() const { return items_; }
   /// Sum of all items.

@@ -36,6 +36,7 @@ std::string_view word_of(std::string_view name) {
     name.remove_prefix(colons + 2);
     return name.substr(0, name.find('.'));
   }
+  if (name.substr(0, 10) == "torch.ops.") name.remove_prefix(10);
   const auto parts = split(name, '.');
   const bool callee = parts.front() == "torch" || parts.front() == "_operator" || parts.size() < 3;
   return callee ? parts.back() : parts[parts.size() - 2];

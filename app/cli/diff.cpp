@@ -5,14 +5,20 @@
 #include "profiler/diff.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <array>
 #include <filesystem>
+#include <fstream>
 
 #include "app/cli/cli.h"
+#include "app/cli/eager_diff_text.h"
 #include "app/cli/json_text.h"
 #include "app/cli/statistics_json.h"
 #include "app/cli/table.h"
+#include "app/driver/import.h"
 #include "core/support/error.h"
+#include "profiler/timeline.h"
 
 namespace strata::cli {
 namespace {
@@ -21,6 +27,8 @@ using profiler::Cost;
 
 struct DiffOptions {
   std::string first, second;
+  std::vector<std::string> logs;
+  std::string by = "kernel";
   bool json = false;
   std::optional<double> fail_slower;
 };
@@ -147,25 +155,112 @@ int diff_graphs(const DiffOptions& o, const Place& a, const Place& b) {
   return 0;
 }
 
-int diff(const DiffOptions& o) {
-  const Place a = parse_place(o.first), b = parse_place(o.second);
-  if (!a.address.stage.empty() || !b.address.stage.empty()) return diff_graphs(o, a, b);
-  trace::Reader first(a.trace), second(b.trace);
+// ------------------------------------------------------------------------------------------------------------------
+// imported profiles
+
+int exit_code_of(const DiffOptions& o, double slower_percent) {
+  if (!o.fail_slower || slower_percent <= *o.fail_slower) return 0;
+  note(fmt::format("slower by {:.1f}%, allowed are {:.1f}%", slower_percent, *o.fail_slower));
+  return 1;
+}
+
+int diff_imported(const DiffOptions& o, trace::Reader& first, trace::Reader& second) {
+  const auto d = profiler::diff_eager(first, second, profiler::parse_eager_by(o.by));
+  print(o.json ? to_text(eager_diff_json(d)) : eager_diff_text(d));
+  return exit_code_of(o, d.slower_percent());
+}
+
+/// Whether a path is a trace file (or at least a database), not something to import.
+bool is_trace(const std::filesystem::path& path) {
+  constexpr std::string_view magic = "SQLite format 3";
+  std::array<char, magic.size()> head{};
+  std::ifstream file(path, std::ios::binary);
+  return file.read(head.data(), head.size()) && std::string_view(head.data(), head.size()) == magic;
+}
+
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "strata-diff-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr)
+      throw_runtime(fmt::format("cannot create a folder '{}'", name), "set TMPDIR to a folder that can be written");
+    path_ = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// What PyTorch left behind, imported for the time of the comparison.
+class TemporaryTrace {
+ public:
+  TemporaryTrace(const std::string& name, const std::vector<std::filesystem::path>& paths)
+      : path_(folder_.path() / name) {
+    const ImportSummary summary = import_paths(paths, path_);
+    for (const std::string& warning : summary.warnings) note(warning);
+  }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  TemporaryFolder folder_;
+  std::filesystem::path path_;
+};
+
+int diff_raw(const DiffOptions& o) {
+  std::optional<TemporaryTrace> a, b;
+  std::filesystem::path first = o.first, second = o.second;
+  if (!is_trace(first)) first = a.emplace("first.strata", std::vector<std::filesystem::path>{first}).path();
+  if (!is_trace(second)) {
+    std::vector<std::filesystem::path> paths{second};
+    paths.insert(paths.end(), o.logs.begin(), o.logs.end());
+    second = b.emplace("second.strata", paths).path();
+  } else if (!o.logs.empty()) {
+    throw_user("--log goes with a profile, not with a trace", "import the log and the profile into one trace");
+  }
+  trace::Reader x(first), y(second);
+  return diff_imported(o, x, y);
+}
+
+// ------------------------------------------------------------------------------------------------------------------
+
+/// Whether an argument is a file or folder that is no trace.
+bool is_raw(const std::string& argument) {
+  std::error_code ignored;
+  return std::filesystem::exists(argument, ignored) && !is_trace(argument);
+}
+
+int diff_own(const DiffOptions& o, trace::Reader& first, trace::Reader& second, const Place& a, const Place& b) {
   const trace::CompileRecord ca = select_compile(first, a.address), cb = select_compile(second, b.address);
   const profiler::ProfileDiff d = profiler::diff_profiles(first, ca.id, second, cb.id);
   if (o.fail_slower && (d.first_run.count == 0 || d.second_run.count == 0))
     throw_user("--fail-slower needs runs in both traces", "make them with `strata run --trace`");
   print(o.json ? to_text(diff_json(d)) : diff_text(d));
-  if (!o.fail_slower || d.slower_percent() <= *o.fail_slower) return 0;
-  note(fmt::format("slower by {:.1f}%, allowed are {:.1f}%", d.slower_percent(), *o.fail_slower));
-  return 1;
+  return o.fail_slower ? exit_code_of(o, d.slower_percent()) : 0;
+}
+
+int diff(const DiffOptions& o) {
+  check_word("--by", o.by, {"kernel", "line", "module"});
+  if (is_raw(o.first) || is_raw(o.second)) return diff_raw(o);
+  const Place a = parse_place(o.first), b = parse_place(o.second);
+  if (!a.address.stage.empty() || !b.address.stage.empty()) return diff_graphs(o, a, b);
+  trace::Reader first(a.trace), second(b.trace);
+  const bool profiles = profiler::has_profile(first) && profiler::has_profile(second);
+  if (profiles && a.address.graph.empty() && b.address.graph.empty()) return diff_imported(o, first, second);
+  return diff_own(o, first, second, a, b);
 }
 
 }  // namespace
 
 void add_diff(CLI::App& app, Invocation& invocation) {
-  CLI::App* command =
-      app.add_subcommand("diff", "two profiles (TRACE or TRACE@GRAPH), or two graphs (TRACE@GRAPH@STAGE)");
+  CLI::App* command = app.add_subcommand(
+      "diff", "two profiles (traces, or profiles of PyTorch as they are), or two graphs (TRACE@GRAPH@STAGE)");
   auto options = std::make_shared<DiffOptions>();
   command->add_option("A", options->first, "the first: what is compared with, e.g. an unfused run")->required();
   command->add_option("B", options->second, "the second")->required();
@@ -173,6 +268,9 @@ void add_diff(CLI::App& app, Invocation& invocation) {
       ->add_option("--fail-slower", options->fail_slower,
                    "exit code 1 if a run of B takes this many percent longer than one of A")
       ->type_name("PCT");
+  command->add_option("--by", options->by, "imported profiles: kernel (default), line or module")->type_name("WHAT");
+  command->add_option("--log", options->logs, "TORCH_TRACE log or folder that belongs to B, where B is no trace")
+      ->type_name("PATH");
   command->add_flag("--json", options->json, "results as JSON");
   command->callback([options, &invocation] { invocation.exit_code = diff(*options); });
 }
