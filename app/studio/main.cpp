@@ -134,6 +134,9 @@ int run(QApplication& app, const Options& options) {
     return 2;
   }
   QString bad_view = window.message_text();
+  const auto& r = options.request;
+  if (options.view.isEmpty() && r.graph.isEmpty() && r.stage.isEmpty() && r.node.isEmpty())
+    window.show_view("overview");
   if (!options.request.path.isEmpty()) context.open(options.request);
   if (!bad_view.isEmpty())
     QObject::connect(&context, &Context::traceOpened, &window, [&] { window.show_message(bad_view); });

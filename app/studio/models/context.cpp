@@ -4,6 +4,7 @@
 
 #include <QTimer>
 #include <algorithm>
+#include <utility>
 
 #include "core/support/error.h"
 
@@ -38,7 +39,7 @@ void Context::fail(const QString& text, int code) {
 void Context::open(const OpenRequest& request) {
   exit_code_ = 0;
   first_error_.clear();
-  for (const char* key : {"compile", "step", "details"}) queue_.supersede(key);
+  for (const char* key : {"compile", "step", "details", "overview"}) queue_.supersede(key);
   queue_.post("open", [this, request]() -> JobQueue::Apply {
     auto result = std::make_shared<Opened>();
     result->request = request;
@@ -53,6 +54,7 @@ void Context::opened(const std::shared_ptr<Opened>& result) {
   reader_ = result->reader;
   compiles_ = std::move(result->compiles);
   compile_.reset();
+  trace_data_.reset();
   step_.reset();
   details_.reset();
   selection_ = {};
@@ -62,6 +64,7 @@ void Context::opened(const std::shared_ptr<Opened>& result) {
   emit stepChanged();
   emit selectionChanged();
   emit detailsChanged();
+  load_overview();
   if (compiles_.empty()) return fail("the trace holds no compiled graph", static_cast<int>(ErrorKind::User));
   const CompileRecord* chosen = &compiles_.front();
   if (!result->request.graph.isEmpty()) {
@@ -77,6 +80,22 @@ void Context::opened(const std::shared_ptr<Opened>& result) {
     }
   }
   load_compile_data(*chosen, result->request.stage, result->request.node);
+}
+
+void Context::load_overview() {
+  queue_.post("overview", [this, reader = reader_]() -> JobQueue::Apply {
+    auto data = load_trace_data(*reader);
+    return [this, data] {
+      trace_data_ = data;
+      emit traceDataChanged();
+    };
+  });
+}
+
+void Context::select_kernel_of(Id compile, Id kernel) {
+  if (compile_ && compile_->compile.id == compile) return select_kernel(kernel);
+  wanted_kernel_ = kernel;
+  select_compile(compile);
 }
 
 void Context::select_compile(Id id) {
@@ -100,7 +119,11 @@ void Context::load_compile_data(const CompileRecord& compile, const QString& sta
       emit stepChanged();
       emit selectionChanged();
       emit detailsChanged();
-      if (const SnapshotRecord* first = first_snapshot(stage)) show_step(*first, node);
+      const Id kernel = std::exchange(wanted_kernel_, kNone);
+      const KernelRecord* wanted = kernel ? compile_->kernel(kernel) : nullptr;
+      const SnapshotRecord* drawn = wanted ? compile_->find(wanted->snapshot) : nullptr;
+      if (const SnapshotRecord* first = drawn ? drawn : first_snapshot(stage)) show_step(*first, node);
+      if (wanted) select_kernel(kernel);
     };
   });
 }

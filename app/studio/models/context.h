@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "app/studio/models/job_queue.h"
+#include "app/studio/models/overview.h"
 #include "app/studio/models/step.h"
 
 namespace strata::studio {
@@ -29,6 +30,8 @@ class Context : public QObject {
   /// Opens a trace in place of the present one. Errors come as `message`.
   void open(const OpenRequest& request);
   void select_compile(trace::Id compile);
+  /// A kernel of any compile: that compile is shown first.
+  void select_kernel_of(trace::Id compile, trace::Id kernel);
   void select_snapshot(trace::Id snapshot);
   /// The next or last stage (`by` 1 or -1), if there is one.
   void step(int by);
@@ -44,6 +47,8 @@ class Context : public QObject {
   QString path() const { return path_; }
   std::shared_ptr<trace::Reader> reader() const { return reader_; }
   const std::vector<trace::CompileRecord>& compiles() const { return compiles_; }
+  /// What the whole trace says; null until it was read.
+  TraceDataPtr trace_data() const { return trace_data_; }
   std::shared_ptr<const CompileData> compile() const { return compile_; }
   StepPtr step_data() const { return step_; }
   DetailsPtr details() const { return details_; }
@@ -58,6 +63,8 @@ class Context : public QObject {
  signals:
   void traceOpened();
   void compileChanged();
+  /// The whole trace was read (after traceOpened, or again when it grew).
+  void traceDataChanged();
   void stepChanged();
   void selectionChanged();
   void markedChanged();
@@ -77,6 +84,7 @@ class Context : public QObject {
   void show_step(const trace::SnapshotRecord& snapshot, const QString& node);
   void step_ready(const StepPtr& step, const QString& node);
   void load_selection();
+  void load_overview();
   trace::NodeId find_node(const QString& text);
   void fail(const QString& text, int exit_code);
   const trace::SnapshotRecord* first_snapshot(const QString& stage);
@@ -85,6 +93,8 @@ class Context : public QObject {
   QString path_;
   std::shared_ptr<trace::Reader> reader_;
   std::vector<trace::CompileRecord> compiles_;
+  TraceDataPtr trace_data_;
+  trace::Id wanted_kernel_ = trace::kNone;
   std::shared_ptr<const CompileData> compile_;
   StepPtr step_;
   DetailsPtr details_;

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "app/studio/models/overview.h"
+
 namespace strata::studio {
 namespace {
 
@@ -279,6 +281,10 @@ std::shared_ptr<const CompileData> load_compile(Reader& reader, const CompileRec
   data->kernels = reader.kernels(compile.id);
   data->launches = reader.launches(compile.id);
   data->buffers = reader.buffers(compile.id);
+  data->guards = reader.guards(compile.id);
+  for (const auto& guard : data->guards)
+    if (guard.stack != kNone && !data->guard_lines.contains(guard.stack))
+      if (const auto line = user_line(reader.stack(guard.stack))) data->guard_lines[guard.stack] = *line;
   for (const auto& kernel : data->kernels) {
     auto spread = add_times(reader, *data, kernel.id);
     if (spread.calls > 0) data->spreads[kernel.id] = spread;

@@ -25,7 +25,9 @@ struct CompileData {
   std::vector<trace::KernelRecord> kernels;
   std::vector<trace::LaunchRecord> launches;
   std::vector<trace::BufferRecord> buffers;
-  std::map<trace::Id, double> times;  ///< median of each kernel, nanoseconds
+  std::vector<trace::GuardRecord> guards;
+  std::map<trace::Id, trace::SourceLocation> guard_lines;  ///< the user's line of each stack of a guard
+  std::map<trace::Id, double> times;                       ///< median of each kernel, nanoseconds
   struct Spread {
     size_t calls = 0;
     double total = 0, least = 0, most = 0;

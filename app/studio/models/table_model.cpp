@@ -65,6 +65,12 @@ QVariant TableModel::data(const QModelIndex& index, int role) const {
       return static_cast<qlonglong>(row.snapshot);
     case PassRole:
       return static_cast<qlonglong>(row.pass);
+    case CompileRole:
+      return static_cast<qlonglong>(row.compile);
+    case FileRole:
+      return row.file;
+    case LineRole:
+      return row.line;
     case EffectRole:
       return row.effect;
     case MarkRole:

@@ -22,7 +22,8 @@ enum Role : int {
   SortRole,    ///< a number where the text is not what should be sorted by
   MarkRole,    ///< `added`, `removed`, `changed`, `accepted`, `refused` or empty
   FileRole,
-  LineRole
+  LineRole,
+  CompileRole  ///< compile the row leads to
 };
 
 struct TableCell {
@@ -34,7 +35,9 @@ struct TableCell {
 struct TableRow {
   std::vector<TableCell> cells;
   trace::NodeId node = 0;
-  trace::Id kernel = 0, snapshot = 0, pass = 0;
+  trace::Id kernel = 0, snapshot = 0, pass = 0, compile = 0;
+  QString file;  ///< source line the row leads to
+  int line = 0;
   bool effect = true;
   QString mark;
 };

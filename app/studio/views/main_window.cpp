@@ -41,11 +41,15 @@ MainWindow::MainWindow(Context& context, bool remember, QWidget* parent)
   statusBar()->addWidget(status_, 1);
   connect(&context_, &Context::message, this, &MainWindow::show_message);
   connect(&context_, &Context::stepChanged, this, &MainWindow::step_shown);
-  connect(&context_, &Context::selectionChanged, this, &MainWindow::update_status);
+  connect(&context_, &Context::selectionChanged, this, [this] {
+    if (overview_shown_ && !context_.selection().empty()) return show_overview(false);
+    update_status();
+  });
   connect(&context_.queue(), &JobQueue::busyChanged, this, &MainWindow::update_status);
   connect(&context_, &Context::traceOpened, this, [this] {
     setWindowTitle(QFileInfo(context_.path()).fileName() + " – Strata Studio");
     message_bar_->hide();
+    had_step_ = false;
     if (context_.reader()->unfinished())
       show_message(
           "this trace was not closed: its program is still running or was killed; what it wrote until then is shown");
@@ -61,7 +65,8 @@ MainWindow::MainWindow(Context& context, bool remember, QWidget* parent)
 }
 
 const std::vector<std::string>& MainWindow::views() {
-  static const std::vector<std::string> names = {"graph", "changes", "source", "code", "times", "inspector", "stages", "timeline"};
+  static const std::vector<std::string> names = {"graph",  "changes",  "source",   "code",     "times", "inspector",
+                                                 "stages", "timeline", "overview", "problems", "guards"};
   return names;
 }
 
@@ -94,8 +99,11 @@ void MainWindow::build_centre() {
   welcome_->setAlignment(Qt::AlignCenter);
   graph_ = new GraphView(context_);
   text_stage_ = new TextStagePanel(context_);
-  for (QWidget* page :
-       {static_cast<QWidget*>(welcome_), static_cast<QWidget*>(graph_), static_cast<QWidget*>(text_stage_)})
+  overview_ = new OverviewPanel(context_);
+  connect(overview_, &OverviewPanel::view_requested, this, &MainWindow::show_view);
+  connect(overview_, &OverviewPanel::graph_requested, this, [this] { show_overview(false); });
+  for (QWidget* page : {static_cast<QWidget*>(welcome_), static_cast<QWidget*>(graph_),
+                        static_cast<QWidget*>(text_stage_), static_cast<QWidget*>(overview_)})
     centre_->addWidget(page);
   layout->addWidget(message_bar_);
   layout->addWidget(centre_, 1);
@@ -126,6 +134,10 @@ void MainWindow::build_docks() {
   tabifyDockWidget(code, times);
   auto* timeline = dock("Timeline", "timeline", timeline_ = new TimelinePanel(context_), Qt::BottomDockWidgetArea);
   tabifyDockWidget(times, timeline);
+  auto* problems = dock("Problems", "problems", problems_ = new ProblemsPanel(context_), Qt::BottomDockWidgetArea);
+  tabifyDockWidget(timeline, problems);
+  auto* guards = dock("Guards", "guards", guards_ = new GuardsPanel(context_), Qt::BottomDockWidgetArea);
+  tabifyDockWidget(problems, guards);
   changes->raise();
   setTabPosition(Qt::BottomDockWidgetArea, QTabWidget::North);
   resizeDocks({stages, inspector}, {300, 330}, Qt::Horizontal);
@@ -215,9 +227,11 @@ void MainWindow::build_menus() {
   go->addAction("Next &match", QKeySequence("F3"), this, [this] { search(1); });
   go->addAction("Match &before", QKeySequence("Shift+F3"), this, [this] { search(-1); });
   int number = 1;
-  for (const auto& name : views())
-    go->addAction(QString("Show %1").arg(qt(name)), QKeySequence(QString("Alt+%1").arg(number++)), this,
-                  [this, name] { show_view(qt(name)); });
+  for (const auto& name : views()) {
+    // Alt+1 to Alt+9, then Alt+0.
+    const QKeySequence keys = number <= 10 ? QKeySequence(QString("Alt+%1").arg(number++ % 10)) : QKeySequence();
+    go->addAction(QString("Show %1").arg(qt(name)), keys, this, [this, name] { show_view(qt(name)); });
+  }
   auto* help = menuBar()->addMenu("&Help");
   help->addAction("&Keys and pages", QKeySequence::HelpContents, this, &MainWindow::show_help);
 }
@@ -251,8 +265,14 @@ bool MainWindow::show_view(const QString& name) {
     show_message(QString("unknown view '%1'; %2").arg(name, qt(suggest(name.toStdString(), known))));
     return false;
   }
-  static const std::vector<std::string> below = {"changes", "source", "code", "times", "timeline"};
+  static const std::vector<std::string> below = {"changes",  "source",   "code",  "times",
+                                                 "timeline", "problems", "guards"};
+  if (name == "overview") {
+    show_overview(true);
+    return true;
+  }
   if (name == "graph") {
+    show_overview(false);
     for (const auto& page : below) docks_[page]->hide();
     graph_->setFocus();
     return true;
@@ -274,17 +294,31 @@ void MainWindow::show_message(const QString& text) {
 }
 
 void MainWindow::step_shown() {
+  const bool has_step = context_.step_data() != nullptr;
+  if (has_step && had_step_) overview_shown_ = false;
+  had_step_ = has_step || (had_step_ && context_.reader());
+  searched_.clear();
+  matches_.clear();
+  found_->clear();
+  show_page();
+}
+
+void MainWindow::show_page() {
   StepPtr step = context_.step_data();
   QWidget* page = graph_;
   if (!step)
     page = context_.path().isEmpty() ? static_cast<QWidget*>(welcome_) : graph_;
   else if (step->snapshot.kind == trace::SnapshotKind::Text)
     page = text_stage_;
+  if (overview_shown_ && context_.reader()) page = overview_;
   centre_->setCurrentWidget(page);
-  searched_.clear();
-  matches_.clear();
-  found_->clear();
   update_status();
+}
+
+/// The overview stands in the middle until somebody goes to a stage.
+void MainWindow::show_overview(bool shown) {
+  overview_shown_ = shown;
+  show_page();
 }
 
 void MainWindow::update_status() {
@@ -334,7 +368,10 @@ void MainWindow::search(int direction) {
 
 // ------------------------------------------------------------------------------------------------- files and dialogs
 
-void MainWindow::open_file(const QString& path) { context_.open({path, {}, {}, {}}); }
+void MainWindow::open_file(const QString& path) {
+  overview_shown_ = true;
+  context_.open({path, {}, {}, {}});
+}
 
 void MainWindow::ask_open() {
   QString path = QFileDialog::getOpenFileName(this, "Open trace", QFileInfo(context_.path()).path(),
@@ -414,6 +451,7 @@ void MainWindow::set_dark(bool dark) {
   options.dark = dark;
   context_.set_options(options);
   for (CodeView* view : findChildren<CodeView*>()) view->theme_changed();
+  overview_->theme_changed();
   update();
 }
 

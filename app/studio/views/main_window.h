@@ -38,6 +38,9 @@ class MainWindow : public QMainWindow {
   SourcePanel& source() { return *source_; }
   CodePanel& code() { return *code_; }
   TimesPanel& times() { return *times_; }
+  OverviewPanel& overview() { return *overview_; }
+  ProblemsPanel& problems() { return *problems_; }
+  GuardsPanel& guards() { return *guards_; }
   TimelinePanel& timeline() { return *timeline_; }
   TextStagePanel& text_stage() { return *text_stage_; }
   QLineEdit& search_box() { return *search_; }
@@ -64,6 +67,8 @@ class MainWindow : public QMainWindow {
   void show_help();
   void set_dark(bool dark);
   void step_shown();
+  void show_page();
+  void show_overview(bool shown);
   void search(int direction);
   void update_status();
 
@@ -76,6 +81,11 @@ class MainWindow : public QMainWindow {
   GraphView* graph_ = nullptr;
   TextStagePanel* text_stage_ = nullptr;
   QLabel* welcome_ = nullptr;
+  OverviewPanel* overview_ = nullptr;
+  ProblemsPanel* problems_ = nullptr;
+  GuardsPanel* guards_ = nullptr;
+  bool overview_shown_ = false;
+  bool had_step_ = false;  ///< a stage was shown since the trace was opened
   StagePanel* stages_ = nullptr;
   InspectorPanel* inspector_ = nullptr;
   ChangesPanel* changes_ = nullptr;

@@ -128,7 +128,12 @@ void LinkTable::show_row(int source_row) {
 void LinkTable::follow(const QModelIndex& index) {
   if (!following_ || !index.isValid()) return;
   if (auto node = index.data(NodeRole).toLongLong()) return context_.select_node(node);
-  if (auto kernel = index.data(KernelRole).toLongLong()) context_.select_kernel(kernel);
+  const auto compile = index.data(CompileRole).toLongLong(), kernel = index.data(KernelRole).toLongLong();
+  if (kernel && compile) return context_.select_kernel_of(compile, kernel);
+  if (kernel) return context_.select_kernel(kernel);
+  if (const int line = index.data(LineRole).toInt(); line > 0)
+    emit context_.sourceRequested(index.data(FileRole).toString(), line);
+  if (compile) context_.select_compile(compile);
 }
 
 // ------------------------------------------------------------------------------------------------------ StagePanel

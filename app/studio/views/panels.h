@@ -14,6 +14,7 @@
 #include <QTabBar>
 #include <QTabWidget>
 #include <QTableView>
+#include <QTextBrowser>
 #include <QTreeView>
 #include <QVBoxLayout>
 
@@ -173,6 +174,54 @@ class TimesPanel : public QWidget {
   Context& context_;
   QLabel* summary_;
   LinkTable* table_;
+};
+
+/// The first page of a trace: what ran and what is most worth mending.
+class OverviewPanel : public QWidget {
+  Q_OBJECT
+ public:
+  explicit OverviewPanel(Context& context, QWidget* parent = nullptr);
+  QTextBrowser& text() { return *text_; }
+  void theme_changed() { fill(); }
+
+ signals:
+  void view_requested(const QString& name);
+  /// A compile or kernel was chosen: the graph is to be shown.
+  void graph_requested();
+
+ private:
+  void fill();
+  void follow(const QUrl& link);
+  Context& context_;
+  QTextBrowser* text_;
+};
+
+/// Everything worth mending, as a table.
+class ProblemsPanel : public QWidget {
+  Q_OBJECT
+ public:
+  explicit ProblemsPanel(Context& context, QWidget* parent = nullptr);
+  LinkTable& table() { return *table_; }
+
+ private:
+  QLabel* summary_;
+  LinkTable* table_;
+};
+
+/// The chain of compiles of a frame, and the guards of the compile that is shown.
+class GuardsPanel : public QWidget {
+  Q_OBJECT
+ public:
+  explicit GuardsPanel(Context& context, QWidget* parent = nullptr);
+  LinkTable& chain() { return *chain_; }
+  LinkTable& guards() { return *guards_; }
+
+ private:
+  void fill();
+  Context& context_;
+  QLabel* summary_;
+  LinkTable* chain_;
+  LinkTable* guards_;
 };
 
 /// Threads and streams over time, for one run or profile.
