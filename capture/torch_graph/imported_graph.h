@@ -24,12 +24,15 @@ struct Edge {
   bool exact = false;
 };
 
+size_t constexpr at(int position) { return static_cast<size_t>(position); }
+
 struct ImportedGraph {
   trace::Id snapshot = trace::kNone;
   std::string stage, role;
   Level level = Level::Simplified;
   std::vector<trace::NodeRecord> nodes;  ///< as written: with the ids of the compile
   std::vector<SourceStack> sources;
+  std::vector<int> places;  ///< per node: number of its source line in the compile; 0: unknown
   /// By position in `nodes`: distinct operands in order of use, and users in program order.
   std::vector<std::vector<int>> operands, users;
   std::unordered_map<std::string_view, int> names;
@@ -37,6 +40,8 @@ struct ImportedGraph {
   std::vector<std::string> input_descs;   ///< parallel to `placeholders`: `PlainAOTInput(idx=0)`
   std::vector<int> outputs;               ///< leaves of what is returned; -1: no node
   std::vector<std::string> output_descs;  ///< parallel to `outputs`, or empty
+  /// Per node: the node before gradients that it computes or is the gradient of; 0: unknown.
+  std::vector<trace::NodeId> cause;
   int size() const { return static_cast<int>(nodes.size()); }
   int find(std::string_view name) const {
     const auto found = names.find(name);

@@ -60,9 +60,9 @@ inline std::vector<LogRecord> log_records(const std::string& text) {
     simdjson::dom::object head;
     if (parser.parse(r.head).get(head) != simdjson::SUCCESS) continue;
     int64_t frame = -1, compile = -1, attempt = 0;
-    (void)head["frame_id"].get(frame);
-    (void)head["frame_compile_id"].get(compile);
-    (void)head["attempt"].get(attempt);
+    if (head["frame_id"].get(frame)) frame = -1;
+    if (head["frame_compile_id"].get(compile)) compile = -1;
+    if (head["attempt"].get(attempt)) attempt = 0;
     r.compile = std::to_string(frame) + "/" + std::to_string(compile) + "_" + std::to_string(attempt);
     for (const auto& [key, value] : head) {
       r.key = key;
