@@ -12,9 +12,9 @@ namespace {
 
 // What speaks for a call: same or another line, operator, parameter, gradient of a parameter, values of neighbours.
 constexpr int kSameLine = 6, kOtherLine = -8, kSameOp = 4, kPartOp = 3, kForeignOp = -1;
-constexpr int kUsesInput = 5, kOtherInput = -3, kSameType = 1, kGradient = 6, kSaved = 4, kSavedValue = 2,
+constexpr int kUsesInput = 5, kOtherInput = -3, kSameType = 3, kGradient = 6, kSaved = 4, kSavedValue = 2,
               kNotSaved = -2;
-constexpr int kOperand = 3, kInside = 1, kFarOperand = -2;
+constexpr int kOperand = 3, kInside = 3, kFinished = 1, kUnfinished = -1, kFarOperand = -2;
 /// Cells of the table that is filled at once; beyond it only a band around the diagonal is looked at.
 constexpr int64_t kMaxCells = 8'000'000;
 
@@ -271,7 +271,13 @@ class Aligner {
       const int other = rank_at_[at(o)];
       if (other < 0 || out_.gradient[at(o)] != reversed) continue;
       const bool next = reversed ? uses(other, calls_[at(rank)]) : uses(rank, calls_[at(other)]);
-      score += other == rank ? kInside : next ? kOperand : kFarOperand;
+      // What has the type of a call's value may be the value; anything else is used up inside.
+      const bool finished = reversed || g_.nodes[at(o)].type == c_.nodes[at(calls_[at(other)])].type;
+      if (other == rank) {
+        score += finished ? kFinished : kInside;
+      } else {
+        score += !next ? kFarOperand : finished ? kOperand : kUnfinished;
+      }
     }
     return score;
   }
@@ -446,19 +452,6 @@ class Aligner {
       if (!g_.nodes[at(j)].op.starts_with("call") || node_stem_[at(j)] != getitem_stem_) continue;
       for (const int o : g_.operands[at(j)])
         if (rank_at_[at(o)] >= 0) rank_at_[at(j)] = rank_at_[at(o)];
-      if (rank_at_[at(j)] >= 0) part(j);
-    }
-  }
-
-  /// `split[1]` where the earlier graph takes that part too.
-  void part(int j) {
-    const int call = calls_[at(rank_at_[at(j)])];
-    const std::string& args = g_.nodes[at(j)].args;
-    const std::string index = args.substr(std::min(args.rfind(", "), args.size()));
-    for (const int user : c_.users[at(call)]) {
-      if (c_.nodes[at(user)].target == "_operator.getitem" && c_.nodes[at(user)].args.ends_with(index) &&
-          !index.empty() && c_.nodes[at(user)].type == g_.nodes[at(j)].type && rank_[at(user)] >= 0)
-        rank_at_[at(j)] = rank_[at(user)];
     }
   }
 

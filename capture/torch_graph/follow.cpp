@@ -43,7 +43,8 @@ class Follower {
     for (int i = 0; i < next_.size(); ++i) {
       if (!is_new(i)) continue;
       for (const int o : next_.operands[at(i)])
-        if (is_new(o)) parent[at(root(i))] = root(o);
+        if (is_new(o) && (next_.users[at(o)].size() == 1 || next_.places[at(o)] == next_.places[at(i)]))
+          parent[at(root(i))] = root(o);
     }
     for (int i = 0; i < next_.size(); ++i)
       if (is_new(i)) members_[root(i)].push_back(i);
