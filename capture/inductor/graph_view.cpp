@@ -11,9 +11,9 @@ namespace strata::capture::detail {
 namespace {
 
 constexpr std::array<std::string_view, 26> kViews = {
-    "view",       "reshape",  "_unsafe_view", "permute",   "t",        "transpose", "expand",   "squeeze",  "unsqueeze",
-    "slice",      "select",   "as_strided",   "alias",     "detach",   "unbind",    "split",    "diagonal", "movedim",
-    "unfold",     "view_as",  "expand_as",    "swapaxes",  "flatten",  "narrow",    "unflatten", "lift_fresh_copy"};
+    "view",   "reshape", "_unsafe_view", "permute",  "t",       "transpose", "expand",    "squeeze",        "unsqueeze",
+    "slice",  "select",  "as_strided",   "alias",    "detach",  "unbind",    "split",     "diagonal",       "movedim",
+    "unfold", "view_as", "expand_as",    "swapaxes", "flatten", "narrow",    "unflatten", "lift_fresh_copy"};
 
 bool view_operator(std::string_view op) { return std::find(kViews.begin(), kViews.end(), op) != kViews.end(); }
 

@@ -201,7 +201,8 @@ class ModuleReader {
     if (quote == std::string_view::npos) return call_without_code(kernel, i, from);
     const std::string_view marks = text_.substr(quote, 3);
     size_t begin = quote + 3;
-    if (const std::string_view args = text_.substr(from, quote - from); kernel.language == "cpp") cpp_types(kernel, args);
+    if (const std::string_view args = text_.substr(from, quote - from); kernel.language == "cpp")
+      cpp_types(kernel, args);
     if (begin < text_.size() && text_[begin] == '\n') ++begin;
     size_t end = text_.find(marks, begin);
     if (end == std::string_view::npos) end = text_.size();
@@ -217,10 +218,9 @@ class ModuleReader {
   }
 
   size_t line_of(size_t at, size_t from) const {
-    const auto it = std::upper_bound(lines_.begin() + static_cast<std::ptrdiff_t>(from), lines_.end(), at,
-                                     [&](size_t value, std::string_view line) {
-                                       return value < static_cast<size_t>(line.data() - text_.data());
-                                     });
+    const auto it = std::upper_bound(
+        lines_.begin() + static_cast<std::ptrdiff_t>(from), lines_.end(), at,
+        [&](size_t value, std::string_view line) { return value < static_cast<size_t>(line.data() - text_.data()); });
     return static_cast<size_t>(it - lines_.begin()) - 1;
   }
 

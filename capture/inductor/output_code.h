@@ -37,7 +37,7 @@ struct CodeKernel {
   std::vector<std::string> original_aten;
   std::vector<std::pair<std::string, std::vector<std::string>>> source_map;  ///< source node, post-grad nodes
   std::vector<FragmentNode> fragment;                                        ///< in program order
-  std::vector<std::string> stores;                            ///< nodes or buffers that the fragment returns
+  std::vector<std::string> stores;                              ///< nodes or buffers that the fragment returns
   std::vector<std::pair<std::string, std::string>> parameters;  ///< name and type: (`in_ptr0`, `*fp32`)
   std::vector<std::string> mutated;                             ///< parameters that are written, as far as it says
   std::vector<std::pair<std::string, std::string>> meta;        ///< `num_load`, `grid_type`, `size_hints`, ...
@@ -75,15 +75,15 @@ struct CodeLaunch {
 };
 
 struct OutputCode {
-  std::string aot_id;          ///< `0_forward`; empty when it does not say
-  std::string role;            ///< `forward`, `backward`, `inference` or empty
-  std::string language;        ///< of the wrapper: `python` or `cpp`
+  std::string aot_id;    ///< `0_forward`; empty when it does not say
+  std::string role;      ///< `forward`, `backward`, `inference` or empty
+  std::string language;  ///< of the wrapper: `python` or `cpp`
   std::vector<CodeKernel> kernels;
   std::vector<CodeBuffer> buffers;
-  std::vector<CodeLaunch> launches;   ///< in order of execution
-  std::vector<int> inputs;            ///< buffers, in order of arguments; -1: a number
-  std::vector<std::string> outputs;   ///< what is returned, as written
-  std::vector<int> output_buffers;    ///< of each output; -1: none or a number
+  std::vector<CodeLaunch> launches;                                ///< in order of execution
+  std::vector<int> inputs;                                         ///< buffers, in order of arguments; -1: a number
+  std::vector<std::string> outputs;                                ///< what is returned, as written
+  std::vector<int> output_buffers;                                 ///< of each output; -1: none or a number
   std::vector<std::pair<std::string, std::int64_t>> symbol_hints;  ///< `s77` and the value it had
   std::int64_t lines = 0;
 

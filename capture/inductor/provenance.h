@@ -29,7 +29,9 @@ struct ProvenanceMaps {
   Names post_to_pre;
   Names kernel_stacks;  ///< kernel, stack texts
   std::map<std::string, TritonKernelInfo, std::less<>> triton;
-  bool empty() const { return kernel_to_post.empty() && pre_to_post.empty() && kernel_stacks.empty() && triton.empty(); }
+  bool empty() const {
+    return kernel_to_post.empty() && pre_to_post.empty() && kernel_stacks.empty() && triton.empty();
+  }
 };
 
 /// Any of the texts may be empty. `post_nodes` is `inductor_triton_kernel_to_post_grad_nodes` of older versions.

@@ -42,11 +42,36 @@ bool starts_with_any(std::string_view text, std::initializer_list<std::string_vi
 
 /// Calls that are no work of the program: checks, streams, allocation that is read elsewhere.
 bool bookkeeping(std::string_view callee) {
-  return starts_with_any(callee, {"assert_", "args.", "get_raw_stream", "torch.cuda.", "torch.xpu.", "torch._C.",
-                                  "torch.mtia.", "torch.accelerator.", "run_intermediate_hooks", "print", "start_graph",
-                                  "end_graph", "async_compile", "torch._dynamo", "del", "raise", "getattr", "isinstance",
-                                  "record_function", "nvtx.", "proton.", "len", "max", "min", "range", "copy_if_misaligned",
-                                  "maybe_", "torch.Event", "check_", "torch._check"});
+  return starts_with_any(callee, {"assert_",
+                                  "args.",
+                                  "get_raw_stream",
+                                  "torch.cuda.",
+                                  "torch.xpu.",
+                                  "torch._C.",
+                                  "torch.mtia.",
+                                  "torch.accelerator.",
+                                  "run_intermediate_hooks",
+                                  "print",
+                                  "start_graph",
+                                  "end_graph",
+                                  "async_compile",
+                                  "torch._dynamo",
+                                  "del",
+                                  "raise",
+                                  "getattr",
+                                  "isinstance",
+                                  "record_function",
+                                  "nvtx.",
+                                  "proton.",
+                                  "len",
+                                  "max",
+                                  "min",
+                                  "range",
+                                  "copy_if_misaligned",
+                                  "maybe_",
+                                  "torch.Event",
+                                  "check_",
+                                  "torch._check"});
 }
 
 bool allocates(std::string_view callee) {
@@ -535,7 +560,8 @@ class WrapperReader {
     std::string name(callee);
     if (owner >= 0) {
       const std::string_view method = callee.substr(callee.rfind('.') + 1);
-      if (starts_with_any(method, {"size", "stride", "data_ptr", "append", "storage_offset", "dim", "numel", "sizes"})) {
+      if (starts_with_any(method,
+                          {"size", "stride", "data_ptr", "append", "storage_offset", "dim", "numel", "sizes"})) {
         return false;
       }
       name = "aten." + std::string(method);
@@ -550,7 +576,8 @@ class WrapperReader {
       launch.buffers.push_back(named(part));
     }
     library_uses(launch);
-    const bool known = starts_with_any(callee, {"extern_kernels.", "torch.ops.", "aten.", "inductor_ops.", "_quantized."});
+    const bool known =
+        starts_with_any(callee, {"extern_kernels.", "torch.ops.", "aten.", "inductor_ops.", "_quantized."});
     if (!known && launch.reads.empty() && launch.writes.empty()) return false;
     if (!known && dot == std::string_view::npos && left.empty() && launch.writes.empty() && owner < 0 &&
         launch.reads.empty()) {
