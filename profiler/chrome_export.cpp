@@ -104,13 +104,14 @@ class ChromeWriter {
   void span(const char* category, const std::string& name, const Row& row, std::int64_t start, std::int64_t duration,
             const std::string& args);
   void compiles();
+  void passes(const trace::CompileRecord& compile, const Row& row);
   void own_runs();
   std::string pid_of_process(trace::Id id) const;
   void events();
   void event(const trace::EventRecord& event);
   void slice(const trace::EventRecord& event, const RunInfo& run, const Row& row);
-  void args(const trace::EventRecord& event);
-  void columns(const trace::EventRecord& event);
+  void args(const trace::EventRecord& event, const RunInfo& run);
+  void columns(const trace::EventRecord& event, const RunInfo& run);
   void arrows(const trace::EventRecord& event, const RunInfo& run, const Row& row);
   void arrow(bool start, std::string_view kind, std::int64_t id, const Row& row, std::int64_t time);
   Row row_of(const trace::EventRecord& event, const RunInfo& run);
@@ -325,11 +326,20 @@ void ChromeWriter::compiles() {
     if (compile.start_ns >= 0)
       span("compile", fmt::format("compile {} {}", compile.address, compile.name), row, minus(compile.start_ns, base_),
            compile.duration_ns, {});
-    for (const trace::PassRecord& pass : reader_.passes(compile.id))
-      if (pass.start_ns >= 0)
-        span("pass", pass.name, row, minus(pass.start_ns, base_), pass.duration_ns,
-             fmt::format(R"("changed":{},"nodes before":{},"nodes after":{})", pass.changed, pass.nodes_before,
-                         pass.nodes_after));
+    passes(compile, row);
+  }
+}
+
+// A pass whose start is not known follows the one before it.
+void ChromeWriter::passes(const trace::CompileRecord& compile, const Row& row) {
+  std::int64_t next = compile.start_ns;
+  for (const trace::PassRecord& pass : reader_.passes(compile.id)) {
+    const std::int64_t start = pass.start_ns >= 0 ? pass.start_ns : next;
+    if (start < 0 || pass.duration_ns < 0) continue;
+    span("pass", pass.name, row, minus(start, base_), pass.duration_ns,
+         fmt::format(R"("changed":{},"nodes before":{},"nodes after":{},"start known":{})", pass.changed,
+                     pass.nodes_before, pass.nodes_after, pass.start_ns >= 0));
+    next = start + pass.duration_ns;
   }
 }
 
@@ -402,7 +412,7 @@ void ChromeWriter::slice(const trace::EventRecord& event, const RunInfo& run, co
       append_time(buffer_, event.duration_ns);
     }
   }
-  args(event);
+  args(event, run);
   buffer_ += '}';
 }
 
@@ -414,10 +424,10 @@ void ChromeWriter::begin_arg(std::string_view key) {
 }
 
 // Members that stood beside `args` are marked with `@`; they go back there, behind.
-void ChromeWriter::args(const trace::EventRecord& event) {
+void ChromeWriter::args(const trace::EventRecord& event, const RunInfo& run) {
   first_arg_ = true;
   extra_.clear();
-  columns(event);
+  columns(event, run);
   if (!event.args.empty()) {
     loose::Cursor cursor{event.args.data(), event.args.data() + event.args.size()};
     const std::size_t before = buffer_.size();
@@ -444,7 +454,7 @@ void ChromeWriter::args(const trace::EventRecord& event) {
   buffer_ += extra_;
 }
 
-void ChromeWriter::columns(const trace::EventRecord& event) {
+void ChromeWriter::columns(const trace::EventRecord& event, const RunInfo& run) {
   const auto number = [&](const char* key, std::int64_t value) {
     // The column may have been read from an argument that is there still.
     if (event.args.find(fmt::format("\"{}\":", key)) != std::string::npos) return;
@@ -460,7 +470,8 @@ void ChromeWriter::columns(const trace::EventRecord& event) {
     begin_arg(key);
     append_text(buffer_, value);
   };
-  if (const auto graph = graphs_.find(event.compile); graph != graphs_.end()) text("strata.graph", graph->second);
+  const trace::Id compile = event.compile == trace::kNone ? run.record.compile : event.compile;
+  if (const auto graph = graphs_.find(compile); graph != graphs_.end()) text("strata.graph", graph->second);
   if (const auto kernel = kernels_.find(event.kernel); kernel != kernels_.end()) text("strata.kernel", kernel->second);
   if (event.match != trace::Match::None)
     text("strata.match", event.match == trace::Match::Exact ? "exact" : "inferred");

@@ -33,6 +33,8 @@ class ProfileImport {
  public:
   ProfileImport(ImportContext& context, const std::filesystem::path& path)
       : context_(context), path_(path), source_(path), splitter_(source_) {}
+  ProfileImport(ImportContext& context, const std::filesystem::path& path, std::string_view bytes, std::size_t block)
+      : context_(context), path_(path), source_(bytes), splitter_(source_, block) {}
 
   trace::Id run() {
     begin();
@@ -427,6 +429,11 @@ void ProfileImport::write_metadata() {
 
 trace::Id import_profile(ImportContext& context, const std::filesystem::path& path) {
   return ProfileImport(context, path).run();
+}
+
+trace::Id import_profile(ImportContext& context, std::string_view bytes, const std::filesystem::path& name,
+                         std::size_t block_bytes) {
+  return ProfileImport(context, name, bytes, std::max<std::size_t>(block_bytes, 1)).run();
 }
 
 bool is_profile(const std::filesystem::path& path) {

@@ -33,6 +33,10 @@ namespace strata::capture {
 /// Returns the run. Throws a user Error when the file cannot be read or is no profile at all, and ImportCancelled.
 trace::Id import_profile(ImportContext& context, const std::filesystem::path& path);
 
+/// The same for bytes in memory; `name` stands for the path. `block_bytes` is how much is dealt with at a time.
+trace::Id import_profile(ImportContext& context, std::string_view bytes, const std::filesystem::path& name,
+                         std::size_t block_bytes = std::size_t{1} << 20);
+
 /// Whether the file looks like a profile by its first bytes (after decompression). False when it cannot be read.
 bool is_profile(const std::filesystem::path& path);
 

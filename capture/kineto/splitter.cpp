@@ -262,7 +262,7 @@ bool Splitter::event() {
     state_ = State::Members;
     return list_ ? finish() : true;
   }
-  const Scanned stop = value_end(data() + pos_, end(), at_end_);
+  const Scanned stop = value_end(data() + pos_, end(), at_end_, Place::Item);
   if (stop.status == Scan::Ok) {
     const std::size_t stop_at = static_cast<std::size_t>(stop.at - data());
     const char* after = skip_space(stop.at, end());

@@ -227,7 +227,9 @@ Scanned string_end(const char* open, const char* end, bool last, Place place) {
   return first ? Scanned{Scan::Ok, first} : Scanned{Scan::Bad, end};
 }
 
-Scanned value_end(const char* p, const char* end, bool last) { return walk_value(p, end, last, NoSink()); }
+Scanned value_end(const char* p, const char* end, bool last, Place outer) {
+  return walk_value(p, end, last, NoSink(), outer);
+}
 
 std::optional<std::string_view> take_value(Cursor& cursor) {
   cursor.p = skip_space(cursor.p, cursor.end);

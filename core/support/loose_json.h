@@ -49,8 +49,9 @@ inline const char* scalar_end(const char* p, const char* end) {
 
 /// Walks one value from `p` (spaces before it are skipped) and tells `sink` what is in it:
 /// `open(char)`, `close(char)`, `comma()`, `colon()`, `text(body)`, `scalar(word)`. `at` is the end of the value.
+/// `outer` says where the value itself stands.
 template <class Sink>
-Scanned walk_value(const char* p, const char* end, bool last, Sink&& sink) {
+Scanned walk_value(const char* p, const char* end, bool last, Sink&& sink, Place outer = Place::Member) {
   const Scan cut = last ? Scan::Bad : Scan::More;
   std::bitset<kMaxDepth> objects;
   int depth = 0;
@@ -67,7 +68,7 @@ Scanned walk_value(const char* p, const char* end, bool last, Sink&& sink) {
       if (comma) sink.comma();
       comma = false;
       if (*p == '"') {
-        const Place place = key ? Place::Key : in_object() || depth == 0 ? Place::Member : Place::Item;
+        const Place place = key ? Place::Key : depth == 0 ? outer : in_object() ? Place::Member : Place::Item;
         const Scanned close = string_end(p, end, last, place);
         if (close.status != Scan::Ok) return close;
         sink.text(std::string_view(p + 1, close.at));
@@ -110,7 +111,7 @@ Scanned walk_value(const char* p, const char* end, bool last, Sink&& sink) {
 }
 
 /// The end of the value at `p`.
-Scanned value_end(const char* p, const char* end, bool last);
+Scanned value_end(const char* p, const char* end, bool last, Place outer = Place::Member);
 
 /// A place in a text that is complete.
 struct Cursor {
