@@ -11,7 +11,7 @@ namespace strata::capture::graphs {
 namespace {
 
 // What speaks for a call: same or another line, operator, parameter, gradient of a parameter, values of neighbours.
-constexpr int kSameLine = 6, kOtherLine = -8, kSameOp = 4, kPartOp = 3, kForeignOp = -1;
+constexpr int kSameLine = 6, kOtherLine = -8, kSameOp = 4, kPartOp = 3, kForeignOp = -1, kSameNumber = 3;
 constexpr int kUsesInput = 5, kOtherInput = -3, kSameType = 3, kGradient = 6, kSaved = 4, kSavedValue = 2,
               kNotSaved = -2;
 constexpr int kOperand = 3, kInside = 3, kFinished = 1, kUnfinished = -1, kFarOperand = -2;
@@ -61,6 +61,21 @@ class CallOrder {
   std::unordered_map<std::string, std::vector<int>> groups_;
   std::vector<int> order_;
 };
+
+/// Numbers with a point among the arguments: `0.044715` says more than the operator.
+std::vector<std::string_view> literals(const trace::NodeRecord& node) {
+  std::vector<std::string_view> out;
+  const std::string_view args = node.args;
+  for (size_t i = args.find('.'); i != std::string_view::npos; i = args.find('.', i + 1)) {
+    const auto digit = [&](size_t k) { return k < args.size() && args[k] >= '0' && args[k] <= '9'; };
+    size_t start = i, end = i + 1;
+    while (start > 0 && digit(start - 1)) --start;
+    while (digit(end)) ++end;
+    if (start < i && (start == 0 || args[start - 1] == ' ' || args[start - 1] == '-'))
+      out.push_back(args.substr(start, end - start));
+  }
+  return out;
+}
 
 class Aligner {
  public:
@@ -162,6 +177,8 @@ class Aligner {
   void stems() {
     getitem_stem_ = stem("getitem");
     for (const int c : calls_) call_stem_.push_back(stem(operator_stem(c_.nodes[at(c)])));
+    for (const int c : calls_) call_literals_.push_back(literals(c_.nodes[at(c)]));
+    for (const auto& n : g_.nodes) node_literals_.push_back(literals(n));
     const size_t of_calls = stem_texts_.size();
     for (const auto& n : g_.nodes) node_stem_.push_back(n.op.starts_with("call") ? stem(operator_stem(n)) : 0);
     op_score_.resize(of_calls * stem_texts_.size());
@@ -179,13 +196,13 @@ class Aligner {
   /// Everything from the first node on that needs a gradient is backward.
   void sections() {
     rank_at_.assign(g_.nodes.size(), -1);
-    std::vector<bool> needs(g_.nodes.size());
+    needs_.assign(g_.nodes.size(), false);
     bool behind = false;
     for (int j = 0; j < g_.size(); ++j) {
-      needs[at(j)] = g_.is(j, "placeholder") && out_.gradient[at(j)];
-      for (const int o : g_.operands[at(j)]) needs[at(j)] = needs[at(j)] || needs[at(o)];
+      needs_[at(j)] = g_.is(j, "placeholder") && out_.gradient[at(j)];
+      for (const int o : g_.operands[at(j)]) needs_[at(j)] = needs_[at(j)] || needs_[at(o)];
       if (!g_.nodes[at(j)].op.starts_with("call")) continue;
-      behind = behind || needs[at(j)];
+      behind = behind || needs_[at(j)];
       out_.gradient[at(j)] = behind;
       if (node_stem_[at(j)] == getitem_stem_) continue;  // where its operand is
       (behind ? backward_ : forward_).push_back(j);
@@ -242,9 +259,13 @@ class Aligner {
   /// What does not depend on how other nodes are assigned.
   int local_score(int j, int rank, bool reversed) const {
     const int c = calls_[at(rank)];
-    const int here = g_.places[at(j)], there = c_.places[at(c)];
-    int score = here == 0 || there == 0 ? 0 : here == there ? kSameLine : kOtherLine;
+    const int line = g_.places[at(j)], of_call = c_.places[at(c)];
+    int score = line == 0 || of_call == 0 ? 0 : line == of_call ? kSameLine : kOtherLine;
     score += op_score_[at(call_stem_[at(rank)]) * stem_texts_.size() + at(node_stem_[at(j)])];
+    for (const std::string_view number : node_literals_[at(j)]) {
+      const auto& there = call_literals_[at(rank)];
+      if (std::find(there.begin(), there.end(), number) != there.end()) score += kSameNumber;
+    }
     if (!reversed && g_.nodes[at(j)].type == c_.nodes[at(c)].type) score += kSameType;
     if (reversed && gradient_of_[at(j)] >= 0) score += uses(rank, gradient_of_[at(j)]) ? kGradient : 0;
     for (const int o : g_.operands[at(j)]) {
@@ -264,15 +285,16 @@ class Aligner {
     return is_value_[at(o)] && uses(rank, calls_[at(owner)]) ? kSavedValue : kNotSaved;
   }
 
-  /// How well a node fits behind (forward) or before (backward) the calls of its operands.
+  /// What has the type of a call's value may be the value; anything else is used up inside. How well a node fits behind
+  /// (forward) or before (backward) the calls of its operands.
   int flow_score(int j, int rank, bool reversed) const {
     int score = 0;
     for (const int o : g_.operands[at(j)]) {
       const int other = rank_at_[at(o)];
       if (other < 0 || out_.gradient[at(o)] != reversed) continue;
       const bool next = reversed ? uses(other, calls_[at(rank)]) : uses(rank, calls_[at(other)]);
-      // What has the type of a call's value may be the value; anything else is used up inside.
-      const bool finished = reversed || g_.nodes[at(o)].type == c_.nodes[at(calls_[at(other)])].type;
+      const bool finished = reversed ? may_be_gradient(o, rank, other == rank)
+                                     : g_.nodes[at(o)].type == c_.nodes[at(calls_[at(other)])].type;
       if (other == rank) {
         score += finished ? kFinished : kInside;
       } else {
@@ -280,6 +302,16 @@ class Aligner {
       }
     }
     return score;
+  }
+
+  /// Whether a backward node may be the gradient of an operand of the call (`inside`) or of its value.
+  bool may_be_gradient(int o, int rank, bool inside) const {
+    if (!needs_[at(o)]) return false;
+    const std::string& type = g_.nodes[at(o)].type;
+    const int c = calls_[at(rank)];
+    if (!inside) return type == c_.nodes[at(c)].type;
+    const auto& operands = c_.operands[at(c)];
+    return std::any_of(operands.begin(), operands.end(), [&](int p) { return c_.nodes[at(p)].type == type; });
   }
 
   // --------------------------------------------------------------------------------------------------------- alignment
@@ -458,13 +490,15 @@ class Aligner {
   const ImportedGraph &c_, &g_;
   const std::vector<int> calls_;  // positions, as they run
   Alignment out_;
-  std::vector<int> rank_;     // by position in the earlier graph: index into calls_; -1: no call
-  std::vector<int> rank_at_;  // by node: index into calls_; -1: none
-  std::vector<bool> is_value_;
+  std::vector<int> rank_;         // by position in the earlier graph: index into calls_; -1: no call
+  std::vector<int> rank_at_;      // by node: index into calls_; -1: none
+  std::vector<bool> is_value_;    // by node: it is what its call gives
+  std::vector<bool> needs_;       // by node: it depends on a gradient
   std::vector<int> gradient_of_;  // by node: placeholder of the earlier graph whose gradient it is
   std::vector<int> forward_, backward_;
   std::unordered_map<std::string_view, int> stem_numbers_;
   std::vector<std::string_view> stem_texts_;
+  std::vector<std::vector<std::string_view>> call_literals_, node_literals_;
   std::vector<int> call_stem_, node_stem_, op_score_, skip_;
   int getitem_stem_ = -1;
 };

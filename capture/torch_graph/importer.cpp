@@ -284,7 +284,9 @@ struct GraphImporter::Impl {
       if (found.origin[at(i)] >= 0 && !found.gradient[at(i)]) ++members[at(found.origin[at(i)])];
     set_roles(g, found);
     for (int i = 0; i < g.size(); ++i) {
-      const int c = found.origin[at(i)];
+      int c = found.origin[at(i)];
+      for (const int user : g.users[at(i)])
+        if (c < 0 && !g.is(i, "placeholder")) c = found.origin[at(user)];  // attributes
       if (c < 0) continue;
       set_cause(g, i, ids[at(i)], calls.cause[at(c)]);
       if (!known.empty() && known[at(i)] >= 0) continue;  // has an edge to the forward

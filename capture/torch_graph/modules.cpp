@@ -129,9 +129,11 @@ class Finder {
     out_.inferred[at(i)] = !certain;
   }
 
+  /// In one function, or all in functions that the producer does not show.
   static bool same_function(const SourceStack& a, const SourceStack& b) {
-    return a && b && !a->empty() && !b->empty() && a->back().file == b->back().file &&
-           a->back().function == b->back().function;
+    const bool unknown_a = !a || a->empty(), unknown_b = !b || b->empty();
+    if (unknown_a || unknown_b) return unknown_a && unknown_b;
+    return a->back().file == b->back().file && a->back().function == b->back().function;
   }
 
   /// Calls without parameters between two with them.

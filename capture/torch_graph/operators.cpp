@@ -21,7 +21,7 @@ constexpr Decomposition kDecompositions[] = {
      "convolution squeeze unsqueeze _to_copy convert_element_type"},
     {"linear",
      "addmm mm bmm permute t transpose view _unsafe_view reshape add unsqueeze squeeze expand "
-     "convert_element_type _to_copy clone sum mul"},
+     "convert_element_type _to_copy clone sum"},
     {"matmul mm bmm baddbmm addmm __matmul__",
      "mm bmm addmm view _unsafe_view reshape expand permute transpose clone unsqueeze squeeze mul sum mv dot "
      "convert_element_type _to_copy"},
