@@ -10,6 +10,8 @@
 #include "app/cli/json_text.h"
 #include "app/cli/statistics_json.h"
 #include "app/cli/table.h"
+#include "core/support/error.h"
+#include "profiler/measured.h"
 
 namespace strata::cli {
 namespace {
@@ -17,6 +19,7 @@ namespace {
 struct ProfileOptions {
   std::string trace, by = "kernel";
   Address address;
+  std::int64_t run = 0;
   bool json = false;
 };
 
@@ -65,9 +68,98 @@ Json profile_json(const profiler::Profile& p) {
                          {"rows", Json{std::move(rows)}}}};
 }
 
+// ------------------------------------------------------------------------------------------------------------------
+// imported profiles
+
+profiler::MeasuredBy parse_measured_by(const std::string& word) {
+  static const std::vector<std::string> words = {"kernel", "op", "module", "line", "graph"};
+  for (size_t i = 0; i < words.size(); ++i)
+    if (words[i] == word) return static_cast<profiler::MeasuredBy>(i);
+  throw_user("a profile cannot be made by '" + word + "'", suggest(word, words));
+}
+
+std::string match_text(const profiler::MeasuredRow& row) {
+  if (!row.measured || row.match == trace::Match::None) return "";
+  return row.match == trace::Match::Exact ? "exact" : "inferred";
+}
+
+std::string runs_text(const profiler::MeasuredTable& t) {
+  std::string text;
+  for (const std::string& run : t.runs) text += (text.empty() ? "" : "; ") + run;
+  return text;
+}
+
+std::string measured_text(const profiler::MeasuredTable& t) {
+  static const char* const heads[] = {"kernel", "operator", "module", "line", "graph"};
+  const bool kernels = t.by == profiler::MeasuredBy::Kernel;
+  std::vector<std::string> columns = {heads[static_cast<int>(t.by)]};
+  if (kernels) columns.insert(columns.end(), {"kind", "graph"});
+  columns.insert(columns.end(), {">calls", ">total", ">mean", ">share", "match"});
+  if (t.device && kernels) columns.push_back("tensor cores");
+  Table table(columns);
+  for (const profiler::MeasuredRow& r : t.rows) {
+    std::vector<std::string> cells = {shortened(r.key, 90) + (r.shared ? " *" : "")};
+    if (kernels) cells.insert(cells.end(), {r.kind, r.graph});
+    const bool calls = r.calls > 0 && !r.shared;
+    cells.insert(cells.end(), {calls ? std::to_string(r.calls) : "", r.measured ? time_text(r.total) : "",
+                               calls ? time_text(r.mean) : "", r.measured ? percent_text(r.share) : "", match_text(r)});
+    const bool named = r.measured && (r.part == profiler::TimePart::Matched || r.kind != r.key);
+    if (t.device && kernels) cells.push_back(named ? std::string(profiler::tensor_core_text(r.tensor_core)) : "");
+    table.row(cells);
+  }
+  table.rule();
+  std::vector<std::string> sum(columns.size());
+  sum[0] = "all";
+  sum[kernels ? 4 : 2] = time_text(t.total);
+  sum[kernels ? 6 : 4] = "100.0%";
+  table.row(sum);
+  std::string text = table.text();
+  if (std::any_of(t.rows.begin(), t.rows.end(), [](const auto& r) { return r.shared; }))
+    text += "* the time of kernels, divided among what they compute\n";
+  text += fmt::format("{} time of {}", t.device ? "device" : "host operator", runs_text(t));
+  if (t.matched_percent >= 0) text += fmt::format("; {:.1f}% of it under compiled code is matched", t.matched_percent);
+  if (t.device && t.total > 0)
+    text += fmt::format("; {} in kernels on Tensor Cores", percent_text(t.tensor_ns / t.total));
+  return text + "\n";
+}
+
+Json measured_json(const profiler::MeasuredTable& t) {
+  JsonArray rows;
+  for (const profiler::MeasuredRow& r : t.rows)
+    rows.push_back(Json{JsonObject{{"name", json(r.key)},
+                                   {"kind", json(r.kind)},
+                                   {"graph", json(r.graph)},
+                                   {"calls", json(r.calls)},
+                                   {"total_ns", json(r.total)},
+                                   {"mean_ns", json(r.mean)},
+                                   {"share", json(r.share)},
+                                   {"match", json(match_text(r))},
+                                   {"tensor_cores", json(std::string(profiler::tensor_core_text(r.tensor_core)))},
+                                   {"part", json(std::string(profiler::time_part_text(r.part)))},
+                                   {"measured", json(r.measured)},
+                                   {"shared", json(r.shared)}}});
+  return Json{JsonObject{{"runs", json_list(t.runs)},
+                         {"device", json(t.device)},
+                         {"total_ns", json(t.total)},
+                         {"matched_percent", json(t.matched_percent)},
+                         {"tensor_core_ns", json(t.tensor_ns)},
+                         {"rows", Json{std::move(rows)}}}};
+}
+
+void show_measured(const ProfileOptions& o, trace::Reader& reader) {
+  profiler::MeasuredOptions options;
+  options.by = parse_measured_by(o.by);
+  options.run = o.run;
+  if (!o.address.graph.empty()) options.compile = reader.find_compile(o.address.graph).id;
+  const profiler::MeasuredTable t = profiler::make_measured_table(reader, options);
+  print(o.json ? to_text(measured_json(t)) : measured_text(t));
+}
+
 void show_profile(const ProfileOptions& o) {
-  const profiler::By by = profiler::parse_by(o.by);
   trace::Reader reader(o.trace);
+  if (!profiler::profile_runs(reader).empty()) return show_measured(o, reader);
+  if (o.run != 0) throw_user("--run selects among imported profiles", "'" + o.trace + "' has none");
+  const profiler::By by = profiler::parse_by(o.by);
   const trace::CompileRecord compile = select_compile(reader, o.address);
   const profiler::Profile p = profiler::make_profile(reader, compile.id, by);
   print(o.json ? to_text(profile_json(p)) : profile_text(p));
@@ -80,7 +172,9 @@ void add_profile(CLI::App& app, Invocation&) {
   auto options = std::make_shared<ProfileOptions>();
   command->add_option("TRACE", options->trace, "trace file")->required();
   add_graph_option(*command, options->address);
-  command->add_option("--by", options->by, "kernel (default), op, module or line")->type_name("WHAT");
+  command->add_option("--by", options->by, "kernel (default), op, module or line; graph for imported profiles")
+      ->type_name("WHAT");
+  command->add_option("--run", options->run, "imported profile, from 1 (default: all)")->type_name("N");
   command->add_flag("--json", options->json, "results as JSON");
   command->callback([options] { show_profile(*options); });
 }

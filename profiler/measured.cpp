@@ -1,0 +1,372 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/measured.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <set>
+
+#include "core/support/error.h"
+#include "profiler/captured.h"
+
+namespace strata::profiler {
+namespace {
+
+/// Operators that only look at memory another way.
+bool is_view(std::string_view target) {
+  for (const std::string_view prefix : {"torch.ops.", "aten.", "prims."})
+    if (target.starts_with(prefix)) target.remove_prefix(prefix.size());
+  if (target.starts_with("aten.")) target.remove_prefix(5);
+  target = target.substr(0, target.find('.'));
+  static const std::set<std::string_view> views = {"view",      "reshape",   "_unsafe_view", "permute", "t",
+                                                   "transpose", "unsqueeze", "squeeze",      "expand",  "slice",
+                                                   "select",    "alias",     "detach",       "split",   "as_strided",
+                                                   "unbind",    "getitem",   "view_of",      "narrow",  "diagonal"};
+  return views.contains(target) || target.find("getitem") != target.npos;
+}
+
+bool is_input(const trace::NodeRecord& n) { return n.op == "placeholder" || n.op == "get_attr" || n.op == "output"; }
+
+std::string line_of(trace::Reader& reader, const trace::NodeRecord& n) {
+  if (n.stack == trace::kNone) return {};
+  const auto stack = reader.stack(n.stack);
+  if (stack.empty()) return {};
+  const trace::SourceLocation& l = stack.back();
+  return fmt::format("{}:{}{}{}", l.file, l.line, l.text.empty() ? "" : ": ", l.text);
+}
+
+std::vector<trace::Id> work_categories(trace::Reader& reader, trace::Id run, bool device) {
+  std::vector<trace::Id> ids;
+  for (const auto& [id, text] : reader.event_categories(run))
+    if (device ? text == "kernel" || text == "gpu_memcpy" || text == "gpu_memset" : text == "cpu_op") ids.push_back(id);
+  return ids;
+}
+
+/// Adds one profile after the other, then divides kernels among nodes.
+class Summer {
+ public:
+  Summer(trace::Reader& reader, MeasuredTimes& times) : reader_(reader), times_(times) {
+    for (const trace::CompileRecord& c : reader.compiles())
+      for (const trace::ProgramRecord& p : reader.programs(c.id)) titles_[p.id] = c.address + " " + p.role;
+  }
+
+  void add(const trace::RunRecord& run) {
+    ++times_.runs;
+    const auto correlation = read_correlation(reader_, run.id);
+    const bool device = correlation ? correlation->device : !work_categories(reader_, run.id, true).empty();
+    times_.device |= device;
+    add_kernels(run.id, device);
+    add_calls(run.id);
+    if (correlation) {
+      add_parts(*correlation);
+    } else {
+      times_.parts[static_cast<int>(TimePart::Eager)] += left_over_;
+    }
+    left_over_ = 0;
+  }
+
+  void divide() {
+    for (const auto& [id, k] : times_.kernels) {
+      times_.programs[k.record.program] += k.ns;
+      divide(k);
+    }
+    for (double part : times_.parts) times_.total += part;
+  }
+
+ private:
+  void add_kernels(trace::Id run, bool device) {
+    const auto categories = work_categories(reader_, run, device);
+    if (categories.empty()) return;
+    for (const trace::EventSum& s : reader_.event_sums(run, categories)) {
+      const auto ns = static_cast<double>(s.total_ns);
+      if (s.launch == trace::kNone && s.kernel == trace::kNone) {
+        left_over_ += device ? ns : 0;
+        continue;
+      }
+      KernelMeasured& k = kernel(s.kernel, s.program);
+      k.ns += ns;
+      k.events += s.count;
+      if (s.match == trace::Match::Exact) k.exact_ns += ns;
+      const TensorCoreUse use = device ? tensor_core_use(s.name) : TensorCoreUse::No;
+      if (use == TensorCoreUse::Yes) k.tensor_ns += ns;
+      if (use == TensorCoreUse::Unknown) k.unknown_ns += ns;
+    }
+  }
+
+  /// A launch runs several device kernels, or none; its operator on the host runs once.
+  void add_calls(trace::Id run) {
+    const auto categories = work_categories(reader_, run, false);
+    if (categories.empty()) return;
+    for (const trace::EventSum& s : reader_.event_sums(run, categories))
+      if (s.launch != trace::kNone)
+        if (const auto k = times_.kernels.find(s.kernel); k != times_.kernels.end()) k->second.calls += s.count;
+  }
+
+  KernelMeasured& kernel(trace::Id id, trace::Id program) {
+    const auto [it, fresh] = times_.kernels.try_emplace(id);
+    if (fresh) {
+      if (const auto record = reader_.kernel(id)) it->second.record = *record;
+      it->second.record.program = program;
+      it->second.graph = titles_[program];
+    }
+    return it->second;
+  }
+
+  void add_parts(const RunCorrelation& c) {
+    for (int i = 0; i < kTimeParts; ++i) {
+      times_.parts[i] += static_cast<double>(c.parts[i].ns);
+      times_.part_counts[i] += c.parts[i].count;
+    }
+    times_.unassigned.insert(times_.unassigned.end(), c.unassigned.begin(), c.unassigned.end());
+    for (const ProgramMeasured& p : c.programs)
+      if (!p.not_measured.empty()) times_.not_measured.push_back(p);
+  }
+
+  CapturedNodes& captured(trace::Id compile) {
+    auto& found = captured_[compile];
+    if (!found) found = std::make_unique<CapturedNodes>(reader_, compile);
+    return *found;
+  }
+
+  void divide(const KernelMeasured& k) {
+    std::vector<trace::NodeRecord> work, views;
+    for (trace::NodeId id : std::set<trace::NodeId>(k.record.nodes.begin(), k.record.nodes.end())) {
+      auto node = reader_.last_node(k.record.compile, id);
+      if (!node || is_input(*node)) continue;
+      (is_view(node->target) ? views : work).push_back(std::move(*node));
+    }
+    if (work.empty()) work = std::move(views);
+    if (work.empty()) return divide_none(k.ns);
+    for (const trace::NodeRecord& n : work) divide(k.record.compile, n, k.ns / static_cast<double>(work.size()));
+  }
+
+  void divide_none(double ns) {
+    for (auto* table : {&times_.lines, &times_.modules, &times_.operators}) (*table)["(unknown)"] += ns;
+  }
+
+  void divide(trace::Id compile, const trace::NodeRecord& n, double ns) {
+    times_.nodes[{compile, n.id}] += ns;
+    CapturedNodes& nodes = captured(compile);
+    std::vector<trace::NodeId> from, views;
+    for (const auto& [id, count] : nodes.of(std::vector<trace::NodeId>{n.id}))
+      (is_view(nodes.nodes().at(id).target) ? views : from).push_back(id);
+    if (from.empty()) from = std::move(views);
+    const auto add = [&](std::map<std::string, double>& table, std::string key, const char* none, double part) {
+      table[key.empty() ? none : std::move(key)] += part;
+    };
+    if (from.empty()) {
+      add(times_.operators, n.target, "(unknown)", ns);
+      add(times_.lines, line_of(reader_, n), "(unknown)", ns);
+      add(times_.modules, n.module, "(top level)", ns);
+      return;
+    }
+    const double part = ns / static_cast<double>(from.size());
+    for (trace::NodeId id : from) {
+      const trace::NodeRecord& c = nodes.nodes().at(id);
+      times_.captured[{compile, id}] += part;
+      add(times_.operators, c.target, "(unknown)", part);
+      add(times_.lines, nodes.line(id), "(unknown)", part);
+      add(times_.modules, c.module, "(top level)", part);
+    }
+  }
+
+  trace::Reader& reader_;
+  MeasuredTimes& times_;
+  std::map<trace::Id, std::string> titles_;
+  std::map<trace::Id, std::unique_ptr<CapturedNodes>> captured_;
+  double left_over_ = 0;
+};
+
+std::string kind_of(const trace::KernelRecord& k) {
+  if (k.kind == trace::KernelKind::Library) return "library";
+  return k.language.empty() ? "loop" : k.language;
+}
+
+TensorCoreUse tensor_core_of(const KernelMeasured& k) {
+  if (k.tensor_ns > 0) return TensorCoreUse::Yes;
+  return k.unknown_ns > 0 ? TensorCoreUse::Unknown : TensorCoreUse::No;
+}
+
+trace::Match match_of(const KernelMeasured& k) {
+  return k.exact_ns >= k.ns ? trace::Match::Exact : trace::Match::Inferred;
+}
+
+/// Kernels of one name in one graph are one row.
+void add_kernel_rows(const MeasuredTimes& times, bool by_graph, std::vector<MeasuredRow>& rows) {
+  std::map<std::tuple<std::string, std::string, std::string>, MeasuredRow> found;
+  for (const auto& [id, k] : times.kernels) {
+    const std::string name = by_graph ? k.graph : k.record.name.empty() ? "(no kernel)" : k.record.name;
+    const std::string kind = by_graph ? "" : kind_of(k.record);
+    const auto [it, fresh] = found.try_emplace({name, kind, k.graph});
+    MeasuredRow& row = it->second;
+    if (fresh) {
+      row.key = name;
+      row.kind = kind;
+      row.graph = by_graph ? "" : k.graph;
+      row.match = match_of(k);
+      row.tensor_core = tensor_core_of(k);
+    }
+    row.calls += k.calls > 0 ? k.calls : k.events;
+    row.total += k.ns;
+    if (match_of(k) == trace::Match::Inferred) row.match = trace::Match::Inferred;
+    const TensorCoreUse use = tensor_core_of(k);
+    if (row.tensor_core != TensorCoreUse::Yes && use != TensorCoreUse::No) row.tensor_core = use;
+  }
+  for (auto& [key, row] : found) rows.push_back(std::move(row));
+}
+
+void add_shared_rows(const std::map<std::string, double>& table, bool inferred, std::vector<MeasuredRow>& rows) {
+  for (const auto& [key, ns] : table) {
+    MeasuredRow row;
+    row.key = key;
+    row.total = ns;
+    row.shared = true;
+    row.match = inferred ? trace::Match::Inferred : trace::Match::Exact;
+    rows.push_back(std::move(row));
+  }
+}
+
+/// What is in no kernel: one row per part, or one per name when there is nothing else in the profile.
+void add_part_rows(const MeasuredTimes& times, bool names, std::vector<MeasuredRow>& rows) {
+  if (names && !times.unassigned.empty()) {
+    std::map<std::pair<std::string, TimePart>, MeasuredRow> found;
+    for (const UnassignedEvents& u : times.unassigned) {
+      MeasuredRow& row = found[{u.name, u.part}];
+      row.key = u.name;
+      row.kind = time_part_text(u.part);
+      row.part = u.part;
+      row.calls += u.count;
+      row.total += static_cast<double>(u.ns);
+      row.tensor_core = times.device ? tensor_core_use(u.name) : TensorCoreUse::No;
+    }
+    for (auto& [key, row] : found) rows.push_back(std::move(row));
+    return;
+  }
+  for (int i = 1; i < kTimeParts; ++i) {
+    if (times.parts[i] <= 0 && times.part_counts[i] == 0) continue;
+    MeasuredRow row;
+    row.part = static_cast<TimePart>(i);
+    row.key = time_part_text(row.part);
+    row.kind = row.key;
+    row.calls = times.part_counts[i];
+    row.total = times.parts[i];
+    rows.push_back(std::move(row));
+  }
+}
+
+void add_not_measured(const MeasuredTimes& times, std::vector<MeasuredRow>& rows) {
+  for (const ProgramMeasured& p : times.not_measured) {
+    MeasuredRow row;
+    row.key = fmt::format("{}: {}", p.address, p.not_measured);
+    row.kind = "not measured";
+    row.measured = false;
+    rows.push_back(std::move(row));
+  }
+}
+
+std::vector<std::string> names_of(trace::Reader& reader, const std::vector<trace::RunRecord>& all,
+                                  const std::vector<trace::RunRecord>& chosen) {
+  std::vector<trace::InputRecord> inputs = reader.inputs();
+  std::erase_if(inputs, [](const trace::InputRecord& i) { return i.kind != "profile"; });
+  std::map<trace::Id, std::int64_t> ranks;
+  for (const trace::ProcessRecord& p : reader.processes()) ranks[p.id] = p.rank;
+  std::vector<std::string> names;
+  for (const trace::RunRecord& run : chosen) {
+    const auto at = static_cast<size_t>(
+        std::find_if(all.begin(), all.end(), [&](const trace::RunRecord& r) { return r.id == run.id; }) - all.begin());
+    std::string name = fmt::format("profile {}", at + 1);
+    if (inputs.size() == all.size()) name += ": " + std::filesystem::path(inputs[at].path).filename().string();
+    if (const auto rank = ranks.find(run.process); rank != ranks.end() && rank->second >= 0)
+      name += fmt::format(", rank {}", rank->second);
+    names.push_back(std::move(name));
+  }
+  return names;
+}
+
+/// Without another compile's kernels and without what belongs to none.
+void keep_only(trace::Reader& reader, trace::Id compile, MeasuredTimes& times) {
+  MeasuredTimes kept;
+  kept.device = times.device;
+  kept.runs = times.runs;
+  for (auto& [id, k] : times.kernels)
+    if (k.record.compile == compile) kept.parts[0] += k.ns, kept.kernels.emplace(id, std::move(k));
+  for (ProgramMeasured& p : times.not_measured)
+    if (p.compile == compile) kept.not_measured.push_back(std::move(p));
+  Summer(reader, kept).divide();
+  times = std::move(kept);
+}
+
+}  // namespace
+
+std::vector<trace::RunRecord> profile_runs(trace::Reader& reader) {
+  std::vector<trace::RunRecord> runs = reader.runs();
+  std::erase_if(runs, [](const trace::RunRecord& r) { return r.label != "profile"; });
+  return runs;
+}
+
+MeasuredTimes measured_times(trace::Reader& reader, const std::vector<trace::RunRecord>& runs) {
+  MeasuredTimes times;
+  Summer summer(reader, times);
+  for (const trace::RunRecord& run : runs) summer.add(run);
+  summer.divide();
+  return times;
+}
+
+MeasuredTable make_measured_table(trace::Reader& reader, const MeasuredOptions& options) {
+  const std::vector<trace::RunRecord> all = profile_runs(reader);
+  std::vector<trace::RunRecord> runs = all;
+  if (options.run != 0) {
+    if (options.run < 0 || options.run > std::ssize(all))
+      throw_user(fmt::format("'{}' has no profile {}", reader.path().string(), options.run),
+                 all.empty() ? "import one, or capture with --profile"
+                             : fmt::format("there are profiles 1 to {}", all.size()));
+    runs = {all[static_cast<size_t>(options.run - 1)]};
+  }
+  MeasuredTimes times = measured_times(reader, runs);
+  if (options.compile) keep_only(reader, *options.compile, times);
+  MeasuredTable table;
+  table.by = options.by;
+  table.device = times.device;
+  table.runs = names_of(reader, all, runs);
+  const bool inferred = std::any_of(times.kernels.begin(), times.kernels.end(),
+                                    [](const auto& k) { return match_of(k.second) == trace::Match::Inferred; });
+  switch (options.by) {
+    case MeasuredBy::Kernel:
+    case MeasuredBy::Graph:
+      add_kernel_rows(times, options.by == MeasuredBy::Graph, table.rows);
+      break;
+    case MeasuredBy::Op:
+      add_shared_rows(times.operators, inferred, table.rows);
+      break;
+    case MeasuredBy::Module:
+      add_shared_rows(times.modules, inferred, table.rows);
+      break;
+    case MeasuredBy::Line:
+      add_shared_rows(times.lines, inferred, table.rows);
+      break;
+  }
+  add_part_rows(times, options.by == MeasuredBy::Kernel && times.kernels.empty(), table.rows);
+  if (table.rows.empty() && times.not_measured.empty())
+    throw_user("'" + reader.path().string() + "' has no measured time" + (options.compile ? " of this graph" : ""),
+               "the profile was made without it, or belongs to another run");
+  for (const MeasuredRow& row : table.rows) table.total += row.total;
+  for (MeasuredRow& row : table.rows) {
+    row.mean = row.calls > 0 ? row.total / static_cast<double>(row.calls) : 0;
+    row.share = table.total > 0 ? row.total / table.total : 0;
+  }
+  std::stable_sort(table.rows.begin(), table.rows.end(),
+                   [](const MeasuredRow& a, const MeasuredRow& b) { return a.total > b.total; });
+  add_not_measured(times, table.rows);
+  const double matched = times.parts[0], under = matched + times.parts[static_cast<int>(TimePart::Unmatched)];
+  table.matched_percent = under > 0 ? 100 * matched / under : -1;
+  for (const auto& [id, k] : times.kernels) table.tensor_ns += k.tensor_ns;
+  if (times.device)
+    for (const UnassignedEvents& u : times.unassigned)
+      if (tensor_core_use(u.name) == TensorCoreUse::Yes) table.tensor_ns += static_cast<double>(u.ns);
+  return table;
+}
+
+}  // namespace strata::profiler
