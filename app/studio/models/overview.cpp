@@ -334,6 +334,11 @@ TraceDataPtr load_trace_data(Reader& reader) {
     if (const auto kernels = reader.kernels(c.id).size()) data->kernels[c.id] = static_cast<std::int64_t>(kernels);
   }
   read_places(reader, *data);
+  std::set<std::string> paths;
+  for (const auto& file : reader.source_files()) paths.insert(file.path);
+  for (const auto& [stack, place] : data->places)
+    if (!place.file.empty()) paths.insert(place.file);
+  data->source_paths.assign(paths.begin(), paths.end());
   Findings(reader, *data).collect();
   return data;
 }
@@ -369,6 +374,43 @@ std::vector<TableRow> finding_rows(const TraceData& data) {
     rows.push_back(std::move(row));
   }
   return rows;
+}
+
+std::map<int, SourceMark> source_marks(const TraceData& data, const std::vector<GuardRecord>& guards,
+                                       const std::map<Id, SourceLocation>& guard_places, const std::string& file) {
+  std::map<int, SourceMark> marks;
+  for (const Finding& f : data.findings) {
+    if (f.file != file || f.line <= 0) continue;
+    SourceMark& mark = marks[static_cast<int>(f.line)];
+    const bool recompile = f.kind == Finding::Kind::Recompile;
+    const QString sign = f.kind == Finding::Kind::Break   ? "B"
+                         : recompile                      ? "R"
+                         : f.kind == Finding::Kind::Error ? "E"
+                                                          : "!";
+    if (!mark.sign.contains(sign) && mark.sign.size() < 2) mark.sign += sign;
+    mark.grave |= !recompile || f.kind == Finding::Kind::Error;
+    if (!mark.text.isEmpty()) mark.text += "\n\n";
+    mark.text += qt(f.title);
+    if (f.count > 1) mark.text += QString(" (%1 times)").arg(f.count);
+    if (f.cost_ns >= 0) mark.text += ", " + cost_text(f.cost_ns);
+    if (!f.detail.empty()) mark.text += "\n" + qt(f.detail);
+    if (!f.hint.empty()) mark.text += "\n→ " + qt(f.hint);
+  }
+  std::map<int, std::pair<int, QString>> assumed;
+  for (const GuardRecord& g : guards) {
+    const auto at = guard_places.find(g.stack);
+    if (at == guard_places.end() || at->second.file != file) continue;
+    auto& [count, text] = assumed[static_cast<int>(at->second.line)];
+    if (++count <= 8) text += "\n" + qt(g.expression).simplified().left(160);
+  }
+  for (const auto& [line, guard] : assumed) {
+    SourceMark& mark = marks[line];
+    if (mark.sign.isEmpty()) mark.sign = "G";
+    if (!mark.text.isEmpty()) mark.text += "\n\n";
+    mark.text += QString("%1 guards of this compile come from this line:").arg(guard.first) + guard.second;
+    if (guard.first > 8) mark.text += QString("\n… %1 more").arg(guard.first - 8);
+  }
+  return marks;
 }
 
 QStringList guard_headers() { return {"Kind", "Condition", "Looks at", "Line", "Checks", "Failures", "Cost"}; }

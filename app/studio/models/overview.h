@@ -43,8 +43,9 @@ struct TraceData {
   std::vector<trace::DiagnosticRecord> diagnostics;
   std::vector<trace::InputRecord> inputs;
   std::vector<trace::RunRecord> runs;
-  std::map<trace::Id, std::int64_t> guards;           ///< number per compile
-  std::map<trace::Id, std::int64_t> kernels;          ///< number per compile
+  std::vector<std::string> source_paths;      ///< of files and excerpts in the trace, and of places that records name
+  std::map<trace::Id, std::int64_t> guards;   ///< number per compile
+  std::map<trace::Id, std::int64_t> kernels;  ///< number per compile
   std::map<trace::Id, trace::SourceLocation> places;  ///< the user's line of each stack that a record above has
   std::vector<Finding> findings;  ///< costliest first; those without a known cost after, errors before others
 
@@ -66,6 +67,17 @@ QString overview_html(const TraceData& data, bool dark);
 /// All findings as rows: What, Times, Cost, Where, Reason, Way out.
 QStringList finding_headers();
 std::vector<TableRow> finding_rows(const TraceData& data);
+
+/// What happened at a line of source: breaks (B), compiles again (R), errors (E), and guards (G) that the compile
+/// relies on.
+struct SourceMark {
+  QString sign;  ///< letters of what is there, gravest first
+  QString text;  ///< what a person is to read
+  bool grave = false;
+};
+std::map<int, SourceMark> source_marks(const TraceData& data, const std::vector<trace::GuardRecord>& guards,
+                                       const std::map<trace::Id, trace::SourceLocation>& guard_places,
+                                       const std::string& file);
 
 /// Guards of one compile: Kind, Condition, Looks at, Line, Checks, Failures, Cost.
 QStringList guard_headers();

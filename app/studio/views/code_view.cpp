@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/studio/views/code_view.h"
 
+#include <QHelpEvent>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QTextBlock>
+#include <QToolTip>
 #include <algorithm>
 
 #include "app/studio/views/theme.h"
@@ -21,6 +23,13 @@ class Gutter : public QWidget {
 
  protected:
   void paintEvent(QPaintEvent* event) override { view_->paint_gutter(event); }
+  bool event(QEvent* event) override {
+    if (event->type() != QEvent::ToolTip) return QWidget::event(event);
+    auto* help = static_cast<QHelpEvent*>(event);
+    QToolTip::showText(help->globalPos(), view_->mark_text(help->pos().y()).toHtmlEscaped().replace("\n", "<br>"),
+                       this);
+    return true;
+  }
 
  private:
   CodeView* view_;
@@ -46,6 +55,7 @@ void CodeView::set_text(const QString& text, std::vector<int> numbers, std::vect
   numbers_ = std::move(numbers);
   lines_.clear();
   fainter_.clear();
+  marks_.clear();
   highlighted_ = 0;
   setExtraSelections({});
   setPlainText(text);
@@ -95,6 +105,20 @@ void CodeView::highlight(const std::vector<std::pair<int, int>>& lines,
   centerCursor();
 }
 
+void CodeView::set_marks(std::map<int, LineMark> marks) {
+  marks_ = std::move(marks);
+  setViewportMargins(gutter_width(), 0, 0, 0);
+  const QRect r = contentsRect();
+  gutter_->setGeometry(r.left(), r.top(), gutter_width(), r.height());
+  gutter_->update();
+}
+
+QString CodeView::mark_text(int y) const {
+  const QTextBlock block = cursorForPosition(QPoint(0, y)).block();
+  const auto found = marks_.find(number_of(block.blockNumber()));
+  return found == marks_.end() ? QString() : found->second.tooltip;
+}
+
 void CodeView::theme_changed() {
   highlight(lines_, fainter_);
   gutter_->update();
@@ -102,7 +126,9 @@ void CodeView::theme_changed() {
 
 int CodeView::gutter_width() const {
   int last = numbers_.empty() ? blockCount() : numbers_.back();
-  return 16 + fontMetrics().horizontalAdvance('9') * static_cast<int>(QString::number(std::max(last, 99)).size());
+  const int signs = marks_.empty() ? 0 : 2 * fontMetrics().horizontalAdvance('9') + 6;
+  return 16 + signs +
+         fontMetrics().horizontalAdvance('9') * static_cast<int>(QString::number(std::max(last, 99)).size());
 }
 
 void CodeView::paint_gutter(QPaintEvent* event) {
@@ -118,6 +144,13 @@ void CodeView::paint_gutter(QPaintEvent* event) {
     if (number > 0 && !std::binary_search(gaps_.begin(), gaps_.end(), number))
       p.drawText(QRectF(0, top, gutter_->width() - 8, height), Qt::AlignRight | Qt::AlignVCenter,
                  QString::number(number));
+    if (const auto mark = marks_.find(number); mark != marks_.end()) {
+      const QColor colour = to_qcolor(mark->second.grave ? colours().removed : colours().changed);
+      p.fillRect(QRectF(0, top, 3, height), colour);
+      p.setPen(colour);
+      p.drawText(QRectF(6, top, 40, height), Qt::AlignLeft | Qt::AlignVCenter, mark->second.sign);
+      p.setPen(to_qcolor(colours().dim_text));
+    }
     top += height;
     block = block.next();
   }

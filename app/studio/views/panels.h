@@ -114,9 +114,12 @@ class SourcePanel : public QWidget {
  private:
   void fill();
   void show_item(int index);
-  void show_unit(int index);
+  void show_unit(const SourceUnit& unit);
   void show_stack();
   void follow_line(int line);
+  /// Reads a file that the selection does not lie in.
+  void load(const QString& file, int line);
+  void add_marks(const std::string& file);
   Context& context_;
   QComboBox* files_;
   QLabel* hint_;

@@ -22,6 +22,7 @@ SourcePanel::SourcePanel(Context& context, QWidget* parent)
   connect(files_, &QComboBox::activated, this, &SourcePanel::show_item);
   connect(view_, &CodeView::lineActivated, this, &SourcePanel::follow_line);
   connect(&context_, &Context::detailsChanged, this, &SourcePanel::fill);
+  connect(&context_, &Context::traceDataChanged, this, &SourcePanel::fill);
   connect(&context_, &Context::sourceRequested, this, &SourcePanel::show_line);
   fill();
 }
@@ -37,18 +38,28 @@ void SourcePanel::fill() {
       excerpts |= unit.file.excerpt;
     }
   if (excerpts) files_->insertItem(0, "Call stack");  // single lines of many files say more together
-  bool any = files_->count() > 0;
+  const bool selected = files_->count() > 0;
+  if (const TraceDataPtr data = context_.trace_data())
+    for (const std::string& path : data->source_paths)
+      if (files_->findData(qt(path)) < 0) files_->addItem(qt(path), qt(path));
+  const bool any = files_->count() > 0;
   files_->setVisible(any);
   view_->setVisible(any);
   hint_->setVisible(!any);
   hint_->setText(details ? "The trace knows no source line of this selection."
                          : "Select a node or a kernel to see the Python lines it comes from.");
-  if (any) show_item(0);
+  if (!any) return;
+  if (selected) return show_item(0);
+  load(files_->itemData(0).toString(), 0);
 }
 
 void SourcePanel::show_item(int index) {
   if (files_->itemData(index).isNull()) return show_stack();
-  show_unit(index - (files_->itemData(0).isNull() ? 1 : 0));
+  const QString file = files_->itemData(index).toString();
+  if (auto details = context_.details())
+    for (const SourceUnit& unit : details->sources)
+      if (qt(unit.file.path) == file) return show_unit(unit);
+  load(file, 0);
 }
 
 void SourcePanel::follow_line(int line) {
@@ -76,10 +87,7 @@ void SourcePanel::show_stack() {
   hint_->show();
 }
 
-void SourcePanel::show_unit(int index) {
-  auto details = context_.details();
-  if (!details || index < 0 || index >= static_cast<int>(details->sources.size())) return;
-  const SourceUnit& unit = details->sources[static_cast<size_t>(index)];
+void SourcePanel::show_unit(const SourceUnit& unit) {
   files_->setCurrentIndex(files_->findData(qt(unit.file.path)));
   hint_->setVisible(unit.file.excerpt);
   if (unit.file.excerpt) hint_->setText("The trace holds only these lines of the file.");
@@ -100,17 +108,57 @@ void SourcePanel::show_unit(int index) {
     text = lines.join('\n');
   }
   view_->set_text(text, numbers, gaps);
+  add_marks(unit.file.path);
   view_->highlight(unit.lines, unit.callers);
 }
 
+void SourcePanel::add_marks(const std::string& file) {
+  const TraceDataPtr data = context_.trace_data();
+  const auto compile = context_.compile();
+  if (!data) return;
+  static const std::vector<trace::GuardRecord> no_guards;
+  static const std::map<trace::Id, trace::SourceLocation> no_places;
+  std::map<int, LineMark> marks;
+  for (auto& [line, mark] :
+       source_marks(*data, compile ? compile->guards : no_guards, compile ? compile->guard_lines : no_places, file))
+    marks[line] = {mark.sign, mark.text, mark.grave};
+  view_->set_marks(std::move(marks));
+}
+
 void SourcePanel::show_line(const QString& file, int line) {
-  auto details = context_.details();
-  if (!details) return;
-  for (size_t i = 0; i < details->sources.size(); ++i)
-    if (qt(details->sources[i].file.path) == file) {
-      show_unit(static_cast<int>(i));
-      return view_->highlight({{line, line}}, details->sources[i].lines);
-    }
+  if (auto details = context_.details())
+    for (const SourceUnit& unit : details->sources)
+      if (qt(unit.file.path) == file) {
+        show_unit(unit);
+        return view_->highlight({{line, line}}, unit.lines);
+      }
+  load(file, line);
+}
+
+void SourcePanel::load(const QString& file, int line) {
+  if (!context_.reader()) return;
+  context_.queue().post(
+      "source", [this, reader = context_.reader(), data = context_.trace_data(), file, line]() -> JobQueue::Apply {
+        auto unit = std::make_shared<SourceUnit>();
+        if (auto found = reader->source_file(file.toStdString())) {
+          unit->file = std::move(*found);
+        } else {  // what the places of breaks and recompiles quote
+          unit->file.path = file.toStdString();
+          unit->file.excerpt = true;
+          std::map<std::int64_t, std::string> lines;
+          if (data)
+            for (const auto& [stack, place] : data->places)
+              if (place.file == unit->file.path) lines[place.line] = place.text;
+          for (const auto& [number, text] : lines) unit->file.lines.push_back({number, text});
+        }
+        if (line > 0) unit->lines.emplace_back(line, line);
+        return [this, unit] {
+          if (files_->findData(qt(unit->file.path)) < 0) files_->addItem(qt(unit->file.path), qt(unit->file.path));
+          files_->show();
+          view_->show();
+          show_unit(*unit);
+        };
+      });
 }
 
 // ------------------------------------------------------------------------------------------------------- CodePanel

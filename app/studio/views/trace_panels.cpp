@@ -32,13 +32,12 @@ void OverviewPanel::fill() {
 }
 
 void OverviewPanel::follow(const QUrl& link) {
-  const QString text = link.toString(QUrl::FullyDecoded);
-  const QString kind = text.section(':', 0, 0);
-  if (kind == "view") return emit view_requested(text.section(':', 1));
-  if (kind == "line") return emit context_.sourceRequested(text.section(':', 2), text.section(':', 1, 1).toInt());
-  if (kind == "compile") context_.select_compile(text.section(':', 1).toLongLong());
+  const QString kind = link.scheme(), rest = link.path(QUrl::FullyDecoded);
+  if (kind == "view") return emit view_requested(rest);
+  if (kind == "line") return emit context_.sourceRequested(rest.section(':', 1), rest.section(':', 0, 0).toInt());
+  if (kind == "compile") context_.select_compile(rest.toLongLong());
   if (kind == "kernel")
-    context_.select_kernel_of(text.section(':', 1, 1).toLongLong(), text.section(':', 2).toLongLong());
+    context_.select_kernel_of(rest.section(':', 0, 0).toLongLong(), rest.section(':', 1).toLongLong());
   emit graph_requested();
 }
 
