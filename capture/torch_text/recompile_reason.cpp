@@ -66,6 +66,7 @@ constexpr TensorForm kTensorForms[] = {
     {"dtype mismatch", RecompileForm::Dtype},
     {"requires_grad mismatch", RecompileForm::RequiresGrad},
     {"dispatch key set mismatch", RecompileForm::DispatchKeys},
+    {"Tensor device index mismatch", RecompileForm::Device},
     {"device index mismatch", RecompileForm::Device},
     {"device mismatch", RecompileForm::Device},
 };
@@ -276,7 +277,9 @@ void collect(const trace::GuardRecord& guard, const std::string& source, Evidenc
   RecompileText parsed;
   parse_condition(code, parsed);
   if (parsed.source != source) return;
-  if (parsed.form == RecompileForm::Value) evidence.value = parsed.expected;
+  // a value that was seen is better than what a guard says; one in terms of itself says nothing
+  const bool new_value = evidence.value.empty() && parsed.expected.find(source) == kNowhere;
+  if (parsed.form == RecompileForm::Value && new_value) evidence.value = parsed.expected;
   if (parsed.form == RecompileForm::Type) evidence.type = parsed.expected;
   if (parsed.form == RecompileForm::Length) evidence.length = parsed.expected;
   if (parsed.form == RecompileForm::Identity) evidence.object = parsed.expected;

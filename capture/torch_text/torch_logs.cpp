@@ -33,6 +33,7 @@ struct Attempt {
   std::vector<GraphBreakText> notices;  ///< warnings about breaks, which the breaks themselves may repeat
   std::vector<RecompileText> recompiles;
   std::vector<GuardText> guards;
+  std::vector<GuardText> plain_guards;  ///< printed one by one: what there was before the tree
   std::vector<ShapeMessage> symbols;
   std::map<std::string, ShapeMessage> assumptions;  ///< by expression
   double guard_latency_ns = -1;
@@ -219,10 +220,10 @@ class Importer {
       if (to.guards.empty()) to.guards = std::move(tree.guards);
       return;
     }
-    if (tree.latency_ns >= 0 || text.find("TREE_GUARD_MANAGER") != kNowhere) return;
-    // before the tree was there, each guard was a line
+    // generated code of guards is no list of them
+    if (tree.latency_ns >= 0 || text.starts_with("def ") || text.find("TREE_GUARD_MANAGER") != kNowhere) return;
     for (const std::string_view line : text_lines(text))
-      if (!trim(line).empty() && trim(line) != "GUARDS:") to.guards.push_back(parse_guard_code(line));
+      if (!trim(line).empty() && trim(line) != "GUARDS:") to.plain_guards.push_back(parse_guard_code(line));
   }
 
   void limit(const LogMessage& m) {
@@ -401,7 +402,7 @@ class Importer {
   std::string outcome_of(const AttemptKey& key, const Attempt& said) const {
     if (attempts_.contains({key.first, key.second + 1})) return "restarted";
     if (said.limit) return "skipped";
-    if (!said.guards.empty() || said.guard_latency_ns >= 0) return "ok";
+    if (!said.guards.empty() || !said.plain_guards.empty() || said.guard_latency_ns >= 0) return "ok";
     return said.failed ? "failed" : "";
   }
 
@@ -442,7 +443,8 @@ class Importer {
   }
 
   void write_guards(const AttemptKey& key) {
-    const Attempt& said = attempts_.at(key);
+    Attempt& said = attempts_.at(key);
+    if (said.guards.empty()) said.guards = std::move(said.plain_guards);
     if (said.guards.empty()) return;
     if (!known_.add_guards(key.first)) return known();
     const trace::Id compile = compile_of(key);
