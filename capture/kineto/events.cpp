@@ -60,9 +60,9 @@ class BlockParser {
     Cursor cursor{text.data(), text.data() + text.size()};
     Members m;
     record_ = trace::EventRecord();
-    args_ = "{";
-    device_ = stream_ = -1;
-    stream_text_ = {};
+    args_.clear();
+    extra_.clear();
+    device_ = -1;
     const bool sound = each_member(cursor, [&](std::string_view key, Cursor& value) { return member(m, key, value); });
     if (!sound) return problem("bad_event", "an event is not a JSON object: skipped", text);
     if (!m.args.empty() && !m.parsed_args) {
@@ -77,8 +77,8 @@ class BlockParser {
     if (key == "args") return member_args(m, value);
     std::string_view* known = find_member(m, key);
     if (!known) {
-      begin_arg("@", key);
-      return take_json(value, args_);
+      begin_extra(key);
+      return take_json(value, extra_);
     }
     const auto text = take_value(value);
     if (text) *known = unquoted(*text);
@@ -113,21 +113,23 @@ class BlockParser {
     return text.has_value();
   }
 
-  void begin_arg(std::string_view prefix, std::string_view key) {
-    if (args_.size() > 1) args_ += ',';
-    if (prefix.empty()) {
-      append_string(args_, key);
-    } else {
-      append_string(args_, std::string(prefix) + std::string(key));
-    }
+  void begin_arg(std::string_view key) {
+    args_ += args_.empty() ? '{' : ',';
+    append_string(args_, key);
     args_ += ':';
+  }
+  // Members that stand beside the args come behind them, marked.
+  void begin_extra(std::string_view key) {
+    extra_ += ',';
+    append_string(extra_, "@" + std::string(key));
+    extra_ += ':';
   }
 
   bool read_args(const Members& m, Cursor& cursor) {
     if (*cursor.p != '{') {
       if (std::string_view(cursor.p, cursor.end) == "null") return true;
-      begin_arg("@", "args");
-      return take_json(cursor, args_);
+      begin_extra("args");
+      return take_json(cursor, extra_);
     }
     name_value_ = {};
     return each_member(cursor, [&](std::string_view key, Cursor& value) { return arg(m, key, value); });
@@ -154,7 +156,7 @@ class BlockParser {
         }
       }
     }
-    begin_arg({}, key);
+    begin_arg(key);
     return take_json(value, args_);
   }
 
@@ -222,8 +224,8 @@ class BlockParser {
     if (phase == 'X') record_.duration_ns = duration(m.duration);
     if (phase != 'X') record_.phase = phase == 'I' ? 'i' : phase;
     if (!m.id.empty()) {
-      begin_arg("@", "id");
-      append_string(args_, m.id);
+      begin_extra("id");
+      append_string(extra_, m.id);
     }
     append_text(record_.name, m.name);
     append_text(record_.category, m.category);
@@ -231,10 +233,10 @@ class BlockParser {
     if (m.category.empty() && m.pid == "CUDA functions") record_.category = "kernel";
     record_.clock = "unix";
     record_.track = place(m);
-    if (args_.size() > 1) {
-      args_ += '}';
-      record_.args = args_;
-    }
+    if (args_.empty() && !extra_.empty()) extra_[0] = '{';
+    args_ += extra_;
+    if (!args_.empty()) args_ += '}';
+    record_.args = args_;
     out_.events.push_back(std::move(record_));
   }
 
@@ -314,9 +316,9 @@ class BlockParser {
   std::size_t index_ = 0, counted_ = 0, last_track_ = 0;
   std::int64_t lines_ = 0;
   trace::EventRecord record_;
-  std::string args_;
-  std::string_view name_value_, stream_text_;
-  std::int64_t device_ = -1, stream_ = -1;
+  std::string args_, extra_;
+  std::string_view name_value_;
+  std::int64_t device_ = -1;
 };
 
 }  // namespace

@@ -73,7 +73,7 @@ TEST_F(KinetoImport, OtherPhases) {
   import_text(kHand);
   EXPECT_EQ(event("[memory]").phase, "i");
   EXPECT_EQ(event("[memory]").args,
-            R"({"@s":"t","Device Type":0,"Device Id":-1,"Addr":18446744073709551615,"Bytes":-256})");
+            R"({"Device Type":0,"Device Id":-1,"Addr":18446744073709551615,"Bytes":-256,"@s":"t"})");
   EXPECT_EQ(event("power").phase, "C");
   EXPECT_EQ(event("power").args, R"({"W":300.5})");
   EXPECT_EQ(event("inner").duration_ns, 1000);
