@@ -119,7 +119,8 @@ void parse_comment(std::string_view comment, GuardText& guard) {
   if (bracketed_place(comment, guard)) return;
   for (std::size_t at = 0; at != kNowhere;) {
     const std::string_view rest = trim(comment.substr(at));
-    if (const auto place = leading_place(rest); place && place->file.find(" # ") == kNowhere) {
+    if (const auto place = leading_place(rest);
+        place && !place->file.starts_with('#') && place->file.find(" # ") == kNowhere) {
       guard.file = place->file;
       guard.line = place->line;
       guard.function = place->function;
