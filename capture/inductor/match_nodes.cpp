@@ -119,6 +119,7 @@ class Matcher {
       set_value(static_cast<int>(i), graph_.find(b.name));
     }
     for (size_t i = 0; i < code_.launches.size(); ++i) {
+      first_launches_.try_emplace(code_.launches[i].kernel, static_cast<int>(i));
       for (const int b : code_.launches[i].writes) last_writer_[static_cast<size_t>(b)] = static_cast<int>(i);
     }
     const std::vector<int>& outputs = graph_.outputs();
@@ -164,12 +165,25 @@ class Matcher {
 
   int base_value(int b) const { return graph_.base(value(b)); }
 
+  /// The type of a buffer's elements; memory that is taken over keeps it.
+  std::string_view dtype_of(int b) const {
+    for (size_t steps = 0; b >= 0 && steps <= code_.buffers.size(); ++steps) {
+      if (!buffer(b).dtype.empty()) return buffer(b).dtype;
+      if (const int n = out_.buffer_nodes[static_cast<size_t>(b)]; n >= 0 && !graph_.node(n).dtype.empty()) {
+        return graph_.node(n).dtype;
+      }
+      b = buffer(b).reuse_of >= 0 ? buffer(b).reuse_of : buffer(b).alias_of;
+    }
+    return {};
+  }
+
   /// Whether a buffer could hold a node's value: 1 yes, 0 not known, -1 no.
   int fits(int b, int n) const {
     if (b < 0) return 0;
     const CodeBuffer& held = buffer(b);
     const trace::NodeRecord& node = graph_.node(n);
-    if (!held.dtype.empty() && !node.dtype.empty() && short_dtype(held.dtype) != node.dtype) return -1;
+    const std::string_view dtype = dtype_of(b);
+    if (!dtype.empty() && !node.dtype.empty() && short_dtype(dtype) != node.dtype) return -1;
     if (!held.has_sizes || node.shape.empty()) return 0;
     const std::vector<std::string_view> sizes(held.sizes.begin(), held.sizes.end());
     return extent(sizes) == extent(py::items(node.shape)) ? 1 : -1;
@@ -178,7 +192,7 @@ class Matcher {
   void launch(int index) {
     const CodeLaunch& l = code_.launches[static_cast<size_t>(index)];
     LaunchMatch& match = out_.launches[static_cast<size_t>(index)];
-    First before{index, operand_values(l), operand_writers(l)};
+    First before{index, operand_values(l), operand_writers(l), {}};
     if (from_maps(l, match)) {
     } else if (l.kernel < 0 || is_user_kernel(l)) {
       from_operands(l, match);
@@ -189,7 +203,9 @@ class Matcher {
     bind(index, match);
     if (l.kernel < 0) return;
     for (const int n : match.nodes) claimed_loop_[static_cast<size_t>(n)] = 1;
-    if (!match.nodes.empty()) first_.try_emplace(l.kernel, std::move(before));
+    if (match.nodes.empty() || first_.contains(l.kernel)) return;
+    before.results = operand_values(l);
+    first_.try_emplace(l.kernel, std::move(before));
   }
 
   bool is_user_kernel(const CodeLaunch& l) const {
@@ -252,7 +268,7 @@ class Matcher {
 
   void loop(const CodeLaunch& l, LaunchMatch& match) {
     if (const auto first = first_.find(l.kernel); first != first_.end()) {
-      if (repeat(l, first->second, match)) return;
+      if (repeat(l, first->second, match) || named(l, first->second, match)) return;
     } else if (comment(l, match)) {
       return;
     }
@@ -288,6 +304,7 @@ class Matcher {
     int launch;
     std::vector<int> operands;  ///< values when it was launched
     std::vector<int> writers;   ///< launches that had written them
+    std::vector<int> results;   ///< values afterwards
   };
 
   /// What is known of the counterparts of one kernel's nodes in another launch of it.
@@ -301,7 +318,7 @@ class Matcher {
   };
 
   /// The nodes that do on this launch's operands what the first launch's nodes did on theirs.
-  bool repeat(const CodeLaunch& l, const First& first, LaunchMatch& match) const {
+  bool repeat(const CodeLaunch& l, const First& first, LaunchMatch& match) {
     Repeat r{first, out_.launches[static_cast<size_t>(first.launch)].nodes, operand_writers(l), {}, {}, {}};
     const std::vector<int> operands = operand_values(l);
     for (size_t i = 0; i < operands.size() && i < first.operands.size(); ++i) {
@@ -316,7 +333,12 @@ class Matcher {
     }
     // Half of it found is no match.
     if (r.inner.empty() || r.inner.size() * 4 < r.pattern.size() * 3) return false;
+    repeated_.clear();
     for (const auto& [t, u] : r.inner) match.nodes.push_back(u);
+    for (size_t i = 0; i < first.results.size() && i < l.buffers.size(); ++i) {
+      const auto found = r.inner.find(first.results[i]);
+      if (found != r.inner.end() && !l.buffers[i].empty()) repeated_[l.buffers[i][0]] = found->second;
+    }
     match.source = MatchSource::Repeat;
     return true;
   }
@@ -366,6 +388,21 @@ class Matcher {
       if (!kernel.parameters[i].first.starts_with("load_seed_offset")) continue;
       if (a.size() == 2 && b.size() == 2 && then.operands[i] == a[1]) return l.operands[i] == b[1];
     }
+    return true;
+  }
+
+  /// The nodes that the call's comment names: backward graphs keep their nodes' names there.
+  bool named(const CodeLaunch& l, const First& first, LaunchMatch& match) const {
+    const std::vector<int>& pattern = out_.launches[static_cast<size_t>(first.launch)].nodes;
+    for (const std::string& name : l.source_nodes) {
+      const int n = graph_.find(name);
+      const bool same = n >= 0 && std::any_of(pattern.begin(), pattern.end(),
+                                              [&](int t) { return graph_.shape_key(t) == graph_.shape_key(n); });
+      if (same) match.nodes.push_back(n);
+    }
+    if (match.nodes.size() != pattern.size()) match.nodes.clear();
+    if (match.nodes.empty()) return false;
+    match.source = MatchSource::Comment;
     return true;
   }
 
@@ -620,9 +657,10 @@ class Matcher {
       int node = -1;
       if (last_writer_[static_cast<size_t>(b)] == index) node = final_[static_cast<size_t>(b)];
       if (l.kernel < 0 && !match.nodes.empty() && node < 0) node = match.nodes.back();
-      for (size_t i = 0; i < stores.size() && node < 0; ++i) {
-        if (fits(b, stores[i]) > 0) node = stores[i];
+      if (node < 0 && match.source == MatchSource::Repeat) {
+        if (const auto known = repeated_.find(b); known != repeated_.end()) node = known->second;
       }
+      if (node < 0) node = best_store(index, b, stores);
       // A part of a reduction that another kernel completes is no node's value.
       value_[static_cast<size_t>(b)] = -1;
       if (node < 0) continue;
@@ -630,6 +668,45 @@ class Matcher {
       finished_.insert(node);
       set_value(b, node);
     }
+  }
+
+  /// The first store that has the buffer's size, one that a later reader names before others.
+  int best_store(int index, int b, const std::vector<int>& stores) const {
+    std::vector<int> fitting;
+    for (const int n : stores) {
+      if (fits(b, n) > 0) fitting.push_back(n);
+    }
+    if (fitting.empty()) return -1;
+    if (fitting.size() == 1) return fitting[0];
+    for (size_t i = static_cast<size_t>(index) + 1; i < code_.launches.size(); ++i) {
+      const CodeLaunch& later = code_.launches[i];
+      const bool reads = std::any_of(later.reads.begin(), later.reads.end(), [&](int r) { return comes_from(r, b); });
+      if (reads && later.kernel >= 0 && first_launch(later.kernel) == static_cast<int>(i)) {
+        for (const int n : fitting) {
+          if (reads_node(commented(later), graph_.node(n).name)) return n;
+        }
+      }
+      if (std::find(later.writes.begin(), later.writes.end(), b) != later.writes.end()) break;
+    }
+    return fitting[0];
+  }
+
+  bool comes_from(int b, int source) const {
+    for (int steps = 0; b >= 0 && steps < 64; ++steps) {
+      if (b == source) return true;
+      b = buffer(b).reuse_of >= 0 ? buffer(b).reuse_of : buffer(b).alias_of;
+    }
+    return false;
+  }
+
+  static bool reads_node(const CodeKernel& kernel, std::string_view name) {
+    return std::any_of(kernel.fragment.begin(), kernel.fragment.end(),
+                       [&](const FragmentNode& f) { return f.placeholder && f.name == name; });
+  }
+
+  int first_launch(int kernel) const {
+    const auto it = first_launches_.find(kernel);
+    return it == first_launches_.end() ? -1 : it->second;
   }
 
   /// The nodes of a kernel whose values others use, those that the comment names first.
@@ -656,6 +733,8 @@ class Matcher {
   std::vector<char> claimed_library_, claimed_loop_;
   std::set<int> finished_;  ///< nodes whose value some buffer got
   std::unordered_map<int, First> first_;
+  std::unordered_map<int, int> first_launches_;  ///< of each kernel
+  std::unordered_map<int, int> repeated_;        ///< buffer and what the launch at hand writes into it
   std::unordered_map<std::string_view, std::vector<int>> by_operator_;
   std::set<std::string_view> library_operators_;
   std::unordered_map<std::string_view, int> counts_;

@@ -234,12 +234,11 @@ class ProgramWriter {
   }
 
   void add_kernel_artifacts(const Kernel& kernel, const CodeKernel* code, const trace::KernelRecord& record) {
-    const trace::Owner owner{trace::OwnerKind::Kernel, kernel.id, trace::kNone};
-    if (code != nullptr && !code->code.empty()) {
-      add_artifact(owner, code->language, code->name, code->code);
-    }
-    add_artifact(owner, "meta", record.name, kernel_meta(kernel, code));
     if (code == nullptr) return;
+    const trace::Owner owner{trace::OwnerKind::Kernel, kernel.id, trace::kNone};
+    if (!code->code.empty()) add_artifact(owner, code->language, code->name, code->code);
+    if (!described_.insert(kernel.code).second) return;
+    add_artifact(owner, "meta", record.name, kernel_meta(kernel, code));
     if (const auto info = maps_.triton.find(code->name); info != maps_.triton.end()) {
       add_artifact(owner, "autotune", record.name, autotune(info->second));
     }
@@ -488,7 +487,7 @@ class ProgramWriter {
       if (bytes.value) out += fmt::format(", {:.0f} B", *bytes.value);
       if (!bytes.formula.empty()) out += fmt::format(" = {}", bytes.formula);
       if (!l.scope.empty()) out += fmt::format(", under {}", l.scope);
-      out += "\n";
+      out += fmt::format(", nodes from {}\n", source_name(match_.launches[i].source));
       if (!match_.launches[i].nodes.empty()) lines.push_back({line, line + 3, ids(match_.launches[i].nodes)});
       line += 4;
     }
@@ -511,7 +510,7 @@ class ProgramWriter {
   std::vector<std::vector<int>> elements_;
   std::vector<trace::Amount> bytes_;
   std::vector<trace::Id> buffer_ids_;
-  std::set<int> named_;
+  std::set<int> named_, described_;
 };
 
 }  // namespace

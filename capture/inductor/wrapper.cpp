@@ -32,6 +32,41 @@ Use parameter_use(const CodeKernel& kernel, size_t index) {
   return Use::Read;
 }
 
+/// The element type of a pointer parameter in torch's words; empty: unknown.
+std::string_view element_type(std::string_view type) {
+  static constexpr std::pair<std::string_view, std::string_view> kTypes[] = {{"*fp32", "float32"},
+                                                                             {"*fp16", "float16"},
+                                                                             {"*bf16", "bfloat16"},
+                                                                             {"*fp64", "float64"},
+                                                                             {"*i64", "int64"},
+                                                                             {"*i32", "int32"},
+                                                                             {"*i16", "int16"},
+                                                                             {"*i8", "int8"},
+                                                                             {"*u8", "uint8"},
+                                                                             {"*i1", "bool"},
+                                                                             {"*fp8e4nv", "float8_e4m3fn"},
+                                                                             {"*fp8e5", "float8_e5m2"},
+                                                                             {"float*", "float32"},
+                                                                             {"double*", "float64"},
+                                                                             {"int64_t*", "int64"},
+                                                                             {"int32_t*", "int32"},
+                                                                             {"int16_t*", "int16"},
+                                                                             {"int8_t*", "int8"},
+                                                                             {"uint8_t*", "uint8"},
+                                                                             {"bool*", "bool"},
+                                                                             {"at::BFloat16*", "bfloat16"},
+                                                                             {"bfloat16*", "bfloat16"},
+                                                                             {"at::Half*", "float16"},
+                                                                             {"half*", "float16"},
+                                                                             {"c10::BFloat16*", "bfloat16"},
+                                                                             {"c10::Half*", "float16"}};
+  if (type.starts_with("const ")) type.remove_prefix(6);
+  for (const auto& [name, dtype] : kTypes) {
+    if (type == name) return dtype;
+  }
+  return {};
+}
+
 void add_once(std::vector<int>& list, int value) {
   if (std::find(list.begin(), list.end(), value) == list.end()) list.push_back(value);
 }
@@ -530,6 +565,10 @@ class WrapperReader {
       launch.buffers.push_back(named(parts[i]));
       const size_t position = parameter_position(signature, parts[i], i);
       const Use use = parameter_use(signature, position);
+      if (position < signature.parameters.size() && launch.buffers.back().size() == 1) {
+        CodeBuffer& b = buffer(launch.buffers.back()[0]);
+        if (b.dtype.empty()) b.dtype = element_type(signature.parameters[position].second);
+      }
       for (const int b : launch.buffers.back()) {
         if (use == Use::Read || use == Use::Both) add_once(launch.reads, b);
         if (use == Use::Write || use == Use::Both) add_once(launch.writes, b);
