@@ -77,6 +77,45 @@ TEST_F(Window, AClickSelectsTheNodeUnderIt) {
   EXPECT_TRUE(context_.selection().empty());
 }
 
+TEST_F(Window, BackAndForwardThroughWhatWasSelected) {
+  open("captured");
+  const auto id = [&](const char* name) {
+    for (const auto& node : context_.step_data()->nodes)
+      if (node.name == name) return node.id;
+    return trace::NodeId{0};
+  };
+  EXPECT_FALSE(context_.can_go(-1));
+  const trace::NodeId first = id("conv2d_0");
+  context_.select_node(first);
+  ASSERT_TRUE(settle(context_));
+  context_.step(1);
+  ASSERT_TRUE(settle(context_));
+  const std::string later = stage();
+  context_.select_node(id("log_softmax"));
+  ASSERT_TRUE(settle(context_));
+  EXPECT_FALSE(context_.can_go(1));
+  context_.go(-1);
+  ASSERT_TRUE(settle(context_));
+  EXPECT_EQ(stage(), later);
+  EXPECT_EQ(context_.selection().node, first);
+  context_.go(-1);
+  ASSERT_TRUE(settle(context_));
+  EXPECT_EQ(stage(), "captured");
+  EXPECT_EQ(context_.selection().node, first);
+  ASSERT_TRUE(context_.details());
+  EXPECT_EQ(context_.details()->selection.node, first);
+  context_.go(-1);
+  ASSERT_TRUE(settle(context_));
+  EXPECT_TRUE(context_.selection().empty());
+  for (int i = 0; i < 3; ++i) {
+    context_.go(1);
+    ASSERT_TRUE(settle(context_));
+  }
+  EXPECT_EQ(stage(), later);
+  EXPECT_EQ(context_.selection().node, id("log_softmax"));
+  EXPECT_FALSE(context_.can_go(1));
+}
+
 TEST_F(Window, CodeOfTheSelectionIsHighlighted) {
   open("scheduled", "mul_0");
   ASSERT_EQ(window_.code().tabs().count(), 4);

@@ -55,6 +55,11 @@ void Context::opened(const std::shared_ptr<Opened>& result) {
   compiles_ = std::move(result->compiles);
   compile_.reset();
   trace_data_.reset();
+  places_.clear();
+  place_ = 0;
+  going_ = false;
+  wanted_place_.reset();
+  emit placesChanged();
   step_.reset();
   details_.reset();
   selection_ = {};
@@ -119,6 +124,8 @@ void Context::load_compile_data(const CompileRecord& compile, const QString& sta
       emit stepChanged();
       emit selectionChanged();
       emit detailsChanged();
+      if (const auto place = std::exchange(wanted_place_, std::nullopt)) return restore(*place);
+      going_ = false;
       const Id kernel = std::exchange(wanted_kernel_, kNone);
       const KernelRecord* wanted = kernel ? compile_->kernel(kernel) : nullptr;
       const SnapshotRecord* drawn = wanted ? compile_->find(wanted->snapshot) : nullptr;
@@ -174,6 +181,8 @@ void Context::show_step(const SnapshotRecord& snapshot, const QString& node) {
 
 void Context::step_ready(const StepPtr& step, const QString& node) {
   step_ = step;
+  remember();
+  going_ = false;
   emit stepChanged();
   if (NodeId id = node.isEmpty() ? 0 : find_node(node)) return select_node(id);
   if (!selection_.empty()) load_selection();  // what it was is still selected; its place in this stage is new
@@ -222,9 +231,55 @@ NodeId Context::find_node(const QString& text) {
   return 0;
 }
 
+/// Places beyond this many are forgotten, oldest first.
+constexpr size_t kMostPlaces = 200;
+
+void Context::remember() {
+  if (going_ || !compile_ || !step_) return;
+  const Place place{compile_->compile.id, step_->snapshot.id, selection_};
+  if (!places_.empty() && places_[place_] == place) return;
+  if (!places_.empty()) places_.resize(place_ + 1);
+  places_.push_back(place);
+  if (places_.size() > kMostPlaces) places_.erase(places_.begin());
+  place_ = places_.size() - 1;
+  emit placesChanged();
+}
+
+bool Context::can_go(int by) const { return by < 0 ? place_ > 0 : place_ + 1 < places_.size(); }
+
+void Context::go(int by) {
+  if (!can_go(by) || !compile_) return;
+  place_ += static_cast<size_t>(by);
+  const Place place = places_[place_];
+  going_ = true;
+  if (compile_->compile.id != place.compile) {
+    const auto at =
+        std::find_if(compiles_.begin(), compiles_.end(), [&](const auto& c) { return c.id == place.compile; });
+    if (at == compiles_.end()) return;
+    wanted_place_ = place;
+    load_compile_data(*at, {}, {});
+  } else {
+    restore(place);
+  }
+  emit placesChanged();
+}
+
+void Context::restore(const Place& place) {
+  const SnapshotRecord* snapshot = compile_->find(place.snapshot);
+  const bool other = snapshot && (!step_ || step_->snapshot.id != place.snapshot);
+  if (place.selection != selection_) {
+    selection_ = place.selection;
+    emit selectionChanged();
+    if (!other) load_selection();
+  }
+  if (other) return show_step(*snapshot, {});
+  going_ = false;
+}
+
 void Context::select(const Selection& selection) {
   if (selection == selection_) return;
   selection_ = selection;
+  remember();
   emit selectionChanged();
   load_selection();
 }

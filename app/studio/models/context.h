@@ -8,6 +8,7 @@
 #include <QObject>
 #include <QString>
 #include <memory>
+#include <optional>
 
 #include "app/studio/models/job_queue.h"
 #include "app/studio/models/overview.h"
@@ -35,6 +36,9 @@ class Context : public QObject {
   void select_snapshot(trace::Id snapshot);
   /// The next or last stage (`by` 1 or -1), if there is one.
   void step(int by);
+  /// Back (-1) or forward (1) through what was shown and selected; nothing at the ends.
+  void go(int by);
+  bool can_go(int by) const;
   void select(const Selection& selection);
   void select_node(trace::NodeId node) { select({node, trace::kNone}); }
   void select_kernel(trace::Id kernel) { select({0, kernel}); }
@@ -70,6 +74,7 @@ class Context : public QObject {
   void markedChanged();
   void detailsChanged();
   void optionsChanged();
+  void placesChanged();
   /// A link to a line of source was followed.
   void sourceRequested(const QString& file, int line);
   /// Something went wrong; to be shown.
@@ -83,6 +88,14 @@ class Context : public QObject {
   void load_compile_data(const trace::CompileRecord& compile, const QString& stage, const QString& node);
   void show_step(const trace::SnapshotRecord& snapshot, const QString& node);
   void step_ready(const StepPtr& step, const QString& node);
+  /// What is shown and selected, to come back to.
+  struct Place {
+    trace::Id compile = trace::kNone, snapshot = trace::kNone;
+    Selection selection;
+    bool operator==(const Place&) const = default;
+  };
+  void remember();
+  void restore(const Place& place);
   void load_selection();
   void load_overview();
   trace::NodeId find_node(const QString& text);
@@ -95,6 +108,10 @@ class Context : public QObject {
   std::vector<trace::CompileRecord> compiles_;
   TraceDataPtr trace_data_;
   trace::Id wanted_kernel_ = trace::kNone;
+  std::vector<Place> places_;
+  size_t place_ = 0;    ///< index of the present one
+  bool going_ = false;  ///< a remembered place is being restored
+  std::optional<Place> wanted_place_;
   std::shared_ptr<const CompileData> compile_;
   StepPtr step_;
   DetailsPtr details_;

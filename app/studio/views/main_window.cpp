@@ -164,10 +164,25 @@ void MainWindow::build_toolbar() {
   auto* bar = addToolBar("Graph");
   bar->setObjectName("graph_bar");
   bar->setMovable(false);
+  auto* back = bar->addAction("↶");
+  auto* forward = bar->addAction("↷");
+  back->setToolTip("Back to what was selected before (Alt+←)");
+  forward->setToolTip("Forward again (Alt+→)");
+  back->setShortcut(QKeySequence("Alt+Left"));
+  forward->setShortcut(QKeySequence("Alt+Right"));
+  connect(back, &QAction::triggered, this, [this] { context_.go(-1); });
+  connect(forward, &QAction::triggered, this, [this] { context_.go(1); });
+  const auto enable = [this, back, forward] {
+    back->setEnabled(context_.can_go(-1));
+    forward->setEnabled(context_.can_go(1));
+  };
+  connect(&context_, &Context::placesChanged, this, enable);
+  enable();
+  bar->addSeparator();
   connect(bar->addAction("◀"), &QAction::triggered, this, [this] { context_.step(-1); });
   connect(bar->addAction("▶"), &QAction::triggered, this, [this] { context_.step(1); });
-  bar->actions()[0]->setToolTip("Stage before (K)");
-  bar->actions()[1]->setToolTip("Next stage (J)");
+  bar->actions().at(bar->actions().size() - 2)->setToolTip("Stage before (K)");
+  bar->actions().back()->setToolTip("Next stage (J)");
   bar->addSeparator();
   connect(bar->addAction("Fit"), &QAction::triggered, graph_, &GraphView::fit);
   toggle(bar, "Weights", "Show weights and constants", &draw::DrawOptions::parameters);
