@@ -11,11 +11,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <map>
 
 #include "app/cli/cli.h"
+#include "app/cli/interrupt.h"
 #include "app/cli/json_text.h"
+#include "app/draw/html_report.h"
 #include "core/support/error.h"
+#include "profiler/chrome_export.h"
 
 namespace strata::cli {
 namespace {
@@ -63,57 +65,31 @@ std::string graph_json(trace::Reader& reader, const trace::CompileRecord& compil
                                  {"kernels", Json{std::move(kernels)}}}});
 }
 
-/// Complete events of the Trace Event Format: one row for whole runs, one for launches.
-std::string chrome_json(trace::Reader& reader, const trace::CompileRecord& compile) {
-  std::map<trace::Id, std::string> kernels;
-  for (const trace::KernelRecord& k : reader.kernels(compile.id)) kernels[k.id] = k.name;
-  JsonArray events;
-  int64_t origin = -1;
-  const auto add = [&](const std::string& name, const std::string& category, int64_t thread, int64_t start,
-                       int64_t duration) {
-    if (origin < 0) origin = start;
-    events.push_back(Json{JsonObject{{"name", json(name)},
-                                     {"cat", json(category)},
-                                     {"ph", json("X")},
-                                     {"pid", json(0)},
-                                     {"tid", json(thread)},
-                                     {"ts", json(static_cast<double>(start - origin) / 1e3)},
-                                     {"dur", json(static_cast<double>(duration) / 1e3)}}});
-  };
-  for (const trace::RunRecord& run : reader.runs()) {
-    if (run.compile != compile.id) continue;
-    add(fmt::format("{} run {}", run.label, run.repeat), "run", 0, run.start_ns, run.duration_ns);
-    for (const trace::EventRecord& e : reader.events(run.id)) {
-      const auto kernel = kernels.find(e.kernel);
-      add(kernel == kernels.end() ? e.name : kernel->second, e.category, e.thread + 1, e.start_ns, e.duration_ns);
-    }
-  }
-  if (events.empty()) throw_user("this graph has no runs", "make the trace with `strata run --trace`");
-  return to_text(Json{JsonObject{{"displayTimeUnit", json("ns")}, {"traceEvents", Json{std::move(events)}}}});
-}
-
 std::string format_of(const ExportOptions& o) {
   if (!o.format.empty()) return o.format;
   const std::string extension = fs::path(o.output).extension().string();
   return extension.empty() ? "svg" : extension.substr(1);
 }
 
+void write_chrome(const ExportOptions& o, trace::Reader& reader) {
+  const profiler::ChromeExportResult result = profiler::write_chrome_trace(
+      reader, fs::path(o.output), {.run = trace::kNone, .progress = [](double) { return !interrupted(); }});
+  if (!result.complete) throw_user("interrupted");
+  if (result.events == 0) note("the trace has no events: there is nothing on the timeline");
+}
+
 void write_export(const ExportOptions& o) {
   const std::string format = format_of(o);
-  check_word("format", format, {"svg", "png", "pdf", "dot", "json", "chrome"});
+  check_word("format", format, {"svg", "png", "pdf", "dot", "json", "chrome", "html"});
   trace::Reader reader(o.trace);
+  if (format == "chrome") return write_chrome(o, reader);
+  if (format == "html") return draw::write_file(o.output, draw::html_report(reader, {.graph = o.address.graph}));
   const trace::CompileRecord compile = select_compile(reader, o.address);
-  std::string content;
-  if (format == "chrome") {
-    content = chrome_json(reader, compile);
-  } else {
-    const trace::SnapshotRecord snapshot = select_snapshot(reader, compile.id, o.address);
-    draw::DrawOptions options;
-    options.dark = o.dark;
-    content = format == "json" ? graph_json(reader, compile, snapshot)
-                               : draw::render(reader, snapshot.id, draw::parse_format(format), options);
-  }
-  draw::write_file(o.output, content);
+  const trace::SnapshotRecord snapshot = select_snapshot(reader, compile.id, o.address);
+  draw::DrawOptions options;
+  options.dark = o.dark;
+  draw::write_file(o.output, format == "json" ? graph_json(reader, compile, snapshot)
+                                              : draw::render(reader, snapshot.id, draw::parse_format(format), options));
 }
 
 // ------------------------------------------------------------------------------------------------------------------
@@ -168,14 +144,16 @@ void view(const ViewOptions& o) {
 }  // namespace
 
 void add_export(CLI::App& app, Invocation&) {
-  CLI::App* command = app.add_subcommand("export", "a graph as a picture, a graph or its runs as JSON");
+  CLI::App* command =
+      app.add_subcommand("export", "a graph as a picture or JSON, the timeline, or a report of everything");
   auto options = std::make_shared<ExportOptions>();
   command->add_option("TRACE", options->trace, "trace file")->required();
   add_graph_option(*command, options->address);
   add_stage_option(*command, options->address);
   command
       ->add_option("--format", options->format,
-                   "svg, png, pdf, dot, json (the graph), chrome (the runs); default: as the file is called")
+                   "svg, png, pdf, dot, json (the graph), chrome (the timeline), html (a report in one file); default: "
+                   "as the file is called")
       ->type_name("F");
   command->add_option("-o,--output", options->output, "the file to write")->type_name("FILE")->required();
   command->add_flag("--dark", options->dark, "light on dark");

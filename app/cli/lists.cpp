@@ -4,6 +4,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+#include <tuple>
+
 #include "app/cli/cli.h"
 #include "app/cli/json_text.h"
 #include "app/cli/table.h"
@@ -25,25 +29,135 @@ void say_unfinished(trace::Reader& reader) {
     note(fmt::format("'{}' is unfinished: it is being written, or its writer was killed", reader.path().string()));
 }
 
+/// What the trace says about the compiles beside their records.
+struct GraphFacts {
+  explicit GraphFacts(trace::Reader& reader) {
+    for (trace::FrameRecord& f : reader.frames()) frames[f.id] = std::move(f);
+    for (const trace::ProcessRecord& p : reader.processes()) ranks[p.id] = p.rank;
+    for (trace::GraphBreakRecord& b : reader.graph_breaks()) breaks[b.compile].push_back(std::move(b));
+    for (trace::RecompileRecord& r : reader.recompiles()) recompiles[r.compile].push_back(std::move(r));
+  }
+  std::map<trace::Id, trace::FrameRecord> frames;
+  std::map<trace::Id, std::int64_t> ranks;
+  std::map<trace::Id, std::vector<trace::GraphBreakRecord>> breaks;
+  std::map<trace::Id, std::vector<trace::RecompileRecord>> recompiles;
+};
+
+/// The beginning of a long text.
+std::string shortened_end(const std::string& text, std::size_t most) {
+  if (text.size() <= most) return text;
+  std::size_t end = most - 3;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  return text.substr(0, end) + "...";
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+std::string place(trace::Reader& reader, trace::Id stack) {
+  if (stack == trace::kNone) return "";
+  const auto locations = reader.stack(stack);
+  return locations.empty() ? "" : fmt::format("{}:{}", locations.back().file, locations.back().line);
+}
+
+Json breaks_json(trace::Reader& reader, const std::vector<trace::GraphBreakRecord>& breaks) {
+  JsonArray items;
+  for (const trace::GraphBreakRecord& b : breaks)
+    items.push_back(Json{JsonObject{{"reason", json(b.reason)},
+                                    {"kind", json(b.kind)},
+                                    {"hint", json(b.hint)},
+                                    {"line", json(place(reader, b.stack))},
+                                    {"cost_ns", json(b.cost_ns)}}});
+  return Json{std::move(items)};
+}
+
+Json recompiles_json(trace::Reader& reader, const std::vector<trace::RecompileRecord>& recompiles) {
+  JsonArray items;
+  for (const trace::RecompileRecord& r : recompiles) {
+    const auto of = reader.compile(r.of);
+    items.push_back(Json{JsonObject{{"of", json(of ? of->address : "")},
+                                    {"guard", json(r.expression)},
+                                    {"expected", json(r.expected)},
+                                    {"actual", json(r.actual)},
+                                    {"reason", json(r.reason)},
+                                    {"line", json(place(reader, r.stack))},
+                                    {"cost_ns", json(r.cost_ns)}}});
+  }
+  return Json{std::move(items)};
+}
+
+Json graph_json(trace::Reader& reader, const trace::CompileRecord& c, GraphFacts& facts, const std::string& outcome) {
+  const auto snapshots = reader.snapshots(c.id);
+  const trace::FrameRecord& frame = facts.frames[c.frame];
+  return Json{JsonObject{{"graph", json(c.address)},
+                         {"name", json(c.name)},
+                         {"outcome", json(outcome)},
+                         {"cause", json(c.cause)},
+                         {"error", json(c.error)},
+                         {"nodes", json(snapshots.empty() ? 0 : snapshots.front().node_count)},
+                         {"stages", json(snapshots.size())},
+                         {"duration_ns", json(c.duration_ns)},
+                         {"frame", json(c.frame_number)},
+                         {"compile", json(c.compile_number)},
+                         {"attempt", json(c.attempt)},
+                         {"function", json(frame.name)},
+                         {"file", json(frame.file)},
+                         {"line", json(frame.line)},
+                         {"breaks", breaks_json(reader, facts.breaks[c.id])},
+                         {"recompiles", recompiles_json(reader, facts.recompiles[c.id])}}};
+}
+
+/// Why a compile ended as it did, in a few words.
+std::string note_of(trace::Reader& reader, const trace::CompileRecord& c, GraphFacts& facts) {
+  std::vector<std::string> notes;
+  if (!c.error.empty()) notes.push_back(first_line(c.error));
+  if (const auto& recompiles = facts.recompiles[c.id]; !recompiles.empty())
+    notes.push_back("recompiled: " + first_line(recompiles.front().reason.empty() ? recompiles.front().expression
+                                                                                  : recompiles.front().reason));
+  else if (!c.cause.empty())
+    notes.push_back("recompiled: " + first_line(c.cause));
+  for (const trace::GraphBreakRecord& b : facts.breaks[c.id]) {
+    const std::string at = place(reader, b.stack);
+    notes.push_back(fmt::format("break{}: {}", at.empty() ? "" : " at " + shortened(at, 50),
+                                first_line(b.kind.empty() ? b.reason : b.kind)));
+  }
+  std::string text;
+  for (const std::string& n : notes) text += (text.empty() ? "" : "; ") + n;
+  return text;
+}
+
+/// Compiles by process and frame, in the order in which frames were first compiled.
+std::vector<trace::CompileRecord> in_tree_order(std::vector<trace::CompileRecord> compiles) {
+  std::map<std::tuple<trace::Id, std::string, std::int64_t>, std::size_t> first;
+  for (std::size_t i = 0; i < compiles.size(); ++i)
+    first.try_emplace({compiles[i].process, compiles[i].prefix, compiles[i].frame_number}, i);
+  const auto key = [&](const trace::CompileRecord& c) {
+    return std::tuple(c.process, first[{c.process, c.prefix, c.frame_number}], c.compile_number, c.attempt);
+  };
+  std::stable_sort(compiles.begin(), compiles.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
+  return compiles;
+}
+
 void list_graphs(const ListOptions& o) {
   trace::Reader reader(o.trace);
   say_unfinished(reader);
-  Table table({"graph", "name", "outcome", ">nodes", ">stages", ">time"});
+  GraphFacts facts(reader);
+  Table table({"graph", "name", "outcome", ">nodes", ">stages", ">time", "note"});
   JsonArray items;
-  for (const trace::CompileRecord& c : reader.compiles()) {
-    const auto snapshots = reader.snapshots(c.id);
-    const int64_t nodes = snapshots.empty() ? 0 : snapshots.front().node_count;
+  trace::Id frame = trace::kNone;
+  for (const trace::CompileRecord& c : in_tree_order(reader.compiles())) {
     const std::string outcome = c.outcome.empty() ? "unfinished" : c.outcome;
-    table.row({c.address, c.name, outcome, std::to_string(nodes), std::to_string(snapshots.size()),
-               time_text(static_cast<double>(c.duration_ns))});
-    items.push_back(Json{JsonObject{{"graph", json(c.address)},
-                                    {"name", json(c.name)},
-                                    {"outcome", json(outcome)},
-                                    {"cause", json(c.cause)},
-                                    {"error", json(c.error)},
-                                    {"nodes", json(nodes)},
-                                    {"stages", json(snapshots.size())},
-                                    {"duration_ns", json(c.duration_ns)}}});
+    items.push_back(graph_json(reader, c, facts, outcome));
+    const bool in_frame = c.frame != trace::kNone && facts.frames.contains(c.frame);
+    if (in_frame && c.frame != frame) {
+      const trace::FrameRecord& f = facts.frames[c.frame];
+      table.row({fmt::format("{}frame {}", c.prefix, f.number), f.name, "", "", "", "",
+                 f.file.empty() ? "" : fmt::format("{}:{}", shortened(f.file, 60), f.line)});
+    }
+    frame = c.frame;
+    const auto snapshots = reader.snapshots(c.id);
+    table.row({(in_frame ? "  " : "") + c.address, in_frame ? "" : c.name, outcome,
+               std::to_string(snapshots.empty() ? 0 : snapshots.front().node_count), std::to_string(snapshots.size()),
+               time_text(static_cast<double>(c.duration_ns)), shortened_end(note_of(reader, c, facts), 160)});
   }
   print(o.json ? to_text(Json{std::move(items)}) : table.text());
 }

@@ -3,8 +3,11 @@
 /// `strata show`: any stage of a graph, one node of it, or one kernel, as text.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "app/cli/cli.h"
 #include "app/cli/table.h"
@@ -57,14 +60,61 @@ std::string artifacts_text(trace::Reader& reader, const trace::Owner& owner) {
   return text;
 }
 
-std::string sources_text(trace::Reader& reader) {
+/// What stands on the lines of the sources.
+using LineMarks = std::map<std::pair<std::string, std::int64_t>, std::vector<std::string>>;
+
+void add_mark(trace::Reader& reader, LineMarks& marks, trace::Id stack, const std::string& text) {
+  if (stack == trace::kNone) return;
+  const auto locations = reader.stack(stack);
+  if (locations.empty()) return;
+  auto& list = marks[{locations.back().file, locations.back().line}];
+  if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+/// Breaks and recompiles of all graphs, guards of this one.
+LineMarks line_marks(trace::Reader& reader, trace::Id compile) {
+  LineMarks marks;
+  const auto address = [&](trace::Id id) {
+    const auto c = reader.compile(id);
+    return c ? " (graph " + c->address + ")" : std::string();
+  };
+  for (const trace::GraphBreakRecord& b : reader.graph_breaks())
+    add_mark(reader, marks, b.stack,
+             fmt::format("graph break{}: {}", address(b.compile), first_line(b.kind.empty() ? b.reason : b.kind)));
+  for (const trace::RecompileRecord& r : reader.recompiles())
+    add_mark(
+        reader, marks, r.stack,
+        fmt::format("recompile{}: {}", address(r.compile), first_line(r.reason.empty() ? r.expression : r.reason)));
+  std::map<trace::Id, std::vector<const trace::GuardRecord*>> by_stack;
+  const auto guards = reader.guards(compile);
+  for (const trace::GuardRecord& g : guards) by_stack[g.stack].push_back(&g);
+  for (const auto& [stack, list] : by_stack)
+    for (std::size_t i = 0; i < list.size() && i < 5; ++i)
+      add_mark(reader, marks, stack,
+               i == 4 && list.size() > 5 ? fmt::format("... {} more guards", list.size() - 4)
+                                         : fmt::format("guard {}: {}", list[i]->kind, first_line(list[i]->expression)));
+  return marks;
+}
+
+std::string sources_text(trace::Reader& reader, trace::Id compile) {
+  const LineMarks marks = line_marks(reader, compile);
   std::string text;
+  const auto marks_of = [&](const std::string& path, std::int64_t number) {
+    const auto found = marks.find({path, number});
+    if (found == marks.end()) return;
+    for (const std::string& mark : found->second) text += fmt::format("        ^ {}\n", mark);
+  };
   for (const trace::SourceFileRecord& f : reader.source_files()) {
     const auto file = reader.source_file(f.path);
     if (!file) continue;
     text += fmt::format("# {}{}\n", file->path, file->excerpt ? " (the lines that are known)" : "");
     text += file->text;
-    for (const auto& line : file->lines) text += fmt::format("{:6}  {}\n", line.number, line.text);
+    for (const auto& line : file->lines) {
+      text += fmt::format("{:6}  {}\n", line.number, line.text);
+      marks_of(file->path, line.number);
+    }
     text += '\n';
   }
   return text;
@@ -95,25 +145,54 @@ trace::NodeRecord find_node(trace::Reader& reader, trace::Id snapshot, const std
   throw_user(fmt::format("this stage has no node '{}'", name), suggest(name, names));
 }
 
+/// Kernels with what was measured of them.
+std::string kernels_of_node(trace::Reader& reader, const trace::Results& results) {
+  std::map<trace::Id, std::pair<std::int64_t, std::int64_t>> measured;
+  if (!results.kernels.empty())
+    for (const trace::RunRecord& run : reader.runs())
+      for (const trace::EventSum& sum : reader.event_sums(run.id)) {
+        measured[sum.kernel].first += sum.count;
+        measured[sum.kernel].second += sum.total_ns;
+      }
+  std::string text;
+  for (const trace::KernelRecord& k : results.kernels) {
+    std::vector<std::string> launches;
+    for (const trace::LaunchRecord& l : results.launches)
+      if (l.kernel == k.id) launches.push_back(fmt::format("{}", l.ordinal));
+    text +=
+        fmt::format("  kernel {}{}{}", k.name, k.library.empty() ? "" : ": " + k.library, k.exact ? "" : ", inferred");
+    if (!launches.empty()) text += fmt::format(", launch {}", fmt::join(launches, ", "));
+    const auto [count, ns] = measured[k.id];
+    text += count > 0 ? fmt::format(", {} in {} runs of it\n", time_text(static_cast<double>(ns)), count)
+                      : ", not measured\n";
+  }
+  return text;
+}
+
 std::string node_text(trace::Reader& reader, trace::Id compile, const trace::NodeRecord& n) {
   std::string text = fmt::format("{} (id {}): {} {}({}) : {}\n", n.name, n.id, n.op, n.target, n.args, n.type);
   if (!n.module.empty()) text += fmt::format("module: {}\n", n.module);
   if (const auto pass = reader.pass(n.maker)) text += fmt::format("made by: {}\n", pass->name);
   if (n.stack != trace::kNone) text += "source:\n" + stack_text(reader, n.stack);
+  const trace::Origins origins = reader.origins(compile, n.id);
   text += "made from:\n";
-  for (const trace::OriginStep& s : reader.origins(compile, n.id).ancestors)
+  for (const trace::OriginStep& s : origins.ancestors)
     if (s.depth > 0)
       text += fmt::format("  {}{} (id {}), {}{}{}\n", std::string(static_cast<size_t>(s.depth) * 2 - 2, ' '),
                           s.node.name, s.node.id, s.edge.kind, s.edge.rule.empty() ? "" : " by " + s.edge.rule,
                           s.edge.exact ? "" : ", inferred");
+  if (n.stack == trace::kNone && !origins.locations.empty()) {
+    text += "lines it comes from:\n";
+    for (const trace::SourceLocation& l : origins.locations)
+      text += fmt::format("  {}:{}: {}\n", l.file, l.line, l.text);
+  }
   const trace::Results results = reader.results(compile, n.id, 0);
   text += "became:\n";
   for (const trace::OriginStep& s : results.descendants)
     if (s.depth > 0)
       text += fmt::format("  {}{} (id {}), {}\n", std::string(static_cast<size_t>(s.depth) * 2 - 2, ' '), s.node.name,
                           s.node.id, s.edge.kind);
-  for (const trace::KernelRecord& k : results.kernels)
-    text += fmt::format("  kernel {}{}\n", k.name, k.library.empty() ? "" : ": " + k.library);
+  text += kernels_of_node(reader, results);
   for (const trace::RemovalRecord& r : results.removals) {
     const auto pass = reader.pass(r.pass);
     text += fmt::format("  removed (id {}) by {}: {}{}\n", r.node, pass ? pass->name : "a pass", r.rule,
@@ -151,7 +230,7 @@ std::string shown(const ShowOptions& o) {
                ? artifacts_text(reader, {trace::OwnerKind::Snapshot, snapshot.id, compile.id})
                : graph_text(reader, snapshot, o.style);
   }
-  return stage == "source" ? sources_text(reader) : runs_text(reader, compile.id);
+  return stage == "source" ? sources_text(reader, compile.id) : runs_text(reader, compile.id);
 }
 
 }  // namespace

@@ -1,0 +1,25 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// A report of a trace as one HTML file: nothing is loaded from elsewhere, no scripts.
+
+#include <cstddef>
+#include <string>
+
+#include "core/trace/reader.h"
+
+namespace strata::draw {
+
+struct HtmlOptions {
+  std::string graph;              ///< only this compile; empty: all
+  std::size_t max_rows = 300;     ///< of one table; what is left out is counted
+  std::size_t max_nodes = 400;    ///< larger graphs are not drawn
+  std::size_t max_pictures = 60;  ///< graphs that are drawn
+};
+
+/// The whole document: summary, graph breaks and recompiles with their lines, graphs with pictures of what was fused,
+/// where the time went, sources with marks, problems of the import. An unknown graph is a user Error.
+std::string html_report(trace::Reader& reader, const HtmlOptions& options = {});
+
+}  // namespace strata::draw
