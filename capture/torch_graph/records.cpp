@@ -256,7 +256,7 @@ class Decoder {
     if (const auto found = forms_.find(path); found != forms_.end()) form = std::move(found->second);
     graph.name = form.name;
     graph.extra = std::move(form.graph);
-    std::unordered_map<std::string_view, Node*> names;
+    FxNames names;
     if (const auto found = groups_.find(path); found != groups_.end()) {
       for (const trace::NodeRecord* r : found->second) add(graph, *r, path.size(), names, form);
     }
@@ -267,8 +267,7 @@ class Decoder {
     return graph;
   }
 
-  void add(Graph& graph, const trace::NodeRecord& r, size_t prefix, std::unordered_map<std::string_view, Node*>& names,
-           Form& form) {
+  void add(Graph& graph, const trace::NodeRecord& r, size_t prefix, FxNames& names, Form& form) {
     auto node = std::make_unique<Node>();
     const std::optional<NodeKind> kind = kind_of(r.op);
     if (!kind || r.id <= 0 || r.name.size() <= prefix) fail(fmt::format("node '{}' has the opcode '{}'", r.name, r.op));

@@ -228,6 +228,14 @@ std::string_view Lexer::take_rest_of_line() {
   return text_.substr(start, end - start);
 }
 
+void Lexer::seek(size_t line_start, size_t line) {
+  depth_ = 0;
+  at_ = line_start_ = line_start;
+  line_ = line;
+  token_.kind = TokenKind::End;
+  lex();
+}
+
 std::vector<Comment> Lexer::take_comments() { return std::exchange(comments_, {}); }
 
 std::string one_line(std::string_view source) {

@@ -57,6 +57,8 @@ class Lexer {
   std::string_view take_size();
   /// Takes raw text up to the end of the line; the next token is the line end.
   std::string_view take_rest_of_line();
+  /// Goes on at the start of a line, outside of brackets.
+  void seek(size_t line_start, size_t line);
   /// Everything from the next token on.
   std::string_view rest() const { return text_.substr(token_.offset); }
   /// Comments passed since the last call.

@@ -93,7 +93,7 @@ class ListingReader {
     read_type(*node, at > colon + 3 ? strip(line.substr(colon + 3, at - colon - 3)) : std::string_view());
     read_arguments(*node, strip(line.substr(target_end + 1)));
     if (node->kind == NodeKind::Call) node->op = find_op(node->target);
-    scope_.nodes[reference] = graph_.add(std::move(node));
+    scope_.nodes.emplace(reference, graph_.add(std::move(node)));
   }
 
   static void set_target(Node& node, const std::string& target) {
@@ -175,7 +175,7 @@ class ListingReader {
     const bool unmarked = value.find('%') == std::string_view::npos;
     Scope plain;
     if (unmarked) {
-      for (const auto& [reference, node] : scope_.nodes) plain.nodes.emplace(reference.substr(1), node);
+      for (const FxNames::Entry& e : scope_.nodes.entries()) plain.nodes.emplace(e.name.substr(1), e.node);
     }
     Lexer lexer = lexer_at(value);
     Argument returned = to_argument(parse_expr(lexer), unmarked ? plain : scope_, lexer);

@@ -4,7 +4,9 @@
 
 /// FX style: a graph as PyTorch's `print_readable` shows it.
 
+#include <span>
 #include <string>
+#include <vector>
 
 #include "core/ir/graph.h"
 
@@ -49,7 +51,14 @@ bool has_ops_prefix(std::string_view target);
 /// `File: a.py:3 in f, code: ...` as a comment line.
 std::string source_comment(const SourceStack& source);
 /// What FX prints as clean-up after each node: the nodes that it uses last, and itself if it has no user.
-std::vector<std::vector<const Node*>> last_uses(const Graph& graph);
+struct LastUses {
+  std::span<const Node* const> of(size_t position) const {
+    return {nodes.data() + first[position], first[position + 1] - first[position]};
+  }
+  std::vector<const Node*> nodes;
+  std::vector<size_t> first;  ///< in `nodes`, by position in the graph, and the end
+};
+LastUses last_uses(const Graph& graph);
 }  // namespace fx
 
 }  // namespace strata

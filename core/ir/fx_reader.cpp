@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/ir/fx_line.h"
 #include "core/ir/fx_listing.h"
 #include "core/ir/fx_printer.h"
 #include "core/ir/fx_values.h"
@@ -138,7 +139,7 @@ class ClassReader {
   }
 
   void define(std::string_view name, Node* node, const Token& at) {
-    if (!scope_.nodes.emplace(name, node).second) lexer_.fail_at(at, "a new name");
+    if (!scope_.nodes.emplace(name, node)) lexer_.fail_at(at, "a new name");
   }
   void check_new(std::string_view name, const Token& at) const {
     if (scope_.nodes.contains(name) || graph_.find(name)) lexer_.fail_at(at, "a new name");
@@ -202,11 +203,71 @@ class ClassReader {
       }
       if (here <= column) break;
       if (++statements > kFxMaxStatements) lexer_.fail("at most " + std::to_string(kFxMaxStatements) + " statements");
-      read_line();
+      if (!read_plain_lines(first, column, statements)) read_line();
     }
     finish_inputs();
     if (!comments_.empty()) graph_.extra["fx.trailer"] = joined(std::exchange(comments_, {}));
     finish_clean_ups();
+  }
+
+  /// Statements of the usual form, as many as follow each other. False if the next one is none.
+  bool read_plain_lines(const Token& first, long column, size_t& statements) {
+    if (!inputs_done_ || in_place_.node || graph_.output_node()) return false;
+    const std::string_view text = lexer_.text();
+    size_t start = first.offset, line = first.line, line_start = start;
+    for (; start != std::string_view::npos; start = next_statement(line_.end, column, line, line_start)) {
+      if (statements > kFxMaxStatements || !read_line_statement(text, start, scope_.nodes, callees_, line_)) break;
+      if (graph_.find(line_.name)) break;
+      add_line();
+      ++statements;
+    }
+    if (line_start == first.offset) return false;
+    lexer_.seek(line_start, line);
+    return true;
+  }
+
+  /// Where the next statement starts behind the line that ends at `end`; comments on the way are kept. npos where
+  /// something else comes, at the line that then starts at `line_start`.
+  size_t next_statement(size_t end, long column, size_t& line, size_t& line_start) {
+    const std::string_view text = lexer_.text();
+    while (true) {
+      line_start = std::min(end + 1, text.size());
+      ++line;
+      const size_t start = text.find_first_not_of(' ', line_start);
+      if (start == std::string_view::npos) return start;
+      if (text[start] == '#') {
+        end = std::min(text.find('\n', start), text.size());
+        comments_.emplace_back(strip(text.substr(start, end - start)));
+      } else if (text[start] == '\n') {
+        end = start;
+      } else {
+        return static_cast<long>(start - line_start) > column ? start : std::string_view::npos;
+      }
+    }
+  }
+
+  void add_line() {
+    std::unique_ptr<Node> node = std::move(line_.node);
+    node->name = line_.name;
+    if (line_.annotated) node->type = type_of(line_.annotation);
+    take_source(*node);
+    last_ = graph_.add(std::move(node));
+    if (!line_.cleaned_up.empty()) line_clean_ups_.push_back({last_, cleaned_.size(), line_.cleaned_up.size()});
+    for (FxNames::Entry* entry : line_.cleaned_up) {
+      cleaned_.push_back(entry ? entry->node : last_);
+      if (entry) entry->dead = true;
+    }
+    const bool dead = !line_.cleaned_up.empty() &&
+                      std::find(line_.cleaned_up.begin(), line_.cleaned_up.end(), nullptr) != line_.cleaned_up.end();
+    scope_.nodes.emplace(line_.name, last_);
+    if (dead) scope_.nodes.find(line_.name)->dead = true;
+  }
+
+  /// A graph has few types: each annotation is parsed once.
+  const Type& type_of(std::string_view annotation) {
+    const auto found = types_.find(annotation);
+    if (found != types_.end()) return found->second;
+    return types_.emplace(annotation, parse_fx_type(graph_.env(), annotation)).first->second;
   }
 
   void keep_comments() {
@@ -332,16 +393,20 @@ class ClassReader {
     finish_in_place();
     finish_inputs_for(targets);
     for (const Expr& t : targets) {
-      if (t.kind != Expr::Kind::Name || !scope_.nodes.contains(t.text)) return false;
-      if (scope_.dead.contains(t.text)) lexer_.fail_at(t.first, "a name that is still in use");
+      const FxNames::Entry* entry = t.kind == Expr::Kind::Name ? scope_.nodes.find(t.text) : nullptr;
+      if (!entry) return false;
+      if (entry->dead) lexer_.fail_at(t.first, "a name that is still in use");
     }
     std::string names;
     for (const Expr& t : targets) {
-      scope_.dead.insert(t.text);
+      scope_.nodes.find(t.text)->dead = true;
       names += (names.empty() ? "" : " = ") + std::string(t.text);
     }
     if (!last_) return true;
-    std::string& all = clean_ups_[last_];
+    const auto [it, fresh] = clean_ups_.try_emplace(last_);
+    std::string& all = it->second;
+    if (fresh && !line_clean_ups_.empty() && line_clean_ups_.back().node == last_)
+      all = names_of(line_clean_ups_.back());
     all += (all.empty() ? "" : " = None;  ") + names;
     return true;
   }
@@ -421,6 +486,9 @@ class ClassReader {
 
   /// The comments before a node say where it comes from; what the printer would not print by itself is kept.
   void take_source(Node& node) {
+    node.meta.source = source_;
+    node.meta.role = role_;
+    if (comments_.empty() && in_step_) return;
     const std::vector<std::string> comments = std::exchange(comments_, {});
     for (const std::string& c : comments) {
       if (std::optional<SourceLocation> place = parse_source_comment(c)) {
@@ -436,6 +504,7 @@ class ClassReader {
     const std::string expected = source_comment(source_);
     const std::string printed = expected != last_comment_ ? expected : "";
     last_comment_ = expected;
+    in_step_ = true;
     if (joined(comments) != printed) node.meta.extra["fx.comment"] = joined(comments);
   }
 
@@ -568,16 +637,37 @@ class ClassReader {
 
   /// Clean-ups that the printer would not print by itself are kept.
   void finish_clean_ups() {
-    const auto uses = last_uses(graph_);
+    const LastUses uses = last_uses(graph_);
+    size_t next = 0;
     for (size_t i = 0; i < graph_.size(); ++i) {
       Node& node = *graph_.nodes()[i];
+      const bool plain = next < line_clean_ups_.size() && line_clean_ups_[next].node == &node;
+      const LineCleanUp* line = plain ? &line_clean_ups_[next++] : nullptr;
       if (node.kind == NodeKind::Placeholder || node.kind == NodeKind::Output) continue;
-      std::string expected;
-      for (const Node* used : uses[i]) expected += (expected.empty() ? "" : " = ") + used->name;
-      auto it = clean_ups_.find(&node);
-      const std::string found = it == clean_ups_.end() ? "" : it->second;
-      if (found != expected) node.meta.extra["fx.clean_up"] = found;
+      const auto expected = uses.of(i);
+      const auto it = clean_ups_.find(&node);
+      if (it == clean_ups_.end()) {
+        const size_t count = line ? line->count : 0;
+        const bool same = std::equal(expected.begin(), expected.end(), cleaned_.begin() + (line ? line->first : 0),
+                                     cleaned_.begin() + (line ? line->first : 0) + count);
+        if (!same) node.meta.extra["fx.clean_up"] = line ? names_of(*line) : "";
+        continue;
+      }
+      std::string names;
+      for (const Node* used : expected) names += (names.empty() ? "" : " = ") + used->name;
+      if (it->second != names) node.meta.extra["fx.clean_up"] = it->second;
     }
+  }
+
+  /// Clean-ups of a line that was read at once: `count` nodes of `cleaned_`.
+  struct LineCleanUp {
+    const Node* node;
+    size_t first, count;
+  };
+  std::string names_of(const LineCleanUp& line) const {
+    std::string names;
+    for (size_t k = 0; k < line.count; ++k) names += (k ? " = " : "") + cleaned_[line.first + k]->name;
+    return names;
   }
 
   Lexer& lexer_;
@@ -595,6 +685,12 @@ class ClassReader {
   SourceStack source_;
   Role role_ = Role::Forward;
   std::string last_comment_;
+  bool in_step_ = false;  // a node without comments of its own needs none
+  LineStatement line_;
+  Callees callees_;
+  std::unordered_map<std::string_view, Type> types_;
+  std::vector<LineCleanUp> line_clean_ups_;  // in order of the nodes
+  std::vector<const Node*> cleaned_;
 };
 
 /// Line ends as LF, terminal colours gone.
@@ -672,7 +768,7 @@ void set_call_target(Node& node, const std::string& dotted) {
 
 }  // namespace fx
 
-void parse_fx_arguments(Node& node, std::string_view text, const std::unordered_map<std::string_view, Node*>& names) {
+void parse_fx_arguments(Node& node, std::string_view text, const FxNames& names) {
   fx::Lexer lexer(text, "arguments of '" + node.name + "'");
   lexer.ignore_newlines();
   fx::Scope scope;

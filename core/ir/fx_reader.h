@@ -21,8 +21,8 @@
 
 #include <memory>
 #include <string_view>
-#include <unordered_map>
 
+#include "core/ir/fx_names.h"
 #include "core/ir/graph.h"
 
 namespace strata {
@@ -36,7 +36,7 @@ Graph parse_fx(std::string_view text, std::shared_ptr<ShapeEnv> env = nullptr, s
 
 /// Sets the arguments of `node` from what stands between the brackets of its call: `x, 2, dtype = torch.float32`.
 /// `names` are the nodes that it may refer to. Throws a user Error for text that is no list of arguments.
-void parse_fx_arguments(Node& node, std::string_view text, const std::unordered_map<std::string_view, Node*>& names);
+void parse_fx_arguments(Node& node, std::string_view text, const FxNames& names);
 
 /// An annotation: `f32[8, s77][s77, 1]cuda:0`, `Sym(s77)`; other text gives Kind::Other, empty text Unknown. `text` is
 /// kept where to_string would print something else. Never throws for malformed text.

@@ -101,10 +101,10 @@ Argument attribute(const Expr& e) {
 }  // namespace
 
 Node* Scope::find(std::string_view name, const Lexer& lexer, const Token& at) const {
-  auto it = nodes.find(name);
-  if (it == nodes.end()) return nullptr;
-  if (dead.contains(name)) lexer.fail_at(at, "a name that is still in use (this one was set to None before)");
-  return it->second;
+  const FxNames::Entry* entry = nodes.find(name);
+  if (!entry) return nullptr;
+  if (entry->dead) lexer.fail_at(at, "a name that is still in use (this one was set to None before)");
+  return entry->node;
 }
 
 Argument to_argument(const Expr& e, const Scope& scope, const Lexer& lexer) {

@@ -7,18 +7,16 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <unordered_set>
 
 #include "core/ir/fx_expr.h"
+#include "core/ir/fx_names.h"
 #include "core/ir/graph.h"
 
 namespace strata::fx {
 
 /// The names of one class.
 struct Scope {
-  std::unordered_map<std::string_view, Node*> nodes;  // by a view of the text
-  std::unordered_set<std::string_view> dead;          // cleaned up
+  FxNames nodes;
 
   /// The node of that name, or null. Throws a user Error after its clean-up.
   Node* find(std::string_view name, const Lexer& lexer, const Token& at) const;
