@@ -86,8 +86,8 @@ class LogImport {
     std::unique_ptr<EventText> event;
   };
   struct ProcessState {
-    trace::Id id = trace::kNone, track = trace::kNone;
-    std::vector<OpenSpan> open;
+    trace::Id id = trace::kNone, track = trace::kNone, worker_track = trace::kNone;
+    std::map<int, std::vector<OpenSpan>> open;  ///< by compile
   };
 
   // log_import.cpp: what the log is about, the loop, the end.
@@ -122,7 +122,9 @@ class LogImport {
   void keep(std::size_t i, const PreparedRecord& prepared);
   void write_tensors(AttemptState& attempt);
   void write_expressions(AttemptState& attempt);
+  bool resumes(const BreakState& b, std::size_t compile) const;
   void finish_breaks();
+  std::vector<std::string> restart_reasons(std::size_t compile) const;
   void finish_recompiles();
   void finish_restarts();
 
@@ -139,6 +141,7 @@ class LogImport {
   void add_event(ProcessState& process, std::size_t record, EventText& event, std::string_view phase,
                  std::int64_t duration_ns);
   void note_span(std::size_t record, const EventText& event, std::int64_t duration_ns);
+  trace::Id track_of(ProcessState& process, std::size_t record);
   void flush_events();
   void finish_events();
 
@@ -147,6 +150,9 @@ class LogImport {
   const LogPlace& place(std::size_t i) const { return structure_.places[i]; }
   CompileState* compile_of(std::size_t i);
   AttemptState* attempt_of(std::size_t i);
+  const AttemptState& attempt_of(int compile, int attempt) const {
+    return compiles_[static_cast<std::size_t>(compile)].attempts[static_cast<std::size_t>(attempt)];
+  }
   trace::Id compile_id_of(std::size_t i);
   ProcessState& process_of(std::int64_t ident);
   trace::Owner owner_of(std::size_t i);

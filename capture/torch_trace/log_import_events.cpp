@@ -1,8 +1,9 @@
 // Copyright 2026 The Strata Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The compile-time timeline. B and E pair by nesting within a process: an E ends the innermost open span of its name,
-// spans inside it that were never ended stay without an end.
+// The compile-time timeline. B and E pair by nesting within a compile: an E ends the innermost open span of its name.
+// Events of no compile are those of worker threads, which run beside each other: spans that are open inside another
+// one may end after it, so they are left open.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,8 +31,9 @@ void LogImport::take_event(std::size_t i, PreparedRecord& prepared) {
     return;
   }
   ProcessState& process = process_of(record(i).head.ident);
-  if (event->phase == "B" && process.open.size() < kDeepest) {
-    process.open.push_back({i, std::move(event)});
+  auto& open = process.open[place(i).compile];
+  if (event->phase == "B" && open.size() < kDeepest) {
+    open.push_back({i, std::move(event)});
   } else if (event->phase == "E") {
     end_span(process, i, std::move(event));
   } else {
@@ -40,17 +42,15 @@ void LogImport::take_event(std::size_t i, PreparedRecord& prepared) {
 }
 
 void LogImport::end_span(ProcessState& process, std::size_t i, std::unique_ptr<EventText> event) {
-  auto& open = process.open;
+  auto& open = process.open[place(i).compile];
   const auto begin =
       std::find_if(open.rbegin(), open.rend(), [&](const auto& o) { return o.event->name == event->name; });
   if (begin == open.rend()) {
     add_event(process, i, *event, "E", 0);
     return;
   }
-  const std::size_t at = static_cast<std::size_t>(open.rend() - begin) - 1;
-  for (std::size_t k = at + 1; k < open.size(); ++k) add_event(process, open[k].record, *open[k].event, "B", -1);
-  OpenSpan span = std::move(open[at]);
-  open.resize(at);
+  const OpenSpan span = std::move(*begin);
+  open.erase(std::next(begin).base());
   const std::int64_t duration = std::max<std::int64_t>(event->start_ns - span.event->start_ns, 0);
   note_span(span.record, *span.event, duration);
   // The end repeats what the beginning says, and adds what was measured.
@@ -59,6 +59,21 @@ void LogImport::end_span(ProcessState& process, std::size_t i, std::unique_ptr<E
     span.event->all_args = std::move(event->all_args);
   }
   add_event(process, span.record, *span.event, "", duration);
+}
+
+trace::Id LogImport::track_of(ProcessState& process, std::size_t i) {
+  const bool worker = place(i).compile < 0;
+  trace::Id& id = worker ? process.worker_track : process.track;
+  if (id == trace::kNone) {
+    trace::TrackRecord track;
+    track.process = process.id;
+    track.pid = fmt::format("{}", pid_of(record(i).head.ident));
+    track.tid = worker ? "1" : "0";
+    track.name = worker ? "compile workers" : "compile";
+    track.sort = worker;
+    id = writer().add(track);
+  }
+  return id;
 }
 
 void LogImport::add_event(ProcessState& process, std::size_t i, EventText& event, std::string_view phase,
@@ -70,14 +85,6 @@ void LogImport::add_event(ProcessState& process, std::size_t i, EventText& event
     run_.start_ns = event.start_ns;
     run_.id = writer().add(run_);
   }
-  if (process.track == trace::kNone) {
-    trace::TrackRecord track;
-    track.process = process.id;
-    track.pid = fmt::format("{}", pid_of(record(i).head.ident));
-    track.tid = "0";
-    track.name = "compile";
-    process.track = writer().add(track);
-  }
   trace::EventRecord e;
   e.run = run_.id;
   e.name = std::move(event.name);
@@ -86,7 +93,7 @@ void LogImport::add_event(ProcessState& process, std::size_t i, EventText& event
   e.start_ns = event.start_ns;
   e.duration_ns = duration_ns;
   e.args = std::move(event.args);
-  e.track = process.track;
+  e.track = track_of(process, i);
   e.compile = compile_id_of(i);
   e.phase = phase;
   run_.start_ns = std::min(run_.start_ns, e.start_ns);
@@ -115,7 +122,9 @@ void LogImport::flush_events() {
 
 void LogImport::finish_events() {
   for (auto& [pid, process] : processes_) {
-    for (OpenSpan& span : process.open) add_event(process, span.record, *span.event, "B", -1);
+    for (auto& [compile, spans] : process.open) {
+      for (OpenSpan& span : spans) add_event(process, span.record, *span.event, "B", -1);
+    }
     process.open.clear();
   }
   flush_events();

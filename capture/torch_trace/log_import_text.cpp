@@ -147,41 +147,43 @@ void LogImport::take_break(std::size_t i, const PreparedRecord& prepared) {
   breaks_.push_back(std::move(state));
 }
 
-// A break costs the attempt that it ended, if that was started over, and the first compile of the function that
-// resumes behind it: `torch_dynamo_resume_in_f_at_12` for a break in `f` at line 12. Each such compile counts once.
+// Whether compile `c` is the first one of a function that resumes behind the break: `torch_dynamo_resume_in_f_at_12`
+// for a break in `f` at line 12.
+bool LogImport::resumes(const BreakState& b, std::size_t c) const {
+  const auto at = resumed_at(compiles_[c].function);
+  if (!at || compiles_[c].process != b.record.process || structure_.compiles[c].compile.value_or(0) != 0) return false;
+  if (b.compile < 0 || static_cast<std::size_t>(b.compile) >= c) return false;
+  const std::string& broken = compiles_[static_cast<std::size_t>(b.compile)].function;
+  const auto outer = resumed_at(broken);
+  if (at->first != (outer ? outer->first : broken)) return false;
+  if (b.line == at->second) return true;
+  return std::any_of(b.stack.begin(), b.stack.end(), [&](const auto& l) { return l.line == at->second; });
+}
+
+// A break costs the attempt that it ended, if that was started over, and the first compile of each function that
+// resumes behind it (a branch has two). Such a compile is put down to the last break before it that fits.
 void LogImport::finish_breaks() {
-  std::vector<bool> used(compiles_.size());
-  const auto resumes = [&](const BreakState& b, std::size_t c) {
-    const CompileState& state = compiles_[c];
-    const auto at = resumed_at(state.function);
-    if (!at || used[c] || state.process != b.record.process || structure_.compiles[c].compile.value_or(0) != 0)
-      return false;
-    if (b.compile < 0 || static_cast<std::size_t>(b.compile) >= c) return false;
-    const std::string& broken = compiles_[static_cast<std::size_t>(b.compile)].function;
-    const auto outer = resumed_at(broken);
-    if (at->first != (outer ? outer->first : broken)) return false;
-    if (b.line == at->second) return true;
-    return std::any_of(b.stack.begin(), b.stack.end(), [&](const auto& l) { return l.line == at->second; });
+  std::vector<std::int64_t> costs(breaks_.size(), -1);
+  const auto add = [&](std::size_t b, std::int64_t ns) {
+    if (ns >= 0) costs[b] = std::max<std::int64_t>(costs[b], 0) + ns;
   };
-  for (BreakState& b : breaks_) {
-    std::int64_t cost = -1;
-    const auto add = [&](std::int64_t ns) {
-      if (ns >= 0) cost = std::max<std::int64_t>(cost, 0) + ns;
-    };
-    if (b.compile >= 0) {
-      const AttemptState& attempt =
-          compiles_[static_cast<std::size_t>(b.compile)].attempts[static_cast<std::size_t>(b.attempt)];
-      if (attempt.record.outcome == "restarted") add(attempt.record.duration_ns);
-    }
-    for (std::size_t c = 0; c < compiles_.size(); ++c) {
-      if (!resumes(b, c)) continue;
-      used[c] = true;
-      add(total_ns(compiles_[c]));
+  for (std::size_t b = 0; b < breaks_.size(); ++b) {
+    if (breaks_[b].compile < 0) continue;
+    const trace::CompileRecord& attempt = attempt_of(breaks_[b].compile, breaks_[b].attempt).record;
+    if (attempt.outcome == "restarted") add(b, attempt.duration_ns);
+  }
+  for (std::size_t c = 0; c < compiles_.size(); ++c) {
+    if (!compiles_[c].function.starts_with("torch_dynamo_resume_in_")) continue;
+    for (std::size_t b = breaks_.size(); b-- > 0;) {
+      if (!resumes(breaks_[b], c)) continue;
+      add(b, total_ns(compiles_[c]));
       break;
     }
-    if (cost < 0) continue;
-    b.record.cost_ns = cost;
-    writer().update(b.record);
+  }
+  for (std::size_t b = 0; b < breaks_.size(); ++b) {
+    if (costs[b] < 0) continue;
+    breaks_[b].record.cost_ns = costs[b];
+    writer().update(breaks_[b].record);
   }
 }
 
@@ -226,20 +228,46 @@ void LogImport::finish_recompiles() {
   }
 }
 
+// Why each attempt of a compile but the last was given up. The log lists the reasons in no order: those that a graph
+// break of an attempt has in its own words are its reason, the others are taken one by one.
+std::vector<std::string> LogImport::restart_reasons(std::size_t c) const {
+  const CompileState& state = compiles_[c];
+  std::vector<std::string> reasons(state.attempts.size()), rest;
+  if (state.metrics) rest = state.metrics->restarts;
+  for (const BreakState& b : breaks_) {
+    if (b.compile != static_cast<int>(c)) continue;
+    const auto own = std::find_if(rest.begin(), rest.end(), [&](const std::string& r) {
+      return !b.record.reason.empty() && first_line(r).starts_with(b.record.reason);
+    });
+    std::string& reason = reasons[static_cast<std::size_t>(b.attempt)];
+    if (!reason.empty()) continue;
+    reason = own == rest.end() ? b.record.reason : *own;
+    if (own != rest.end()) rest.erase(own);
+  }
+  auto next = rest.begin();
+  for (std::size_t a = 0; a + 1 < reasons.size(); ++a) {
+    if (reasons[a].empty() && next != rest.end()) reasons[a] = *next++;
+  }
+  return reasons;
+}
+
 void LogImport::finish_restarts() {
-  for (const CompileState& state : compiles_) {
+  for (std::size_t c = 0; c < compiles_.size(); ++c) {
+    const CompileState& state = compiles_[c];
+    if (state.attempts.size() < 2) continue;
+    const std::vector<std::string> reasons = restart_reasons(c);
     for (std::size_t a = 0; a + 1 < state.attempts.size(); ++a) {
       const trace::CompileRecord& attempt = state.attempts[a].record;
+      const auto& next = structure_.compiles[c].attempts[a + 1].records;
       trace::DiagnosticRecord d;
       d.severity = Severity::Warning;
       d.kind = "restart";
-      const std::string reason =
-          state.metrics && a < state.metrics->restarts.size() ? state.metrics->restarts[a] : std::string();
-      d.title = reason.empty() ? "the analysis was started over" : first_line(reason);
-      d.detail = reason;
+      d.title = reasons[a].empty() ? "the analysis was started over" : first_line(reasons[a]);
+      d.detail = reasons[a];
       d.compile = attempt.id;
       d.process = state.process;
       d.input = input_;
+      d.line = next.empty() ? 0 : record(next.front()).line;
       d.cost_ns = attempt.duration_ns;
       writer().add(d);
     }

@@ -11,6 +11,8 @@ namespace {
 constexpr std::size_t kShortArgument = 300;
 // Fast: these texts are compressed while somebody waits, and shrink well at any level.
 constexpr int kLevel = 1;
+// Microseconds whose nanoseconds fit.
+constexpr std::int64_t kMaxMicros = 9'000'000'000'000'000;
 
 std::int64_t to_ns(double value, double unit) {
   const double ns = value * unit;
@@ -34,8 +36,8 @@ std::vector<std::string> texts(JsonSlice list) {
   return out;
 }
 
-void take_times(MetricsText& m, std::string_view key, double value) {
-  if (key == "start_time_us") m.start_ns = to_ns(value, 1e3);
+void take_times(MetricsText& m, std::string_view key, double value, std::optional<std::int64_t> whole) {
+  if (key == "start_time_us") m.start_ns = whole && *whole < kMaxMicros ? *whole * 1000 : to_ns(value, 1e3);
   if (key == "start_time" && m.start_ns < 0) m.start_ns = to_ns(value, 1e9);
   if (key == "duration_us") m.duration_ns = to_ns(value, 1e3);
   if (key == "entire_frame_compile_time_s" && m.duration_ns < 0) m.duration_ns = to_ns(value, 1e9);
@@ -75,7 +77,7 @@ MetricsText parse_metrics(JsonSlice fields) {
     if (const auto number = value.number()) {
       const auto [unit, scale] = unit_of(key);
       m.numbers.push_back({key, *number * scale, unit});
-      take_times(m, key, *number);
+      take_times(m, key, *number, value.integer());
     } else if (key == "restart_reasons") {
       m.restarts = texts(value);
     } else if (key == "has_guarded_code" && !value.is_null()) {
