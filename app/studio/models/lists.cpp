@@ -235,7 +235,7 @@ std::vector<TableRow> time_rows(const CompileData& compile) {
 
 QStringList launch_headers() { return {"#", "Launch", "Time", "Reads", "Writes"}; }
 
-std::vector<TableRow> launch_rows(const CompileData& compile) {
+std::vector<TableRow> launch_rows(const CompileData& compile, Id program) {
   std::vector<TableRow> rows;
   std::unordered_map<Id, const BufferRecord*> buffers;
   for (const auto& buffer : compile.buffers) buffers[buffer.id] = &buffer;
@@ -252,6 +252,7 @@ std::vector<TableRow> launch_rows(const CompileData& compile) {
     return list.join(", ");
   };
   for (const auto& launch : compile.launches) {
+    if (program != kNone && launch.program != program) continue;
     auto time = compile.times.find(launch.kernel);
     const KernelRecord* kernel = compile.kernel(launch.kernel);
     TableRow row;

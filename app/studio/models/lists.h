@@ -30,7 +30,8 @@ std::vector<TableRow> time_rows(const CompileData& compile);
 
 /// One row per launch, with the buffers it reads and writes.
 QStringList launch_headers();
-std::vector<TableRow> launch_rows(const CompileData& compile);
+/// `program`: only that program's; none: all.
+std::vector<TableRow> launch_rows(const CompileData& compile, trace::Id program = trace::kNone);
 
 /// All fields of the selection, with links (NodeRole, KernelRole, FileRole and LineRole).
 void fill_inspector(QStandardItemModel& model, const CompileData* compile, const Details* details);

@@ -83,8 +83,9 @@ void draw_step(StepData& step, const CompileData& compile, const draw::DrawOptio
 }
 
 bool shown_as_code(const std::string& stage, const std::string& kind) {
-  if (stage == "loops") return kind == "loop-ir";
-  return kind == "cpp" || kind == "llvm-ir" || kind == "asm" || kind == "cuda" || kind == "ptx" || kind == "library";
+  if (stage_kind(stage) == "loops") return kind == "loop-ir";
+  return kind == "triton" || kind == "cpp" || kind == "llvm-ir" || kind == "asm" || kind == "cuda" || kind == "ptx" ||
+         kind == "library";
 }
 
 /// A text stage shows its own artifacts; `loops` and `code` fall back on those of the kernels.
@@ -94,10 +95,12 @@ void read_texts(Reader& reader, const CompileData& compile, StepData& step) {
   };
   for (const auto& artifact : reader.artifacts(Owner{OwnerKind::Snapshot, step.snapshot.id, step.snapshot.compile}))
     add(artifact.id, "");
-  if (step.snapshot.stage != "loops" && step.snapshot.stage != "code") return;
+  const std::string stage = stage_kind(step.snapshot.stage);
+  if (stage != "loops" && stage != "code") return;
   for (const auto& artifact : reader.artifacts_of_compile(step.snapshot.compile))
     if (artifact.owner.kind == OwnerKind::Kernel && shown_as_code(step.snapshot.stage, artifact.kind)) {
       const KernelRecord* kernel = compile.kernel(artifact.owner.id);
+      if (kernel && step.snapshot.program != kNone && kernel->program != step.snapshot.program) continue;
       add(artifact.id, kernel ? kernel->name : "");
     }
 }
@@ -249,6 +252,8 @@ class DetailsLoader {
 };
 
 }  // namespace
+
+std::string stage_kind(const std::string& stage) { return stage.substr(0, stage.find(':')); }
 
 LineRanges lines_of(const ArtifactRecord& artifact, const std::unordered_set<NodeId>& nodes) {
   LineRanges lines;

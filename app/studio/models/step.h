@@ -107,6 +107,9 @@ struct Details {
   std::unordered_map<trace::NodeId, std::string> names;
   std::string name(trace::NodeId node) const;
 };
+/// `code` of `code:forward`: imported compiles have one stage of a kind per program.
+std::string stage_kind(const std::string& stage);
+
 /// Lines of the artifact that came from any of these nodes.
 LineRanges lines_of(const trace::ArtifactRecord& artifact, const std::unordered_set<trace::NodeId>& nodes);
 using DetailsPtr = std::shared_ptr<const Details>;

@@ -208,7 +208,8 @@ void CodePanel::set_units(const std::vector<CodeUnit>& units, const QString& whe
   QSignalBlocker block(tabs_);
   tabs_->hide();  // shown again below: a visible tab bar keeps the size it had without tabs
   while (tabs_->count() > 0) tabs_->removeTab(0);
-  static const QStringList order = {"fx", "ir", "loop-ir", "cpp", "cuda", "llvm-ir", "ptx", "asm", "sass", "library"};
+  static const QStringList order = {"fx",   "ir",      "loop-ir", "python", "triton", "cpp",
+                                    "cuda", "llvm-ir", "ptx",     "asm",    "sass",   "library"};
   QStringList kinds;
   for (const auto& unit : units_)
     if (QString kind = qt(unit.artifact.kind); !kinds.contains(kind)) kinds << kind;
@@ -283,14 +284,15 @@ void TextStagePanel::fill() {
   StepPtr step = context_.step_data();
   auto compile = context_.compile();
   if (!step || !compile || step->snapshot.kind != trace::SnapshotKind::Text) return;
-  const std::string& stage = step->snapshot.stage;
+  const std::string stage = stage_kind(step->snapshot.stage);
   title_->setText(QString("Stage %1: %2")
-                      .arg(qt(stage), stage == "plan"   ? "launches in order, with the buffers they read and write"
-                                      : stage == "runs" ? "measured times of each kernel"
-                                                        : "text made at this stage"));
+                      .arg(qt(step->snapshot.stage), stage == "plan"
+                                                         ? "launches in order, with the buffers they read and write"
+                                                     : stage == "runs" ? "measured times of each kernel"
+                                                                       : "text made at this stage"));
   launches_->setVisible(stage == "plan");
   times_->setVisible(stage == "runs");
-  if (stage == "plan") launches_->set_rows(launch_rows(*compile));
+  if (stage == "plan") launches_->set_rows(launch_rows(*compile, step->snapshot.program));
   if (stage == "runs") times_->set_rows(time_rows(*compile));
   bool tables = stage == "plan" || stage == "runs";
   code_->setVisible(!tables || !step->texts.empty());
