@@ -31,6 +31,7 @@ void add_capture(CLI::App& app, Invocation& invocation);
 void add_graphs(CLI::App& app, Invocation& invocation);
 void add_stages(CLI::App& app, Invocation& invocation);
 void add_passes(CLI::App& app, Invocation& invocation);
+void add_explain(CLI::App& app, Invocation& invocation);
 void add_show(CLI::App& app, Invocation& invocation);
 void add_profile(CLI::App& app, Invocation& invocation);
 void add_diff(CLI::App& app, Invocation& invocation);

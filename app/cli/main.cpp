@@ -27,6 +27,7 @@ void add_commands(CLI::App& app, Invocation& invocation) {
   add_graphs(app, invocation);
   add_stages(app, invocation);
   add_passes(app, invocation);
+  add_explain(app, invocation);
   add_show(app, invocation);
   add_profile(app, invocation);
   add_diff(app, invocation);

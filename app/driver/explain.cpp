@@ -1,0 +1,540 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "app/driver/explain.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "capture/torch_text/recompile_reason.h"
+
+namespace strata {
+namespace {
+
+using trace::Id;
+using trace::kNone;
+
+std::string first_line(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
+
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    if (end != 0) lines.emplace_back(text.substr(0, end));
+    if (end == std::string_view::npos) break;
+    text.remove_prefix(end + 1);
+  }
+  return lines;
+}
+
+/// Sums costs of which some are unknown.
+void add_cost(std::int64_t& sum, std::int64_t cost) {
+  if (cost >= 0) sum = std::max<std::int64_t>(sum, 0) + cost;
+}
+
+template <class T>
+void add_once(std::vector<T>& list, const T& item) {
+  if (std::find(list.begin(), list.end(), item) == list.end()) list.push_back(item);
+}
+
+/// What a compile is apart from its attempts.
+using CompileKey = std::tuple<Id, std::string, std::int64_t, std::int64_t>;
+
+CompileKey key_of(const trace::CompileRecord& c) { return {c.process, c.prefix, c.frame_number, c.compile_number}; }
+
+/// `0/1` for `0/1_2`.
+std::string without_attempt(const trace::CompileRecord& c) {
+  const std::string end = fmt::format("_{}", c.attempt);
+  return c.attempt > 0 && c.address.ends_with(end) ? c.address.substr(0, c.address.size() - end.size()) : c.address;
+}
+
+/// `f at line 12` for `torch_dynamo_resume_in_f_at_12`.
+std::string resumed(std::string_view name) {
+  constexpr std::string_view kStart = "torch_dynamo_resume_in_";
+  const std::size_t at = name.rfind("_at_");
+  if (!name.starts_with(kStart) || at == std::string_view::npos || at < kStart.size()) return {};
+  return fmt::format("{} at line {}", name.substr(kStart.size(), at - kStart.size()), name.substr(at + 4));
+}
+
+class Explainer {
+ public:
+  Explainer(trace::Reader& reader, std::string_view address) : reader_(reader), compiles_(reader.compiles()) {
+    std::optional<CompileKey> only;
+    if (!address.empty()) only = key_of(reader_.find_compile(address));
+    for (const trace::CompileRecord& c : compiles_) {
+      by_id_[c.id] = &c;
+      if (!only || key_of(c) == *only) selected_.insert(c.id);
+    }
+    filtered_ = only.has_value();
+    for (const trace::SourceFileRecord& file : reader_.source_files()) known_sources_.insert(file.path);
+  }
+
+  Explanation run() {
+    header();
+    breaks();
+    recompiles();
+    frames();
+    guards();
+    shapes();
+    notes();
+    phases();
+    findings();
+    return std::move(out_);
+  }
+
+ private:
+  bool selected(Id compile) const { return filtered_ ? selected_.contains(compile) : true; }
+
+  std::string address(Id compile) const {
+    const auto found = by_id_.find(compile);
+    return found == by_id_.end() ? std::string() : without_attempt(*found->second);
+  }
+
+  ExplainPlace place(const trace::SourceLocation& location) {
+    ExplainPlace out{location.file, location.line, location.function, location.text};
+    if (out.text.empty()) out.text = source_line(out.file, out.line);
+    return out;
+  }
+
+  ExplainPlace place(Id stack) {
+    if (stack == kNone) return {};
+    const auto locations = reader_.stack(stack);
+    return locations.empty() ? ExplainPlace{} : place(locations.back());
+  }
+
+  std::string source_line(const std::string& file, std::int64_t line) {
+    if (line <= 0 || !known_sources_.contains(file)) return {};
+    auto cached = sources_.find(file);
+    if (cached == sources_.end()) {
+      std::map<std::int64_t, std::string> lines;
+      if (const auto record = reader_.source_file(file)) {
+        for (const auto& l : record->lines) lines[l.number] = l.text;
+        std::int64_t number = 0;
+        if (!record->excerpt)
+          for (std::string_view rest = record->text; !rest.empty();) {
+            const std::size_t end = rest.find('\n');
+            lines[++number] = rest.substr(0, end);
+            if (end == std::string_view::npos) break;
+            rest.remove_prefix(end + 1);
+          }
+      }
+      cached = sources_.emplace(file, std::move(lines)).first;
+    }
+    const auto found = cached->second.find(line);
+    if (found == cached->second.end()) return {};
+    const std::size_t start = found->second.find_first_not_of(" \t");
+    return start == std::string::npos ? std::string() : found->second.substr(start);
+  }
+
+  void header() {
+    for (const trace::InputRecord& input : reader_.inputs())
+      if (out_.producer.empty()) out_.producer = input.producer;
+    if (out_.producer.empty())
+      for (const char* key : {"producer", "version"})
+        if (const auto value = reader_.property(key)) out_.producer += (out_.producer.empty() ? "" : " ") + *value;
+    for (const trace::ProcessRecord& p : reader_.processes()) {
+      processes_[p.id] = p;
+      if (p.rank >= 0) add_once(out_.ranks, p.rank);
+    }
+    std::sort(out_.ranks.begin(), out_.ranks.end());
+    out_.processes = static_cast<std::int64_t>(processes_.size());
+  }
+
+  // ---- breaks ---------------------------------------------------------------------------------------------------
+
+  void breaks() {
+    std::map<std::tuple<std::string, std::int64_t, std::string>, std::size_t> groups;
+    for (const trace::GraphBreakRecord& b : reader_.graph_breaks()) {
+      if (!selected(b.compile)) continue;
+      ++out_.breaks;
+      if (const auto found = by_id_.find(b.compile); found != by_id_.end()) ++breaks_of_[key_of(*found->second)];
+      const std::string kind = first_line(b.kind.empty() ? b.reason : b.kind);
+      const ExplainPlace at = place(b.stack);
+      const auto [group, fresh] = groups.try_emplace({at.file, at.line, kind}, out_.break_groups.size());
+      if (fresh) out_.break_groups.push_back(new_break(b, kind, at));
+      ExplainBreak& to = out_.break_groups[group->second];
+      ++to.count;
+      add_cost(to.cost_ns, b.cost_ns);
+      if (const std::string a = address(b.compile); !a.empty()) add_once(to.compiles, a);
+    }
+    std::stable_sort(out_.break_groups.begin(), out_.break_groups.end(),
+                     [](const ExplainBreak& a, const ExplainBreak& b) { return a.cost_ns > b.cost_ns; });
+  }
+
+  ExplainBreak new_break(const trace::GraphBreakRecord& b, const std::string& kind, const ExplainPlace& at) {
+    ExplainBreak out;
+    out.place = at;
+    out.kind = kind;
+    out.reason = b.reason;
+    out.explanation = b.explanation;
+    out.link = b.link;
+    out.hints = lines_of(b.hint);
+    out.advice = break_advice(b.kind, b.reason);
+    out.stack = b.stack == kNone ? std::vector<trace::SourceLocation>() : reader_.stack(b.stack);
+    return out;
+  }
+
+  // ---- recompiles -----------------------------------------------------------------------------------------------
+
+  void recompiles() {
+    std::map<CompileKey, std::size_t> places;
+    for (const trace::RecompileRecord& r : reader_.recompiles()) {
+      const auto compile = by_id_.find(r.compile);
+      if (!selected(r.compile)) continue;
+      const CompileKey key = compile == by_id_.end() ? CompileKey{kNone, "", -1, r.id} : key_of(*compile->second);
+      const auto [at, fresh] = places.try_emplace(key, out_.recompile_list.size());
+      if (fresh) {
+        ExplainRecompile entry;
+        entry.compile = address(r.compile);
+        if (compile != by_id_.end()) entry.function = compile->second->name;
+        out_.recompile_list.push_back(std::move(entry));
+      }
+      ExplainRecompile& to = out_.recompile_list[at->second];
+      to.cost_ns = std::max(to.cost_ns, r.cost_ns);
+      to.reasons.push_back(reason(r));
+      recompile_of_[key] = at->second;
+    }
+    for (ExplainRecompile& r : out_.recompile_list) r.advice = recompile_advice(r.reasons.front());
+    out_.recompiles = static_cast<std::int64_t>(out_.recompile_list.size());
+  }
+
+  ExplainReason reason(const trace::RecompileRecord& r) {
+    const capture::RecompileText parsed = capture::parse_recompile_reason(r.reason.empty() ? r.expression : r.reason);
+    ExplainReason out;
+    out.of = address(r.of);
+    if (out.of.empty()) out.of = parsed.of;
+    out.form = capture::form_name(parsed.form);
+    out.source = parsed.source;
+    out.expression = r.expression.empty() ? parsed.expression : r.expression;
+    out.expected = r.expected;
+    out.actual = r.actual;
+    out.inferred = !r.actual.empty() && parsed.actual.empty();
+    out.place = place(r.stack);
+    return out;
+  }
+
+  // ---- compiles -------------------------------------------------------------------------------------------------
+
+  void frames() {
+    std::map<Id, trace::FrameRecord> records;
+    for (trace::FrameRecord& f : reader_.frames()) records[f.id] = std::move(f);
+    for (const trace::MetricRecord& m : reader_.metrics())
+      if (m.owner.kind == trace::OwnerKind::Compile) metrics_[{m.owner.id, m.key}] = m.value;
+    std::map<std::tuple<Id, std::string, std::int64_t>, std::size_t> frames;
+    std::map<CompileKey, std::pair<std::size_t, std::size_t>> compiles;
+    for (const trace::CompileRecord& c : compiles_) {
+      if (!selected(c.id)) continue;
+      ++out_.attempts;
+      const auto [frame, fresh] = frames.try_emplace({c.process, c.prefix, c.frame_number}, out_.frames.size());
+      if (fresh) out_.frames.push_back(new_frame(c, records));
+      ExplainFrame& to = out_.frames[frame->second];
+      const auto [at, first] = compiles.try_emplace(key_of(c), frame->second, to.compiles.size());
+      if (first) to.compiles.emplace_back().attempts = 0;
+      add_attempt(to.compiles[at->second.second], c);
+      add_cost(to.cost_ns, c.duration_ns);
+      add_cost(out_.compile_ns, c.duration_ns);
+    }
+    for (ExplainFrame& frame : out_.frames)
+      for (ExplainCompile& c : frame.compiles) finish_compile(c);
+  }
+
+  ExplainFrame new_frame(const trace::CompileRecord& c, std::map<Id, trace::FrameRecord>& records) {
+    ExplainFrame out;
+    if (const auto process = processes_.find(c.process); process != processes_.end()) {
+      out.rank = process->second.rank;
+      out.pid = process->second.pid;
+    }
+    out.number = c.frame_number;
+    const trace::FrameRecord& frame = records[c.frame];
+    out.place = {frame.file, frame.line, frame.name.empty() ? c.name : frame.name, source_line(frame.file, frame.line)};
+    out.resumes = resumed(out.place.function);
+    return out;
+  }
+
+  void add_attempt(ExplainCompile& to, const trace::CompileRecord& c) {
+    ++to.attempts;
+    to.last = c.id;
+    to.address = without_attempt(c);
+    to.outcome = c.outcome;
+    to.error = c.error;
+    if (!c.cause.empty()) to.cause = first_line(c.cause);
+    add_cost(to.cost_ns, c.duration_ns);
+  }
+
+  void finish_compile(ExplainCompile& c) {
+    ++out_.compiles;
+    const trace::CompileRecord& record = *by_id_.at(c.last);
+    c.breaks = breaks_of_[key_of(record)];
+    for (const trace::SnapshotRecord& s : reader_.snapshots(c.last)) {
+      if (s.kind != trace::SnapshotKind::Graph || c.graph) continue;
+      c.graph = true;
+      c.nodes = s.node_count;
+    }
+    out_.graphs += c.graph ? 1 : 0;
+    c.kernels = static_cast<std::int64_t>(reader_.kernels(c.last).size());
+    if (const auto at = metrics_.find({c.last, "guard_latency"}); at != metrics_.end()) c.guard_latency_ns = at->second;
+    if (const auto at = recompile_of_.find(key_of(record)); at != recompile_of_.end())
+      c.cause = cause(out_.recompile_list[at->second].reasons.front());
+  }
+
+  /// `n: expected 2, was 3`.
+  static std::string cause(const ExplainReason& r) {
+    if (r.expected.empty() || r.actual.empty()) return r.expression;
+    std::string what = r.source.empty() ? r.expression : r.source;
+    if (r.form != "value" && r.form != "type" && r.form != "shape") what = fmt::format("{} of {}", r.form, what);
+    if (r.form == "shape") return fmt::format("{} is not so: {}", r.expected, r.actual);
+    return fmt::format("{}: {} -> {}", what, r.expected, r.actual);
+  }
+
+  // ---- guards and shapes ----------------------------------------------------------------------------------------
+
+  void guards() {
+    std::map<std::string, ExplainGuards::Kind> kinds;
+    for (ExplainFrame& frame : out_.frames)
+      for (ExplainCompile& c : frame.compiles) {
+        for (const trace::GuardRecord& g : reader_.guards(c.last)) {
+          ++c.guards;
+          ExplainGuards::Kind& kind = kinds[g.kind];
+          kind.kind = g.kind;
+          ++kind.count;
+          kind.failures += g.failures;
+        }
+        out_.guards.count += c.guards;
+        if (c.guards > 0) out_.guards.costliest.push_back({c.address, c.guards, c.guard_latency_ns});
+      }
+    for (auto& [name, kind] : kinds) out_.guards.kinds.push_back(kind);
+    std::stable_sort(out_.guards.kinds.begin(), out_.guards.kinds.end(),
+                     [](const auto& a, const auto& b) { return a.count > b.count; });
+    std::stable_sort(out_.guards.costliest.begin(), out_.guards.costliest.end(),
+                     [](const auto& a, const auto& b) { return a.latency_ns > b.latency_ns; });
+  }
+
+  void shapes() {
+    for (const ExplainFrame& frame : out_.frames)
+      for (const ExplainCompile& c : frame.compiles) {
+        std::set<std::string> seen;
+        for (const trace::SymbolRecord& s : reader_.symbols(c.last))
+          if (seen.insert(s.name).second)
+            out_.symbols.push_back({c.address, s.name, s.origin, s.hint, s.min, s.max, place(s.stack)});
+        for (const trace::AssumptionRecord& a : reader_.assumptions(c.last))
+          out_.assumptions.push_back({c.address, a.expression, a.kind, a.reason, place(a.stack)});
+      }
+  }
+
+  // ---- notes ----------------------------------------------------------------------------------------------------
+
+  void notes() {
+    std::map<std::tuple<std::string, std::string, std::string, std::int64_t>, std::size_t> groups;
+    for (const trace::DiagnosticRecord& d : reader_.diagnostics()) {
+      if (filtered_ && !selected_.contains(d.compile)) continue;
+      const ExplainPlace at = place(d.stack);
+      const auto [group, fresh] = groups.try_emplace({d.kind, d.title, at.file, at.line}, out_.notes.size());
+      if (fresh) {
+        ExplainNote note;
+        note.severity = d.severity;
+        note.kind = d.kind;
+        note.title = d.title;
+        note.detail = d.detail;
+        note.hint = d.hint;
+        note.place = at;
+        out_.notes.push_back(std::move(note));
+      }
+      ExplainNote& to = out_.notes[group->second];
+      ++to.count;
+      add_cost(to.cost_ns, d.cost_ns);
+      if (const std::string a = address(d.compile); !a.empty()) add_once(to.compiles, a);
+    }
+    failed_compiles();
+  }
+
+  /// Compiles that failed without a record of the error.
+  void failed_compiles() {
+    for (const trace::CompileRecord& c : compiles_) {
+      if (!selected(c.id) || c.error.empty()) continue;
+      const std::string compile = without_attempt(c);
+      const bool told = std::any_of(out_.notes.begin(), out_.notes.end(), [&](const ExplainNote& n) {
+        return n.kind == "error" && std::find(n.compiles.begin(), n.compiles.end(), compile) != n.compiles.end();
+      });
+      if (told) continue;
+      ExplainNote note;
+      note.severity = trace::DiagnosticRecord::Severity::Error;
+      note.kind = "error";
+      note.title = first_line(c.error);
+      note.detail = c.error;
+      note.compiles = {compile};
+      note.count = 1;
+      note.cost_ns = c.duration_ns;
+      out_.notes.push_back(std::move(note));
+    }
+  }
+
+  // ---- time -----------------------------------------------------------------------------------------------------
+
+  struct OpenSpan {
+    const trace::EventRecord* event = nullptr;
+    std::int64_t end = 0, inner = 0;
+    Id compile = kNone;
+  };
+
+  void phases() {
+    std::map<std::string, std::map<std::string, ExplainPhase::Span>> found;
+    for (const trace::RunRecord& run : reader_.runs())
+      if (run.label == "compile") timeline(reader_.events(run.id), found);
+    if (found.empty()) pass_times(found);
+    for (auto& [name, spans] : found) {
+      ExplainPhase phase;
+      phase.name = name;
+      for (auto& [span, s] : spans) {
+        phase.self_ns += s.self_ns;
+        phase.spans.push_back(std::move(s));
+      }
+      std::stable_sort(phase.spans.begin(), phase.spans.end(),
+                       [](const auto& a, const auto& b) { return a.self_ns > b.self_ns; });
+      out_.phases_ns += phase.self_ns;
+      out_.phases.push_back(std::move(phase));
+    }
+    std::stable_sort(out_.phases.begin(), out_.phases.end(),
+                     [](const auto& a, const auto& b) { return a.self_ns > b.self_ns; });
+  }
+
+  using Found = std::map<std::string, std::map<std::string, ExplainPhase::Span>>;
+
+  /// Own times of nested spans, track by track.
+  void timeline(const std::vector<trace::EventRecord>& events, Found& found) {
+    std::map<std::pair<Id, std::int64_t>, std::vector<const trace::EventRecord*>> tracks;
+    for (const trace::EventRecord& e : events)
+      if (e.duration_ns >= 0 && (e.phase.empty() || e.phase == "X")) tracks[{e.track, e.thread}].push_back(&e);
+    for (auto& [track, list] : tracks) {
+      std::stable_sort(list.begin(), list.end(), [](const auto* a, const auto* b) {
+        return a->start_ns != b->start_ns ? a->start_ns < b->start_ns : a->duration_ns > b->duration_ns;
+      });
+      std::vector<OpenSpan> open;
+      for (const trace::EventRecord* e : list) {
+        while (!open.empty() && open.back().end <= e->start_ns) close(open, found);
+        const std::int64_t end = e->start_ns + e->duration_ns;
+        if (!open.empty()) open.back().inner += std::min(end, open.back().end) - e->start_ns;
+        const Id compile = e->compile != kNone ? e->compile : open.empty() ? kNone : open.back().compile;
+        open.push_back({e, open.empty() ? end : std::min(end, open.back().end), 0, compile});
+      }
+      while (!open.empty()) close(open, found);
+    }
+  }
+
+  void close(std::vector<OpenSpan>& open, Found& found) {
+    const OpenSpan span = open.back();
+    open.pop_back();
+    if (filtered_ && !selected_.contains(span.compile)) return;
+    const std::int64_t whole = span.end - span.event->start_ns;
+    ExplainPhase::Span& to = found[std::string(compile_phase(span.event->name))][span.event->name];
+    to.name = span.event->name;
+    ++to.count;
+    to.total_ns += whole;
+    to.self_ns += std::max<std::int64_t>(whole - span.inner, 0);
+  }
+
+  /// Our own compiles have passes instead of a timeline.
+  void pass_times(Found& found) {
+    for (const trace::CompileRecord& c : compiles_) {
+      if (!selected(c.id)) continue;
+      for (const trace::PassRecord& p : reader_.passes(c.id)) {
+        if (p.duration_ns < 0) continue;
+        ExplainPhase::Span& to = found["passes"][p.name];
+        to.name = p.name;
+        ++to.count;
+        to.total_ns += p.duration_ns;
+        to.self_ns += p.duration_ns;
+      }
+    }
+  }
+
+  // ---- what to do -----------------------------------------------------------------------------------------------
+
+  void findings() {
+    for (const ExplainBreak& b : out_.break_groups)
+      out_.findings.push_back({"break", fmt::format("graph break: {}", b.kind.empty() ? b.reason : b.kind), b.advice,
+                               b.place, b.compiles, b.count, b.cost_ns});
+    recompile_findings();
+    note_findings();
+    std::stable_sort(out_.findings.begin(), out_.findings.end(), [](const auto& a, const auto& b) {
+      return std::pair(urgent(a), a.cost_ns) > std::pair(urgent(b), b.cost_ns);
+    });
+  }
+
+  /// What runs without compiled code, or not at all, comes before what only costs time.
+  static bool urgent(const ExplainFinding& f) { return f.kind == "error" || f.kind == "recompile-limit"; }
+
+  /// Recompiles of one function for one reason are one thing to do.
+  void recompile_findings() {
+    std::map<std::tuple<std::string, std::string, std::string>, std::size_t> groups;
+    for (const ExplainRecompile& r : out_.recompile_list) {
+      const ExplainReason& first = r.reasons.front();
+      const auto [at, fresh] =
+          groups.try_emplace({r.function, first.form, first.source + (first.source.empty() ? first.expression : "")},
+                             out_.findings.size());
+      if (fresh) {
+        const std::string title =
+            fmt::format("{}compiled again: {}", r.function.empty() ? "" : r.function + " ", cause(first));
+        out_.findings.push_back({"recompile", title, r.advice, first.place, {}, 0, -1});
+      }
+      ExplainFinding& to = out_.findings[at->second];
+      ++to.count;
+      add_cost(to.cost_ns, r.cost_ns);
+      if (!r.compile.empty()) to.compiles.push_back(r.compile);
+    }
+  }
+
+  void note_findings() {
+    for (const ExplainNote& n : out_.notes) {
+      std::string advice = n.hint;
+      if (n.kind == "recompile-limit") {
+        advice =
+            "the function runs without compiled code from here on: mend what it is compiled again for, before "
+            "raising the limit";
+      } else if (n.kind == "cudagraph-skip") {
+        if (advice.empty())
+          advice = "every kernel is launched from the host: remove the cause, or use a mode without CUDA graphs";
+      } else if (n.kind == "cache-bypass") {
+        if (advice.empty()) advice = "this compile is done anew in every process: remove what cannot be cached";
+      } else if (n.kind == "error") {
+        if (advice.empty())
+          advice = "the function runs without compiled code: mend the error, or leave the function out";
+      } else if (n.kind != "rank" || n.severity == trace::DiagnosticRecord::Severity::Info) {
+        continue;
+      }
+      if (n.kind == "error" && is_break(n)) continue;
+      out_.findings.push_back({n.kind, n.title, advice, n.place, n.compiles, n.count, n.cost_ns});
+    }
+  }
+
+  /// An error that is the graph break of the same compile, told again.
+  bool is_break(const ExplainNote& n) const {
+    for (const ExplainBreak& b : out_.break_groups)
+      for (const std::string& compile : n.compiles)
+        if (std::find(b.compiles.begin(), b.compiles.end(), compile) != b.compiles.end() &&
+            (n.title.find(b.kind) != std::string::npos || n.place.line == b.place.line))
+          return true;
+    return false;
+  }
+
+  trace::Reader& reader_;
+  const std::vector<trace::CompileRecord> compiles_;
+  std::map<Id, const trace::CompileRecord*> by_id_;
+  std::set<Id> selected_;
+  bool filtered_ = false;
+  std::map<Id, trace::ProcessRecord> processes_;
+  std::set<std::string> known_sources_;
+  std::map<std::string, std::map<std::int64_t, std::string>> sources_;
+  std::map<CompileKey, std::int64_t> breaks_of_;
+  std::map<CompileKey, std::size_t> recompile_of_;
+  std::map<std::pair<Id, std::string>, double> metrics_;
+  Explanation out_;
+};
+
+}  // namespace
+
+Explanation explain(trace::Reader& reader, std::string_view address) { return Explainer(reader, address).run(); }
+
+}  // namespace strata
