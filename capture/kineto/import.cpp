@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fstream>
 #include <limits>
 #include <map>
 #include <thread>
@@ -22,6 +23,9 @@ using namespace loose;
 
 /// Times below this are relative to something: the year 1973 in nanoseconds since the epoch.
 constexpr std::int64_t kFirstAbsolute = 100'000'000'000'000'000;
+
+// A base that no clock can have shown is none.
+std::int64_t sound_base(std::int64_t base) { return base < 0 || base > kFirstAbsolute * 50 ? 0 : base; }
 
 /// What metadata events say of a process or, under (pid, tid), of a thread.
 struct Names {
@@ -76,7 +80,7 @@ class ProfileImport {
   Splitter splitter_;
   trace::Id input_ = trace::kNone;
   trace::RunRecord run_;
-  std::optional<std::int64_t> base_;  ///< that was added to what is written
+  std::int64_t base_ = 0;  ///< that was added to what is written
   bool first_block_ = true;
   std::int64_t first_ = std::numeric_limits<std::int64_t>::max(), last_ = std::numeric_limits<std::int64_t>::min();
   std::map<std::pair<std::string, std::string>, std::int32_t> row_ids_;
@@ -95,6 +99,22 @@ std::string plain(std::string_view body) {
   std::string out;
   append_text(out, body);
   return out;
+}
+
+// `baseTimeNanoseconds` in the last bytes of a plain file; 0 when it is not there.
+std::int64_t base_behind(const std::filesystem::path& path) {
+  std::string tail(16 << 10, '\0');
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  if (!file) return 0;
+  file.seekg(-std::min<std::streamoff>(file.tellg(), static_cast<std::streamoff>(tail.size())), std::ios::end);
+  file.read(tail.data(), static_cast<std::streamsize>(tail.size()));
+  tail.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+  static constexpr std::string_view key = "\"baseTimeNanoseconds\":";
+  const auto found = tail.rfind(key);
+  if (found == std::string::npos) return 0;
+  const char* end = tail.data() + tail.size();
+  const char* digits = skip_space(tail.data() + found + key.size(), end);
+  return sound_base(parse_integer(std::string_view(digits, scalar_end(digits, end))).value_or(0));
 }
 
 void ProfileImport::begin() {
@@ -122,9 +142,10 @@ void ProfileImport::take(ParsedBlock& block) {
   context_.progress(block.part, path_.filename().string());
 }
 
-// Newer profilers write the base before the events. Where it comes behind them, everything is moved at the end.
+// Newer profilers write the base before the events. Where it comes behind them, the end of the file may show it; if
+// that was wrong or cannot be looked at, everything is moved at the end.
 void ProfileImport::set_base(const ParsedBlock& block) {
-  if (first_block_) base_ = block.base;
+  if (first_block_) base_ = block.base ? sound_base(*block.base) : base_behind(path_);
   first_block_ = false;
 }
 
@@ -153,7 +174,7 @@ std::int32_t ProfileImport::row(const LocalTrack& local) {
 }
 
 void ProfileImport::write_events(ParsedBlock& block, const std::vector<std::int32_t>& rows) {
-  const std::int64_t base = base_.value_or(0);
+  const std::int64_t base = base_;
   std::vector<trace::EventRecord>& events = block.events;
   std::vector<std::int32_t> kept_rows;
   std::size_t kept = 0;
@@ -271,11 +292,8 @@ void ProfileImport::write_unclosed() {
 }
 
 void ProfileImport::finish_time() {
-  std::int64_t shift = 0;
-  if (const std::string* text = metadata("baseTimeNanoseconds"); text && !base_) {
-    shift = parse_integer(*text).value_or(0);
-    if (shift < 0 || shift > kFirstAbsolute * 50) shift = 0;
-  }
+  const std::string* text = metadata("baseTimeNanoseconds");
+  const std::int64_t shift = sound_base(text ? parse_integer(*text).value_or(0) : 0) - base_;
   const bool any = first_ <= last_;
   if (any && first_ + shift < kFirstAbsolute) {
     run_.clock = "steady";
