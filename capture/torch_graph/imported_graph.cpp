@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "capture/torch_graph/records.h"
+
 namespace strata::capture::graphs {
 namespace {
 
@@ -64,20 +66,21 @@ void connect(ImportedGraph& g) {
 
 }  // namespace
 
-ImportedGraph imported(ParsedGraph parsed) {
+ImportedGraph imported(const Graph& graph, std::string& extra) {
   ImportedGraph g;
-  g.nodes = std::move(parsed.nodes);
-  g.sources = std::move(parsed.sources);
+  GraphRecords records = records_of(graph);
+  g.nodes = std::move(records.nodes);
+  extra = std::move(records.extra);
+  g.sources.reserve(records.from.size());
+  for (const Node* node : records.from) g.sources.push_back(node->meta.source);
   g.names.reserve(g.nodes.size());
-  for (int i = 0; i < g.size(); ++i) g.names.emplace(g.nodes[static_cast<size_t>(i)].name, i);
-  if (parsed.graph) {
-    for (const auto& node : parsed.graph->nodes()) {
-      if (node->kind != NodeKind::Placeholder) continue;
-      g.placeholders.push_back(g.find(node->name));
-      g.input_descs.push_back(desc_of(*node));
-    }
-    take_outputs(g, *parsed.graph);
+  for (int i = 0; i < g.size(); ++i) g.names.emplace(g.nodes[at(i)].name, i);
+  for (const auto& node : graph.nodes()) {
+    if (node->kind != NodeKind::Placeholder) continue;
+    g.placeholders.push_back(g.find(node->name));
+    g.input_descs.push_back(desc_of(*node));
   }
+  take_outputs(g, graph);
   connect(g);
   return g;
 }

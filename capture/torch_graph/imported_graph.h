@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "capture/torch_graph/importer.h"
+#include "core/ir/fx_names.h"
+#include "core/ir/graph.h"
 
 namespace strata::capture::graphs {
 
@@ -50,8 +52,8 @@ struct ImportedGraph {
   bool is(int node, std::string_view op) const { return nodes[static_cast<size_t>(node)].op == op; }
 };
 
-/// Takes the graph in: nodes with positions as ids.
-ImportedGraph imported(ParsedGraph parsed);
+/// The graph as records with positions as ids. `extra` gets SnapshotRecord::extra.
+ImportedGraph imported(const Graph& graph, std::string& extra);
 
 /// Whether two nodes are one that went from graph to graph untouched.
 bool same_node(const trace::NodeRecord& a, const trace::NodeRecord& b);

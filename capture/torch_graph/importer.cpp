@@ -63,7 +63,7 @@ struct GraphImporter::Impl {
   NodeId next = 1;
   std::deque<ImportedGraph> graphs;
   std::vector<std::pair<std::string, trace::Id>> stages;  // as asked for, in order
-  std::unordered_map<NodeId, const trace::NodeRecord*> last;
+  std::vector<const trace::NodeRecord*> last;             // by id: as it was written last
   struct Place {
     int number = 0;
     trace::Id stack = trace::kNone;
@@ -71,7 +71,7 @@ struct GraphImporter::Impl {
   std::unordered_map<std::string, Place> places;              // by content
   std::unordered_map<const void*, const Place*> stack_place;  // by SourceStack
   std::vector<Edge> edges;
-  std::unordered_map<NodeId, NodeId> cause;                // node -> node before gradients
+  std::vector<NodeId> cause;                               // by id: the node before gradients; 0: unknown
   std::unordered_map<NodeId, Module> modules;              // of nodes before gradients
   std::unordered_map<NodeId, std::vector<NodeId>> mapped;  // by the producer's maps
   std::vector<std::pair<std::string, std::string>> sizes;
@@ -126,8 +126,9 @@ struct GraphImporter::Impl {
 
   void locate(ImportedGraph& g) {
     g.places.assign(g.nodes.size(), 0);
+    const Place* place = nullptr;
     for (size_t i = 0; i < g.nodes.size(); ++i) {
-      const Place* place = place_of(g.sources[i]);
+      if (i == 0 || g.sources[i] != g.sources[i - 1]) place = place_of(g.sources[i]);
       if (!place) continue;
       g.places[i] = place->number;
       g.nodes[i].stack = place->stack;
@@ -189,7 +190,9 @@ struct GraphImporter::Impl {
 
   void set_cause(ImportedGraph& g, int i, NodeId id, NodeId of) {
     g.cause[at(i)] = of;
-    if (of != 0) cause[id] = of;
+    if (of == 0) return;
+    if (cause.size() <= static_cast<size_t>(id)) cause.resize(static_cast<size_t>(id) + 1);
+    cause[static_cast<size_t>(id)] = of;
   }
 
   /// Inputs are positions until now.
@@ -361,15 +364,21 @@ struct GraphImporter::Impl {
 
   trace::Id write(ImportedGraph& g, const trace::SnapshotRecord& record) {
     std::vector<NodeId> order;
-    std::vector<trace::NodeRecord> fresh;
+    std::vector<int> fresh;
     order.reserve(g.nodes.size());
-    for (trace::NodeRecord& n : g.nodes) {
+    last.resize(static_cast<size_t>(next), nullptr);
+    for (int i = 0; i < g.size(); ++i) {
+      const trace::NodeRecord& n = g.nodes[at(i)];
       order.push_back(n.id);
-      const trace::NodeRecord*& before = last[n.id];
-      if (!before || !(*before == n)) fresh.push_back(n);
+      const trace::NodeRecord*& before = last[static_cast<size_t>(n.id)];
+      if (!before || !(*before == n)) fresh.push_back(i);
       before = &n;
     }
-    return context.writer().add_delta(record, fresh, order);
+    if (2 * fresh.size() > g.nodes.size()) return context.writer().add(record, g.nodes);
+    std::vector<trace::NodeRecord> changed;
+    changed.reserve(fresh.size());
+    for (const int i : fresh) changed.push_back(g.nodes[at(i)]);
+    return context.writer().add_delta(record, changed, order);
   }
 
   /// What the producer's map says about a node replaces what was inferred about it.
@@ -377,8 +386,8 @@ struct GraphImporter::Impl {
     if (e.exact) return false;
     const auto map = mapped.find(e.node);
     if (map == mapped.end()) return false;
-    const auto to = cause.find(e.from);
-    const NodeId end = to == cause.end() ? e.from : to->second;
+    const auto from = static_cast<size_t>(e.from);
+    const NodeId end = from < cause.size() && cause[from] != 0 ? cause[from] : e.from;
     return std::find(map->second.begin(), map->second.end(), end) == map->second.end();
   }
 };
@@ -409,7 +418,7 @@ trace::Id GraphImporter::add(std::string_view stage, trace::Id program, ParsedGr
   record.stage = stage;
   record.program = program;
   record.extra = parsed.extra;
-  ImportedGraph g = graphs::imported(std::move(parsed));
+  ImportedGraph g = std::move(*parsed.graph);
   g.stage = stage;
   g.role = role;
   g.level = level_of(stage);

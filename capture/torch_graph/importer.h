@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,20 +15,19 @@
 #include <vector>
 
 #include "capture/import/context.h"
-#include "core/ir/graph.h"
 
 namespace strata::capture {
 
+namespace graphs {
+struct ImportedGraph;
+}
+
 /// A payload that was read. Needs no writer and no lock: payloads may be parsed on many threads.
 struct ParsedGraph {
-  std::optional<Graph> graph;  ///< none: `error` says why
-  std::string error;           ///< with line and column; empty when there is a graph
-  bool exact = false;          ///< print_fx(*graph) gives the payload back up to white space
-  /// One per node in program order, nodes of child classes behind those of their parent (their names are
-  /// `CHILD/NAME`, and `extra` says `"graph": "CHILD"`). Ids and inputs are positions here, from 1.
-  std::vector<trace::NodeRecord> nodes;
-  std::vector<SourceStack> sources;  ///< per node; null: unknown
-  std::string extra;                 ///< SnapshotRecord::extra: what the text says beyond its nodes
+  std::shared_ptr<graphs::ImportedGraph> graph;  ///< null: `error` says why
+  std::string error;                             ///< with line and column; empty when there is a graph
+  bool exact = false;  ///< the graph in the trace will print as the payload, up to white space
+  std::string extra;   ///< SnapshotRecord::extra: what the text says beyond its nodes
 };
 
 /// Reads a payload as it stands in a log or a file: CR, terminal colours, metadata blocks in `"""` and text behind the

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <simdjson.h>
 
+#include "capture/torch_graph/imported_graph.h"
 #include "capture/torch_graph/importer.h"
-#include "capture/torch_graph/records.h"
 #include "core/ir/fx_printer.h"
 #include "core/ir/fx_reader.h"
 #include "core/support/error.h"
@@ -51,16 +51,12 @@ bool same_words(std::string_view a, std::string_view b) {
 ParsedGraph parse(std::string_view text) {
   ParsedGraph parsed;
   try {
-    parsed.graph = parse_fx(text);
-    GraphRecords records = records_of(*parsed.graph);
-    parsed.nodes = std::move(records.nodes);
-    parsed.extra = std::move(records.extra);
-    parsed.sources.reserve(records.from.size());
-    for (const Node* node : records.from) parsed.sources.push_back(node->meta.source);
-    parsed.exact = same_words(text, print_fx(*parsed.graph));
+    const Graph graph = parse_fx(text);
+    parsed.graph = std::make_shared<graphs::ImportedGraph>(graphs::imported(graph, parsed.extra));
+    parsed.exact = same_words(text, print_fx(graph));
   } catch (const Error& e) {
     parsed.graph.reset();
-    parsed.error = e.what();
+    parsed.error = valid_utf8(e.what());
   }
   return parsed;
 }
