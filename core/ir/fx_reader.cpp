@@ -3,6 +3,7 @@
 #include "core/ir/fx_reader.h"
 
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 #include "core/ir/fx_line.h"
@@ -103,10 +104,13 @@ class ClassReader {
       if (!lexer_.take(",")) break;
     }
     lexer_.expect(")");
-    for (const Comment& c : lexer_.take_comments()) {
-      for (PendingInput& input : inputs_)
-        if (input.line == c.line && !c.own_line) input.desc = c.text;
+    size_t behind = 0;
+    for (const Comment& c : lexer_.take_comments()) {  // lines of both ascend
+      while (behind < inputs_.size() && inputs_[behind].line < c.line) ++behind;
+      for (size_t i = behind; i < inputs_.size() && inputs_[i].line == c.line && !c.own_line; ++i)
+        inputs_[i].desc = c.text;
     }
+    for (size_t i = 0; i < inputs_.size(); ++i) input_numbers_.try_emplace(inputs_[i].name, i);
     if (!has_self) graph_.extra["fx.no_self"] = "1";
     if (lexer_.take("->")) graph_.extra["fx.returns"] = one_line(parse_expr(lexer_).source);
     lexer_.expect(":");
@@ -217,7 +221,9 @@ class ClassReader {
     size_t start = first.offset, line = first.line, line_start = start;
     for (; start != std::string_view::npos; start = next_statement(line_.end, column, line, line_start)) {
       if (statements > kFxMaxStatements || !read_line_statement(text, start, scope_.nodes, callees_, line_)) break;
-      if (graph_.find(line_.name)) break;
+      // All other nodes have their names in the scope.
+      const bool may_clash = line_.name.starts_with("_unnamed") || line_.name == "output";
+      if (may_clash && graph_.find(line_.name)) break;
       add_line();
       ++statements;
     }
@@ -412,21 +418,17 @@ class ClassReader {
   }
   void finish_inputs_for(const std::vector<Expr>& targets) {
     for (const Expr& t : targets)
-      if (std::any_of(inputs_.begin(), inputs_.end(), [&](const PendingInput& i) { return i.name == t.text; }))
-        finish_inputs();
+      if (input_numbers_.contains(t.text)) finish_inputs();
   }
 
   /// `l_x_ = L_x_` right after the definition.
   bool alias_input(const Expr& target, const std::string& annotation, const Expr& value) {
     if (inputs_done_ || value.kind != Expr::Kind::Name || !annotation.empty()) return false;
-    for (const PendingInput& input : inputs_)
-      if (input.name == target.text || input.alias == target.text) return false;
-    for (PendingInput& input : inputs_) {
-      if (input.name != value.text || !input.alias.empty()) continue;
-      input.alias = target.text;
-      return true;
-    }
-    return false;
+    if (input_numbers_.contains(target.text) || aliases_.contains(target.text)) return false;
+    const auto found = input_numbers_.find(value.text);
+    if (found == input_numbers_.end() || !inputs_[found->second].alias.empty()) return false;
+    aliases_.insert(inputs_[found->second].alias = target.text);
+    return true;
   }
 
   // ---------------------------------------------------------------------------------------------------- in-place forms
@@ -620,9 +622,10 @@ class ClassReader {
     node.meta.extra["fx.expanded"] = "1";
     std::vector<std::string> descs(list.items.size());
     bool any = false;
+    size_t behind = 0;
     for (const Comment& c : lexer_.take_comments()) {
-      for (size_t i = 0; i < descs.size(); ++i) {
-        if (list.items[i].line != c.line || c.own_line) continue;
+      while (behind < descs.size() && list.items[behind].line < c.line) ++behind;
+      for (size_t i = behind; i < descs.size() && list.items[i].line == c.line && !c.own_line; ++i) {
         descs[i] = c.text;
         any = true;
       }
@@ -675,6 +678,8 @@ class ClassReader {
   int depth_;
   Scope scope_;
   std::vector<PendingInput> inputs_;
+  std::unordered_map<std::string_view, size_t> input_numbers_;  // by name
+  std::unordered_set<std::string_view> aliases_;
   bool inputs_done_ = false;
   std::unordered_map<std::string_view, Annotation> annotations_;
   std::vector<std::string_view> line_annotations_;
@@ -693,9 +698,9 @@ class ClassReader {
   std::vector<const Node*> cleaned_;
 };
 
-/// Line ends as LF, terminal colours gone.
-std::string normalized(std::string_view text) {
-  std::string out;
+/// Line ends as LF, terminal colours gone: `text` itself, where it has neither, or what `out` then holds.
+std::string_view normalized(std::string_view text, std::string& out) {
+  if (text.find('\r') == std::string_view::npos && text.find('\x1b') == std::string_view::npos) return text;
   out.reserve(text.size());
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '\r' && i + 1 < text.size() && text[i + 1] == '\n') continue;
@@ -786,7 +791,8 @@ void parse_fx_arguments(Node& node, std::string_view text, const FxNames& names)
 }
 
 Graph parse_fx(std::string_view text, std::shared_ptr<ShapeEnv> env, std::shared_ptr<IdSource> ids) {
-  const std::string clean = fx::normalized(text);
+  std::string changed;
+  const std::string_view clean = fx::normalized(text, changed);
   fx::Opening opening = fx::find_opening(clean);
   if (!env) env = std::make_shared<ShapeEnv>();
   if (!ids) ids = std::make_shared<IdSource>();

@@ -226,9 +226,12 @@ Node* Graph::add(std::unique_ptr<Node> node) {
     ids_->next = std::max(ids_->next, node->id + 1);
   else
     node->id = ids_->next++;
-  if (!is_copy || node->name.empty() || names_.contains(node->name)) node->name = unique_name(node->name);
   Node* raw = node.get();
-  names_[raw->name] = raw;
+  const bool usable = !raw->name.empty() && (is_copy || reserved_.empty() || !reserved_.contains(raw->name));
+  if (!usable || !names_.try_emplace(raw->name, raw).second) {
+    raw->name = unique_name(raw->name);
+    names_[raw->name] = raw;
+  }
   if (raw->kind != NodeKind::Output && output_node())
     nodes_.insert(nodes_.end() - 1, std::move(node));
   else
