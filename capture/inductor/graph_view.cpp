@@ -51,7 +51,9 @@ GraphView::GraphView(std::span<const trace::NodeRecord> nodes) : nodes_(nodes) {
   const size_t count = nodes.size();
   std::unordered_map<trace::NodeId, int> ids;
   for (size_t i = 0; i < count; ++i) {
-    names_.try_emplace(nodes[i].name, static_cast<int>(i));
+    const std::string_view name = nodes[i].name;
+    names_.try_emplace(name, static_cast<int>(i));
+    if (const size_t slash = name.rfind('/'); slash != std::string_view::npos) children_.insert(name.substr(0, slash));
     ids.try_emplace(nodes[i].id, static_cast<int>(i));
   }
   inputs_.resize(count);
@@ -82,7 +84,8 @@ GraphView::GraphView(std::span<const trace::NodeRecord> nodes) : nodes_(nodes) {
     // A seed's index is no property of the kernel that uses it.
     const bool seed = ops_[i] == "inductor_lookup_seed";
     keys_[i] = seed ? n.target : n.target + "(" + blank_names(n.args, names_) + ") " + n.type;
-    if (n.op == "output") read_outputs(static_cast<int>(i));
+    // Child graphs have outputs of their own.
+    if (n.op == "output" && n.name.find('/') == std::string::npos) read_outputs(static_cast<int>(i));
   }
   for (size_t i = 0; i < count; ++i) {
     if (call_[i]) alike_[keys_[i]].push_back(static_cast<int>(i));

@@ -4,6 +4,7 @@
 
 /// A graph of the trace, indexed for matching. Internal to inductor.
 
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,6 +39,8 @@ class GraphView {
   const std::vector<int>& alike(int n) const;
   /// What the graph returns, in order; -1 for what is no node.
   const std::vector<int>& outputs() const { return outputs_; }
+  /// Names of child graphs: nodes `CHILD/NAME` are theirs.
+  const std::set<std::string_view>& children() const { return children_; }
   /// `getitem(n, index)`, or -1.
   int element(int n, int index) const;
 
@@ -53,6 +56,7 @@ class GraphView {
   std::vector<std::string> keys_;
   std::unordered_map<std::string_view, std::vector<int>> alike_;
   std::vector<int> outputs_;
+  std::set<std::string_view> children_;
 };
 
 /// `mm` of `aten.mm.default`, `torch.ops.aten.mm.default`, `extern_kernels.mm`.

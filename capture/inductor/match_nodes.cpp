@@ -115,8 +115,11 @@ class Matcher {
   void prepare_buffers() {
     for (size_t i = 0; i < code_.buffers.size(); ++i) {
       const CodeBuffer& b = code_.buffers[i];
-      if (b.kind != "input" && b.kind != "constant") continue;
-      set_value(static_cast<int>(i), graph_.find(b.name));
+      if (b.kind == "input" || b.kind == "constant") {
+        set_value(static_cast<int>(i), graph_.find(b.name));
+      } else if (const int n = child_input(b.name); n >= 0) {
+        set_value(static_cast<int>(i), n);
+      }
     }
     for (size_t i = 0; i < code_.launches.size(); ++i) {
       first_launches_.try_emplace(code_.launches[i].kernel, static_cast<int>(i));
@@ -128,6 +131,16 @@ class Matcher {
       const int b = code_.output_buffers[i];
       if (b >= 0 && outputs[i] >= 0) final_[static_cast<size_t>(b)] = outputs[i];
     }
+  }
+
+  /// `true_graph_0_arg0_1` is the input `true_graph_0/arg0_1` of a child graph.
+  int child_input(std::string_view name) const {
+    for (const std::string_view child : graph_.children()) {
+      if (name.size() <= child.size() + 1 || !name.starts_with(child) || name[child.size()] != '_') continue;
+      const int n = graph_.find(std::string(child) + "/" + std::string(name.substr(child.size() + 1)));
+      if (n >= 0 && !graph_.is_call(n)) return n;
+    }
+    return -1;
   }
 
   void index_operators() {
@@ -436,6 +449,12 @@ class Matcher {
       for (const int user : graph_.users(n)) todo.insert(user);
     };
     for (const int n : known) push_users(n);
+    if (known.empty()) {
+      // Nothing is read: it begins with constants.
+      for (int n = 0; n < graph_.size(); ++n) {
+        if (graph_.is_call(n) && !claimed_loop_[static_cast<size_t>(n)] && computable(n, known)) todo.insert(n);
+      }
+    }
     std::vector<int> out;
     while (!todo.empty() && out.size() < kMaxRegion) {
       const int n = *todo.begin();
@@ -488,6 +507,10 @@ class Matcher {
       return;
     }
     for (const int n : stored) add_ancestors(n, sources, match.nodes);
+    // Parts of a value with several are no work of their own, unless one is stored.
+    std::erase_if(match.nodes, [&](int n) {
+      return graph_.op(n) == "getitem" && std::find(stored.begin(), stored.end(), n) == stored.end();
+    });
     match.source = MatchSource::Region;
   }
 
@@ -528,12 +551,14 @@ class Matcher {
       const int last = graph_.base(final_[static_cast<size_t>(b)]);
       if (last >= 0 && (contains(region, last) || contains(region, final_[static_cast<size_t>(b)]))) return last;
     }
+    // Of equals the last: what comes before it on the way is computed too.
     int best = -1, best_score = 0;
-    for (const int n : region) {
+    for (size_t i = region.size(); i-- > 0;) {
+      const int n = region[i];
       if (graph_.is_view(n) || claimed_loop_[static_cast<size_t>(n)]) continue;
       if (std::find(stored.begin(), stored.end(), n) != stored.end() || fits(b, n) <= 0) continue;
       const int score = 1 + (leaves(n, region) ? 4 : 0) + (named_in(l.callee, graph_.op(n)) ? 1 : 0);
-      if (score > best_score || (score == best_score && !leaves(n, region))) {
+      if (score > best_score) {
         best = n;
         best_score = score;
       }
@@ -593,6 +618,7 @@ class Matcher {
       // The call is named otherwise than the operator it does: the comment's last operator.
       best = best_call(l, {detail::operator_name(l.original_aten.back())});
     }
+    if (best < 0 && l.kernel < 0) best = call_on_same_operands(l);
     if (best < 0) return;
     claimed_library_[static_cast<size_t>(best)] = 1;
     match.nodes.push_back(best);
@@ -630,6 +656,32 @@ class Matcher {
       }
     }
     return best;
+  }
+
+  /// A call of another name: the first node left over that has all its operands and gives what it gives.
+  int call_on_same_operands(const CodeLaunch& l) const {
+    std::vector<int> reads;
+    for (const int b : l.reads) {
+      if (const int v = base_value(b); v >= 0) reads.push_back(v);
+    }
+    sort_unique(reads);
+    if (reads.empty()) return -1;
+    std::set<int> candidates;
+    for (const int v : reads) add_users(v, candidates, 0);
+    for (const int n : candidates) {
+      const auto at = static_cast<size_t>(n);
+      if (claimed_library_[at] || claimed_loop_[at] || graph_.op(n) == "getitem") continue;
+      if (call_score(l, n, reads) >= 3 * static_cast<int>(reads.size()) - 1) return n;
+    }
+    return -1;
+  }
+
+  /// Calls that use a value, also through views.
+  void add_users(int v, std::set<int>& out, int depth) const {
+    for (const int user : graph_.users(v)) {
+      if (graph_.is_view(user) && depth < 16) add_users(user, out, depth + 1);
+      if (graph_.is_call(user) && !graph_.is_view(user)) out.insert(user);
+    }
   }
 
   int call_score(const CodeLaunch& l, int n, const std::vector<int>& reads) const {
