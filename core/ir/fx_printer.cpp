@@ -231,53 +231,71 @@ struct ValuePrinter {
   std::string_view node_mark;
 
   std::string operator()(const Argument& a) const {
-    return std::visit([this](const auto& v) { return text(v); }, a.value);
-  }
-
-  std::string joined(const std::vector<Argument>& items) const {
     std::string out;
-    for (const Argument& item : items) out += (out.empty() ? "" : ", ") + (*this)(item);
+    append(out, a);
     return out;
   }
+  void append(std::string& out, const Argument& a) const {
+    std::visit([&](const auto& v) { text(out, v); }, a.value);
+  }
 
-  std::string text(const NoneArg&) const { return "None"; }
-  std::string text(Node* n) const { return n ? std::string(node_mark) + n->name : "None"; }
-  std::string text(bool v) const { return v ? "True" : "False"; }
-  std::string text(int64_t v) const { return std::to_string(v); }
-  std::string text(double v) const { return python_repr(v); }
-  std::string text(const std::complex<double>& v) const {
-    return "complex(" + python_repr(v.real()) + ", " + python_repr(v.imag()) + ")";
-  }
-  std::string text(const std::string& v) const { return python_repr(v); }
-  std::string text(const SymInt& v) const { return v.str(); }
-  std::string text(DType v) const { return "torch." + std::string(dtype_name(v)); }
-  std::string text(const DeviceArg& v) const {
-    size_t colon = v.name.find(':');
-    std::string out = "device(type=" + python_repr(v.name.substr(0, colon));
-    if (colon != std::string::npos) out += ", index=" + v.name.substr(colon + 1);
-    return out + ")";
-  }
-  std::string text(const EnumArg& v) const { return v.name; }
-  std::string text(const OpaqueArg& v) const { return v.text; }
-  std::string text(const GraphArg& v) const { return std::string(node_mark) + v.name; }
-  std::string text(const EllipsisArg&) const { return "Ellipsis"; }
-  std::string text(const ListArg& v) const {
-    switch (v.kind) {
-      case ListArg::Kind::List:
-        return "[" + joined(v.items) + "]";
-      case ListArg::Kind::Size:
-        return "torch.Size([" + joined(v.items) + "])";
-      case ListArg::Kind::Tuple:
-        break;
+ private:
+  void joined(std::string& out, const std::vector<Argument>& items) const {
+    for (size_t i = 0; i < items.size(); ++i) {
+      if (i > 0) out += ", ";
+      append(out, items[i]);
     }
-    return "(" + joined(v.items) + (v.items.size() == 1 ? ",)" : ")");
   }
-  std::string text(const DictArg& v) const {
-    std::string out;
-    for (const auto& [key, value] : v.items) out += (out.empty() ? "" : ", ") + (*this)(key) + ": " + (*this)(value);
-    return "{" + out + "}";
+
+  static void text(std::string& out, const NoneArg&) { out += "None"; }
+  void text(std::string& out, Node* n) const {
+    if (!n) return void(out += "None");
+    out.append(node_mark).append(n->name);
   }
-  std::string text(const SliceArg& v) const { return "slice(" + joined(v.parts) + ")"; }
+  static void text(std::string& out, bool v) { out += v ? "True" : "False"; }
+  static void text(std::string& out, int64_t v) {
+    char buffer[24];
+    out.append(buffer, std::to_chars(buffer, buffer + sizeof buffer, v).ptr);
+  }
+  static void text(std::string& out, double v) { out += python_repr(v); }
+  static void text(std::string& out, const std::complex<double>& v) {
+    out.append("complex(").append(python_repr(v.real())).append(", ").append(python_repr(v.imag())).append(")");
+  }
+  static void text(std::string& out, const std::string& v) { out += python_repr(v); }
+  static void text(std::string& out, const SymInt& v) { out += v.str(); }
+  static void text(std::string& out, DType v) { out.append("torch.").append(dtype_name(v)); }
+  static void text(std::string& out, const DeviceArg& v) {
+    const size_t colon = v.name.find(':');
+    out.append("device(type=").append(python_repr(std::string_view(v.name).substr(0, colon)));
+    if (colon != std::string::npos) out.append(", index=").append(v.name, colon + 1);
+    out += ")";
+  }
+  static void text(std::string& out, const EnumArg& v) { out += v.name; }
+  static void text(std::string& out, const OpaqueArg& v) { out += v.text; }
+  void text(std::string& out, const GraphArg& v) const { out.append(node_mark).append(v.name); }
+  static void text(std::string& out, const EllipsisArg&) { out += "Ellipsis"; }
+  void text(std::string& out, const ListArg& v) const {
+    const bool tuple = v.kind == ListArg::Kind::Tuple;
+    out += tuple ? "(" : v.kind == ListArg::Kind::Size ? "torch.Size([" : "[";
+    joined(out, v.items);
+    out += !tuple ? "]" : v.items.size() == 1 ? ",)" : ")";
+    if (v.kind == ListArg::Kind::Size) out += ")";
+  }
+  void text(std::string& out, const DictArg& v) const {
+    out += "{";
+    for (size_t i = 0; i < v.items.size(); ++i) {
+      if (i > 0) out += ", ";
+      append(out, v.items[i].first);
+      out += ": ";
+      append(out, v.items[i].second);
+    }
+    out += "}";
+  }
+  void text(std::string& out, const SliceArg& v) const {
+    out += "slice(";
+    joined(out, v.parts);
+    out += ")";
+  }
 };
 
 std::string self_path(std::string_view target) {
@@ -417,6 +435,8 @@ class Printer {
 
   void comment(const Node& n) {
     const std::string* verbatim = extra(n, "fx.comment");
+    if (!verbatim && said_ && n.kind != NodeKind::Output && n.meta.source == *said_) return;
+    if (n.kind != NodeKind::Output) said_ = &n.meta.source;
     std::string expected;
     if (n.kind != NodeKind::Output) expected = fx::source_comment(n.meta.source);
     const bool changed = !expected.empty() && expected != last_comment_;
@@ -464,10 +484,17 @@ class Printer {
   }
 
   std::string call_arguments(const Node& n, size_t first = 0) const {
-    std::string out;
-    for (size_t i = first; i < n.args.size(); ++i) out += (out.empty() ? "" : ", ") + value_(n.args[i]);
-    for (const auto& [key, a] : n.kwargs) out += (out.empty() ? "" : ", ") + key + " = " + value_(a);
-    return "(" + out + ")";
+    std::string out = "(";
+    for (size_t i = first; i < n.args.size(); ++i) {
+      if (out.size() > 1) out += ", ";
+      value_.append(out, n.args[i]);
+    }
+    for (const auto& [key, a] : n.kwargs) {
+      if (out.size() > 1) out += ", ";
+      out.append(key).append(" = ");
+      value_.append(out, a);
+    }
+    return out += ')';
   }
 
   std::string assignment(const Node& n) const {
@@ -574,6 +601,7 @@ class Printer {
   const Graph* graph_ = nullptr;
   int indent_ = 0;
   std::string last_comment_, class_name_;
+  const SourceStack* said_ = nullptr;  // where last_comment_ comes from
   std::vector<std::string> printed_graphs_;
   ValuePrinter value_{};
 };
@@ -635,7 +663,7 @@ class ListingPrinter {
 }  // namespace
 
 std::string print_fx(const Argument& argument) { return ValuePrinter{}(argument); }
-void print_fx(const Argument& argument, std::string& out) { out += ValuePrinter{}(argument); }
+void print_fx(const Argument& argument, std::string& out) { ValuePrinter{}.append(out, argument); }
 
 std::string print_fx(const Graph& graph, const FxOptions& options) {
   FxOptions::Form form = options.form;
