@@ -11,12 +11,12 @@ namespace {
 constexpr std::size_t kShortArgument = 300;
 // Fast: these texts are compressed while somebody waits, and shrink well at any level.
 constexpr int kLevel = 1;
-// Microseconds whose nanoseconds fit.
-constexpr std::int64_t kMaxMicros = 9'000'000'000'000'000;
 
-std::int64_t to_ns(double value, double unit) {
-  const double ns = value * unit;
-  return std::isfinite(ns) && std::abs(ns) < 9e18 ? std::llround(ns) : -1;
+// Whole units and the rest apart: times since the epoch have more digits than a double of nanoseconds holds.
+std::int64_t to_ns(double value, std::int64_t unit) {
+  if (!(std::abs(value) < 9e18 / static_cast<double>(unit))) return -1;
+  const double whole = std::trunc(value);
+  return static_cast<std::int64_t>(whole) * unit + std::llround((value - whole) * static_cast<double>(unit));
 }
 
 // The unit that the end of a field's name says, and what makes ns of it.
@@ -36,12 +36,12 @@ std::vector<std::string> texts(JsonSlice list) {
   return out;
 }
 
-void take_times(MetricsText& m, std::string_view key, double value, std::optional<std::int64_t> whole) {
-  if (key == "start_time_us") m.start_ns = whole && *whole < kMaxMicros ? *whole * 1000 : to_ns(value, 1e3);
-  if (key == "start_time" && m.start_ns < 0) m.start_ns = to_ns(value, 1e9);
-  if (key == "duration_us") m.duration_ns = to_ns(value, 1e3);
-  if (key == "entire_frame_compile_time_s" && m.duration_ns < 0) m.duration_ns = to_ns(value, 1e9);
-  if (key == "co_firstlineno") m.first_line = static_cast<std::int64_t>(value);
+void take_times(MetricsText& m, std::string_view key, double value) {
+  if (key == "start_time_us") m.start_ns = to_ns(value, 1000);
+  if (key == "start_time" && m.start_ns < 0) m.start_ns = to_ns(value, 1'000'000'000);
+  if (key == "duration_us") m.duration_ns = to_ns(value, 1000);
+  if (key == "entire_frame_compile_time_s" && m.duration_ns < 0) m.duration_ns = to_ns(value, 1'000'000'000);
+  if (key == "co_firstlineno" && std::abs(value) < 1e15) m.first_line = static_cast<std::int64_t>(value);
 }
 
 void take_text(MetricsText& m, std::string_view key, JsonSlice value) {
@@ -77,7 +77,7 @@ MetricsText parse_metrics(JsonSlice fields) {
     if (const auto number = value.number()) {
       const auto [unit, scale] = unit_of(key);
       m.numbers.push_back({key, *number * scale, unit});
-      take_times(m, key, *number, value.integer());
+      take_times(m, key, *number);
     } else if (key == "restart_reasons") {
       m.restarts = texts(value);
     } else if (key == "has_guarded_code" && !value.is_null()) {
@@ -100,7 +100,7 @@ EventText parse_event(std::string_view payload) {
     if (key == "ts") {
       const auto ts = value.number();
       if (!ts || !(std::abs(*ts) < 9e15)) return e;
-      e.start_ns = std::llround(*ts * 1000);
+      e.start_ns = to_ns(*ts, 1000);
       e.valid = true;
     }
     if (key == "args") args = value;
@@ -131,7 +131,7 @@ CacheText parse_cache(std::string_view payload) {
     if (key == "cache_bypass_reason" || key == "error") c.reason = value.words();
     if (key == "cache_bypass_exception_type") c.exception = value.words();
     if (key == "time_taken_ns" || key == "time_saved_ns") c.time_ns = value.integer().value_or(-1);
-    if (key == "time_saved_ms") c.time_ns = to_ns(value.number().value_or(-1e-6), 1e6);
+    if (key == "time_saved_ms") c.time_ns = to_ns(value.number().value_or(-1e-6), 1'000'000);
   }
   return c;
 }
