@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <fstream>
 #include <limits>
 #include <map>
@@ -23,6 +24,9 @@ using namespace loose;
 
 /// Times below this are relative to something: the year 1973 in nanoseconds since the epoch.
 constexpr std::int64_t kFirstAbsolute = 100'000'000'000'000'000;
+
+/// Bad events that are kept as they are; those of a kind that is not known all are.
+constexpr std::int64_t kMaxKept = 1000;
 
 // A base that no clock can have shown is none.
 std::int64_t sound_base(std::int64_t base) { return base < 0 || base > kFirstAbsolute * 50 ? 0 : base; }
@@ -93,6 +97,7 @@ class ProfileImport {
   FlowMatcher flows_;
   std::vector<std::int64_t> launch_starts_, launch_ends_;
   std::int64_t rank_ = -1;
+  std::int64_t kept_ = 0;  ///< bad events that were kept
 };
 
 std::string plain(std::string_view body) {
@@ -115,6 +120,16 @@ std::int64_t base_behind(const std::filesystem::path& path) {
   const char* end = tail.data() + tail.size();
   const char* digits = skip_space(tail.data() + found + key.size(), end);
   return sound_base(parse_integer(std::string_view(digits, scalar_end(digits, end))).value_or(0));
+}
+
+// People name files after the rank where the profile does not say it: `trace_rank_3.json`, `rank3.json.gz`.
+std::int64_t rank_in(std::string_view name) {
+  const auto found = name.find("rank");
+  if (found == name.npos || (found > 0 && std::isalpha(static_cast<unsigned char>(name[found - 1])))) return -1;
+  name.remove_prefix(found + 4);
+  if (name.starts_with('_') || name.starts_with('-')) name.remove_prefix(1);
+  const auto digits = std::min(name.find_first_not_of("0123456789"), name.size());
+  return digits == 0 ? -1 : parse_integer(name.substr(0, digits)).value_or(-1);
 }
 
 void ProfileImport::begin() {
@@ -195,7 +210,8 @@ void ProfileImport::write_events(ParsedBlock& block, const std::vector<std::int3
   const trace::Id first = context_.writer().add(std::span<const trace::EventRecord>(events));
   for (std::size_t i = 0; i < kept; ++i) {
     const trace::EventRecord& event = events[i];
-    if (event.sequence < 0 || !event.phase.empty()) continue;
+    // Kineto's arrows join events with sequence numbers; the older profiler has none.
+    if (!event.phase.empty() || (event.sequence < 0 && !splitter_.is_list())) continue;
     flows_.add(Slice{kept_rows[i], event.start_ns - base, event.duration_ns, first + static_cast<trace::Id>(i)});
   }
 }
@@ -233,7 +249,7 @@ void ProfileImport::report(const Problem& problem) {
   } else {
     context_.problem(input_, problem.kind, problem.line, problem.message);
   }
-  if (problem.text.empty()) return;
+  if (problem.text.empty() || (!unknown && ++kept_ > kMaxKept)) return;
   trace::RawRecord raw;
   raw.source = path_.string();
   raw.ordinal = problem.ordinal;
@@ -269,6 +285,7 @@ void ProfileImport::finish() {
       return text.has_value();
     });
   }
+  if (rank_ < 0) rank_ = rank_in(path_.filename().string());
   finish_time();
   finish_flows();
   const trace::Id process = context_.process(host_pid(), rank_);

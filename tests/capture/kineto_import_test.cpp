@@ -220,6 +220,22 @@ TEST_F(KinetoImport, ListOfTheOldProfiler) {
   EXPECT_EQ(c["X:"], 2);
   EXPECT_EQ(c["s:cpu_to_cuda"], 1);
   EXPECT_EQ(c.count("problem.no_base_time"), 0u);
+  EXPECT_EQ(c["flow.cpu_to_cuda.matched"], 1);
+  ASSERT_EQ(reader->flows().size(), 1u);
+  EXPECT_EQ(reader->flows()[0].from, event("aten::zeros").id);
+  EXPECT_EQ(reader->flows()[0].to, event("k").id);
+}
+
+TEST_F(KinetoImport, RankInTheNameOfTheFile) {
+  for (const auto& [name, rank] : std::map<std::string, std::int64_t>{{"trace_rank_12.json", 12},
+                                                                      {"rank3.json", 3},
+                                                                      {"rank-0.pt.trace.json", 0},
+                                                                      {"frank2.json", -1},
+                                                                      {"a.json", -1}}) {
+    std::ofstream(folder / name) << one_event(R"("ts": 1699999999123456, "dur": 7)");
+    import_file(folder / name);
+    EXPECT_EQ(reader->processes().at(0).rank, rank) << name;
+  }
 }
 
 TEST_F(KinetoImport, NumbersAsStrings) {
