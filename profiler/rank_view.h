@@ -47,7 +47,7 @@ Groups<Value> grouped(const std::map<std::int64_t, Value>& of_rank) {
   return groups;
 }
 
-/// `rank 1`, `ranks 1 and 3`, `ranks 0-6, 9`.
+/// `rank 1`, `ranks 1 and 3`, `ranks 0-6 and 9`.
 std::string ranks_text(const std::vector<std::int64_t>& ranks);
 
 /// A graph without what may differ between ranks that do the same: one line per node, names replaced by places, device
