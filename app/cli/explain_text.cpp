@@ -113,8 +113,8 @@ class Text {
     out_ += fmt::format("{}, {}", plural(static_cast<std::int64_t>(e_.frames.size()), "function"),
                         plural(e_.compiles, "compile"));
     if (e_.attempts > e_.compiles) out_ += fmt::format(" in {}", plural(e_.attempts, "attempt"));
-    out_ += fmt::format(", {}, {}, {}", plural(e_.graphs, "graph"), plural(e_.breaks, "graph break"),
-                        plural(e_.recompiles, "recompile"));
+    if (e_.graphs > 0 || e_.compiles == 0) out_ += ", " + plural(e_.graphs, "graph");
+    out_ += fmt::format(", {}, {}", plural(e_.breaks, "graph break"), plural(e_.recompiles, "recompile"));
     if (e_.compile_ns >= 0) out_ += fmt::format("; {} of compile time", time_text(static_cast<double>(e_.compile_ns)));
     out_ += "\n";
   }
@@ -128,14 +128,14 @@ class Text {
     std::size_t number = 0;
     for (const ExplainFinding& f : e_.findings) {
       if (number == limit_) break;
-      out_ += fmt::format("{:>3}. {:>9}  {}{}\n", ++number, cost(f.cost_ns), brief(f.title, kWidth - 20),
+      out_ += fmt::format("{:>3}. {:>10}  {}{}\n", ++number, cost(f.cost_ns), brief(f.title, kWidth - 20),
                           f.count > 1 ? fmt::format(" ({} times)", f.count) : "");
       const std::string at = place_text(f.place), in = list_text(f.compiles);
       if (!at.empty() || !in.empty())
-        out_ += fmt::format("                {}{}{}\n", at, at.empty() || in.empty() ? "" : "   ",
+        out_ += fmt::format("                 {}{}{}\n", at, at.empty() || in.empty() ? "" : "   ",
                             in.empty() ? "" : "[" + in + "]");
-      code(f.place, "                ");
-      out_ += wrapped(f.advice, "             -> ");
+      code(f.place, "                 ");
+      out_ += wrapped(f.advice, "              -> ");
     }
     more(e_.findings.size());
   }
@@ -168,7 +168,7 @@ class Text {
     if (c.kernels > 0) facts.push_back(plural(c.kernels, "kernel"));
     if (c.guards > 0) facts.push_back(plural(c.guards, "guard"));
     if (c.breaks > 0) facts.push_back(plural(c.breaks, "break"));
-    out_ += fmt::format("  {:<8} {:<9} {:>9}  {}\n", c.address, c.outcome.empty() ? "-" : c.outcome, cost(c.cost_ns),
+    out_ += fmt::format("  {:<8} {:<9} {:>10}  {}\n", c.address, c.outcome.empty() ? "-" : c.outcome, cost(c.cost_ns),
                         list_text(facts));
     if (!c.cause.empty()) out_ += fmt::format("           again, for {}\n", brief(c.cause, kWidth - 24));
     if (!c.error.empty()) out_ += fmt::format("           {}\n", brief(c.error, kWidth - 11));
@@ -241,7 +241,7 @@ class Text {
     std::size_t shown = 0;
     for (const auto& c : e_.guards.costliest) {
       if (c.latency_ns < 0 || shown++ == 5) break;
-      out_ += fmt::format("  {:<8} {:>9} per call to check {}\n", c.compile, time_text(c.latency_ns),
+      out_ += fmt::format("  {:<8} {:>10} per call to check {}\n", c.compile, time_text(c.latency_ns),
                           plural(c.count, "guard"));
     }
   }
@@ -249,18 +249,33 @@ class Text {
   void symbols() {
     if (e_.symbols.empty() && e_.assumptions.empty()) return;
     head("Dynamic shapes");
-    Table table({"graph", "symbol", "is", "now", "range", "line"});
-    std::size_t shown = 0;
-    for (const ExplainSymbol& s : e_.symbols) {
-      if (shown++ == limit_) break;
-      table.row(
-          {s.compile, s.name, s.origin, s.hint ? fmt::format("{}", *s.hint) : "?",
-           fmt::format("{} .. {}", s.min ? fmt::format("{}", *s.min) : "", s.max ? fmt::format("{}", *s.max) : ""),
-           place_text(s.place)});
+    std::map<std::string, std::size_t> rows;
+    std::vector<std::pair<const ExplainSymbol*, std::vector<std::string>>> groups;
+    for (const ExplainSymbol& symbol : e_.symbols) {
+      const auto [at, fresh] = rows.try_emplace(symbol_key(symbol), groups.size());
+      if (fresh) groups.push_back({&symbol, {}});
+      groups[at->second].second.push_back(symbol.compile);
     }
-    if (!e_.symbols.empty()) out_ += table.text();
-    more(e_.symbols.size());
+    Table table({"symbol", "is", "now", "range", "line", "graphs"});
+    for (std::size_t i = 0; i < groups.size() && i < limit_; ++i) {
+      const ExplainSymbol& symbol = *groups[i].first;
+      table.row({symbol.name, symbol.origin, symbol.hint ? fmt::format("{}", *symbol.hint) : "-", range_text(symbol),
+                 place_text(symbol.place), list_text(groups[i].second)});
+    }
+    if (!groups.empty()) out_ += table.text();
+    more(groups.size());
     assumptions();
+  }
+
+  static std::string range_text(const ExplainSymbol& s) {
+    if (!s.min && !s.max) return "any";
+    if (!s.max) return fmt::format("{} or more", *s.min);
+    return s.min ? fmt::format("{} to {}", *s.min, *s.max) : fmt::format("at most {}", *s.max);
+  }
+
+  static std::string symbol_key(const ExplainSymbol& s) {
+    return fmt::format("{}\n{}\n{}\n{}\n{}:{}", s.name, s.origin, s.hint.value_or(-1), range_text(s), s.place.file,
+                       s.place.line);
   }
 
   void assumptions() {
@@ -306,21 +321,28 @@ class Text {
     more(found.size());
   }
 
+  struct CacheUse {
+    std::int64_t hits = 0, misses = 0, bypasses = 0, cost_ns = -1;
+  };
+
+  /// Each cache apart: what one misses may be time that another's miss holds already.
   void caches() {
+    std::map<std::string, CacheUse> caches;
     std::vector<const ExplainNote*> bypasses;
-    std::int64_t hits = 0, misses = 0, bypassed = 0, cost_ns = -1;
     for (const ExplainNote& n : e_.notes) {
-      if (n.kind == "cache-hit") hits += n.count;
-      if (n.kind == "cache-miss") misses += n.count;
-      if (n.kind == "cache-miss" && n.cost_ns >= 0) cost_ns = std::max<std::int64_t>(cost_ns, 0) + n.cost_ns;
-      if (n.kind != "cache-bypass") continue;
-      bypassed += n.count;
-      bypasses.push_back(&n);
+      if (!n.kind.starts_with("cache-")) continue;
+      const std::string word = n.kind.substr(6);
+      CacheUse& use = caches[n.title.substr(0, n.title.find(" " + word))];
+      (word == "hit" ? use.hits : word == "miss" ? use.misses : use.bypasses) += n.count;
+      if (word == "miss" && n.cost_ns >= 0) use.cost_ns = std::max<std::int64_t>(use.cost_ns, 0) + n.cost_ns;
+      if (word == "bypass") bypasses.push_back(&n);
     }
-    if (hits + misses + bypassed == 0) return;
+    if (caches.empty()) return;
     head("Compile caches");
-    out_ += fmt::format("  {}, {}{}, {}\n", plural(hits, "hit"), plural(misses, "miss", "misses"),
-                        cost_ns < 0 ? "" : fmt::format(" ({})", cost(cost_ns)), plural(bypassed, "bypass", "bypasses"));
+    for (const auto& [name, use] : caches)
+      out_ += fmt::format(
+          "  {:<28} {}, {}{}, {}\n", name, plural(use.hits, "hit"), plural(use.misses, "miss", "misses"),
+          use.cost_ns < 0 ? "" : fmt::format(" ({})", cost(use.cost_ns)), plural(use.bypasses, "bypass", "bypasses"));
     for (std::size_t i = 0; i < bypasses.size() && i < limit_; ++i) note(*bypasses[i]);
   }
 
@@ -338,10 +360,10 @@ class Text {
     if (e_.phases.empty() || e_.phases_ns <= 0) return;
     head(fmt::format("Where the compile time went: {}", time_text(static_cast<double>(e_.phases_ns))));
     for (const ExplainPhase& p : e_.phases) {
-      out_ += fmt::format("  {:<38} {:>9} {:>6}\n", p.name, time_text(static_cast<double>(p.self_ns)),
+      out_ += fmt::format("  {:<38} {:>10} {:>6}\n", p.name, time_text(static_cast<double>(p.self_ns)),
                           percent_text(static_cast<double>(p.self_ns) / static_cast<double>(e_.phases_ns)));
       for (std::size_t i = 0; i < p.spans.size() && i < 3; ++i)
-        out_ += fmt::format("      {:<48} {:>9}  {}\n", brief(p.spans[i].name, 48),
+        out_ += fmt::format("      {:<48} {:>10}  {}\n", brief(p.spans[i].name, 48),
                             time_text(static_cast<double>(p.spans[i].self_ns)), plural(p.spans[i].count, "time"));
     }
   }

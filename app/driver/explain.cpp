@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "capture/torch_text/python_traceback.h"
 #include "capture/torch_text/recompile_reason.h"
 
 namespace strata {
@@ -102,6 +103,15 @@ class Explainer {
   ExplainPlace place(Id stack) {
     if (stack == kNone) return {};
     const auto locations = reader_.stack(stack);
+    return locations.empty() ? ExplainPlace{} : place(locations.back());
+  }
+
+  /// The innermost line that is not PyTorch's own, if there is one.
+  ExplainPlace user_place(Id stack) {
+    if (stack == kNone) return {};
+    const auto locations = reader_.stack(stack);
+    for (auto l = locations.rbegin(); l != locations.rend(); ++l)
+      if (l->file.find("site-packages/torch/") == std::string::npos && l->file.starts_with('/')) return place(*l);
     return locations.empty() ? ExplainPlace{} : place(locations.back());
   }
 
@@ -280,12 +290,19 @@ class Explainer {
       c.cause = cause(out_.recompile_list[at->second].reasons.front());
   }
 
-  /// `n: expected 2, was 3`.
+  /// `x.size()[0]`: what a relation over one size is about.
+  static std::string size_name(const ExplainReason& r) {
+    const std::size_t size = r.expression.find(".size()[");
+    if (size == std::string::npos) return r.source;
+    return r.source + r.expression.substr(size, r.expression.find(']', size) + 1 - size);
+  }
+
+  /// `n: 2 -> 3`.
   static std::string cause(const ExplainReason& r) {
     if (r.expected.empty() || r.actual.empty()) return r.expression;
     std::string what = r.source.empty() ? r.expression : r.source;
     if (r.form != "value" && r.form != "type" && r.form != "shape") what = fmt::format("{} of {}", r.form, what);
-    if (r.form == "shape") return fmt::format("{} is not so: {}", r.expected, r.actual);
+    if (r.form == "shape") return fmt::format("{} = {}, needs {}", size_name(r), r.actual, r.expected);
     return fmt::format("{}: {} -> {}", what, r.expected, r.actual);
   }
 
@@ -320,7 +337,7 @@ class Explainer {
           if (seen.insert(s.name).second)
             out_.symbols.push_back({c.address, s.name, s.origin, s.hint, s.min, s.max, place(s.stack)});
         for (const trace::AssumptionRecord& a : reader_.assumptions(c.last))
-          out_.assumptions.push_back({c.address, a.expression, a.kind, a.reason, place(a.stack)});
+          out_.assumptions.push_back({c.address, a.expression, a.kind, a.reason, user_place(a.stack)});
       }
   }
 
@@ -330,15 +347,15 @@ class Explainer {
     std::map<std::tuple<std::string, std::string, std::string, std::int64_t>, std::size_t> groups;
     for (const trace::DiagnosticRecord& d : reader_.diagnostics()) {
       if (filtered_ && !selected_.contains(d.compile)) continue;
-      const ExplainPlace at = place(d.stack);
+      const ExplainPlace at = user_place(d.stack);
       const auto [group, fresh] = groups.try_emplace({d.kind, d.title, at.file, at.line}, out_.notes.size());
       if (fresh) {
         ExplainNote note;
         note.severity = d.severity;
         note.kind = d.kind;
-        note.title = d.title;
+        note.title = full_title(d);
         note.detail = d.detail;
-        note.hint = d.hint;
+        note.hint = d.kind == "error" ? error_advice(note.title) : d.hint;
         note.place = at;
         out_.notes.push_back(std::move(note));
       }
@@ -348,6 +365,21 @@ class Explainer {
       if (const std::string a = address(d.compile); !a.empty()) add_once(to.compiles, a);
     }
     failed_compiles();
+    std::stable_sort(out_.notes.begin(), out_.notes.end(),
+                     [](const ExplainNote& a, const ExplainNote& b) { return a.severity > b.severity; });
+  }
+
+  /// Some errors say only in their second line what happened.
+  static std::string full_title(const trace::DiagnosticRecord& d) {
+    if (d.kind != "error" || !d.title.ends_with(':')) return d.title;
+    const std::vector<std::string> message = lines_of(capture::parse_python_error(d.detail).message);
+    return message.size() > 1 ? d.title + " " + message[1] : d.title;
+  }
+
+  /// Dynamo raises an error where it gives up to compile a function again.
+  static bool is_limit(const ExplainNote& n) {
+    return n.kind == "recompile-limit" || n.title.find("recompile limit") != std::string::npos ||
+           n.title.find("cache_size_limit") != std::string::npos;
   }
 
   /// Compiles that failed without a record of the error.
@@ -364,6 +396,7 @@ class Explainer {
       note.kind = "error";
       note.title = first_line(c.error);
       note.detail = c.error;
+      note.hint = error_advice(note.title);
       note.compiles = {compile};
       note.count = 1;
       note.cost_ns = c.duration_ns;
@@ -489,7 +522,7 @@ class Explainer {
   void note_findings() {
     for (const ExplainNote& n : out_.notes) {
       std::string advice = n.hint;
-      if (n.kind == "recompile-limit") {
+      if (is_limit(n)) {
         advice =
             "the function runs without compiled code from here on: mend what it is compiled again for, before "
             "raising the limit";
@@ -499,14 +532,20 @@ class Explainer {
       } else if (n.kind == "cache-bypass") {
         if (advice.empty()) advice = "this compile is done anew in every process: remove what cannot be cached";
       } else if (n.kind == "error") {
-        if (advice.empty())
-          advice = "the function runs without compiled code: mend the error, or leave the function out";
+        if (is_break(n) || is_given_up(n)) continue;
       } else if (n.kind != "rank" || n.severity == trace::DiagnosticRecord::Severity::Info) {
         continue;
       }
-      if (n.kind == "error" && is_break(n)) continue;
-      out_.findings.push_back({n.kind, n.title, advice, n.place, n.compiles, n.count, n.cost_ns});
+      out_.findings.push_back(
+          {is_limit(n) ? "recompile-limit" : n.kind, n.title, advice, n.place, n.compiles, n.count, n.cost_ns});
     }
+  }
+
+  /// The bare error of a compile whose limit is a note of its own.
+  bool is_given_up(const ExplainNote& n) const {
+    return n.title == "Unsupported" && std::any_of(out_.notes.begin(), out_.notes.end(), [&](const ExplainNote& other) {
+             return other.kind == "recompile-limit" && other.compiles == n.compiles;
+           });
   }
 
   /// An error that is the graph break of the same compile, told again.

@@ -170,6 +170,8 @@ Explanation explain(trace::Reader& reader, std::string_view address = {});
 std::string break_advice(std::string_view kind, std::string_view reason);
 /// What to do about a guard that failed; never empty.
 std::string recompile_advice(const ExplainReason& reason);
+/// What to do about an exception; never empty. `title` is `Type: message`.
+std::string error_advice(std::string_view title);
 /// The phase that a span of PyTorch's compile-time timeline belongs to: `dynamo: trace Python`, ...
 std::string_view compile_phase(std::string_view span);
 

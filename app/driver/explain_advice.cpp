@@ -130,6 +130,24 @@ std::string break_advice(std::string_view kind, std::string_view reason) {
   return "move the line out of the compiled function, or wrap what it calls with torch.library.custom_op";
 }
 
+std::string error_advice(std::string_view title) {
+  const auto has = [&](std::string_view words) { return title.find(words) != kNowhere; };
+  if (has("recompile limit") || has("cache_size_limit")) return "mend what the function is compiled again for";
+  if (has("BackendCompilerFailed"))
+    return "the backend raised it: with backend=\"eager\" the same code shows whether the capture is sound, with "
+           "backend=\"aot_eager\" whether the gradients are";
+  if (has("InductorError") || has("LoweringException") || has("CppCompileError"))
+    return "Inductor raised it: with backend=\"aot_eager\" the same code shows whether only Inductor fails";
+  if (has("ConstraintViolation"))
+    return "the code needs the size that was marked as dynamic: take the mark away, or use "
+           "torch._dynamo.maybe_mark_dynamic";
+  if (has("TorchRuntimeError") || has("must have same reduction dim") || has("fake tensor"))
+    return "the operator does not fit its inputs: the same call fails without torch.compile";
+  if (has("Unsupported: ")) return break_advice(title.substr(title.find("Unsupported: ") + 13), {});
+  if (has("OutOfMemory") || has("out of memory")) return "the device has too little memory for the compile or the run";
+  return "the function runs without compiled code: mend the error, or leave the function out of torch.compile";
+}
+
 std::string recompile_advice(const ExplainReason& r) {
   const std::string x = r.source.empty() ? "the value" : plain_source(r.source);
   const std::string& form = r.form;
@@ -226,6 +244,7 @@ constexpr PhaseWords kPhases[] = {
     {"_passes", kPasses},
     {"pass.", kPasses},
     {"pattern", kPasses},
+    {"Scheduler.codegen", kCode},
     {"GraphLowering.run", kLowering},
     {"Scheduler", kLowering},
     {"GraphLowering", kCode},

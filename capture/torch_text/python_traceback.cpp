@@ -92,7 +92,7 @@ void read_message(const std::vector<std::string_view>& lines, std::size_t at, Py
   const std::size_t type = type_length(lines[at]);
   std::size_t end = at + 1, message_end = 0, advice_at = 0;
   while (end < lines.size() && !ends_message(lines[end])) {
-    const bool from_user = trim(lines[end]) == "from user code:";
+    const bool from_user = trim(lines[end]) == "from user code:" || trim(lines[end]) == "User stack:";
     if (from_user || is_advice(lines[end])) {
       if (message_end == 0) message_end = end;
       if (!from_user && advice_at == 0) advice_at = end;

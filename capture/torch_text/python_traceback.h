@@ -29,7 +29,7 @@ struct PythonError {
   std::string message;                            ///< may have several lines; ends before torch's own advice
   std::string advice;                             ///< `Set TORCHDYNAMO_VERBOSE=1 ...`; may be empty
   std::vector<trace::SourceLocation> stack;       ///< where it was raised, outermost first
-  std::vector<trace::SourceLocation> user_stack;  ///< after `from user code:`, outermost first; may be empty
+  std::vector<trace::SourceLocation> user_stack;  ///< after `from user code:` or `User stack:`, outermost first; may be empty
 };
 
 /// The last exception of a text with one or more chained tracebacks (that is the one that was seen outside).

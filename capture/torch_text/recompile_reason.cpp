@@ -307,9 +307,6 @@ std::string derive(const RecompileText& reason, const Evidence& evidence) {
       return tensor_entry(evidence.tensor, "size=[", reason.index);
     case RecompileForm::Stride:
       return tensor_entry(evidence.tensor, "stride=[", reason.index);
-    case RecompileForm::RequiresGrad:
-      if (evidence.tensor.empty()) return {};
-      return evidence.tensor.find("requires_grad=True") != kNowhere ? "1" : "0";
     case RecompileForm::Value:
       if (!evidence.value.empty()) return evidence.value;
       return evidence.type.empty() ? std::string() : "a value of type " + evidence.type;
@@ -414,6 +411,11 @@ const trace::GuardRecord* find_guard(const RecompileText& reason, std::span<cons
 void derive_actual(RecompileText& reason, std::span<const trace::GuardRecord> guards,
                    std::span<const ObservedValue> values) {
   if (!reason.actual.empty() || reason.source.empty()) return;
+  if (reason.form == RecompileForm::RequiresGrad && (reason.expected == "0" || reason.expected == "1")) {
+    reason.actual = reason.expected == "0" ? "1" : "0";
+    reason.derived = true;
+    return;
+  }
   const std::string source = plain_names(reason.source), name = value_name(reason);
   Evidence evidence;
   for (const ObservedValue& seen : values)

@@ -242,6 +242,10 @@ class Importer {
   }
 
   void error(const LogMessage& m) {
+    if (m.prefix.text.starts_with("Created at:") && !diagnostics_.empty() && diagnostics_.back().key == key_of(m)) {
+      diagnostics_.back().record.detail += "\n" + m.text;  // the second half of an error of a guard
+      return;
+    }
     const PythonError parsed = parse_python_error(m.prefix.text);
     attempt(m).failed = true;
     Diagnostic& d = diagnostic(m, Severity::Error, "error", first_line(m.prefix.text));
