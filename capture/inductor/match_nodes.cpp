@@ -64,6 +64,14 @@ bool contains(const std::vector<int>& sorted, int value) {
 /// The operator names that a library call may stand for in a graph, besides its own.
 std::vector<std::string_view> operators_of(std::string_view callee) {
   std::string_view op = detail::operator_name(callee);
+  if (callee.starts_with("aoti_torch_")) {
+    // `aoti_torch_cpu_addmm_out`
+    op = callee.substr(11);
+    for (const std::string_view device : {"cpu_", "cuda_", "xpu_", "mps_"}) {
+      if (op.starts_with(device)) op.remove_prefix(device.size());
+    }
+    if (op.ends_with("_out")) op.remove_suffix(4);
+  }
   std::vector<std::string_view> out = {op};
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kOther = {{
       {"randint", "inductor_seeds"},

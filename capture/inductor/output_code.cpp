@@ -325,7 +325,16 @@ int OutputCode::storage_of(int buffer) const {
   return buffer;
 }
 
-OutputCode parse_output_code(std::string_view text) { return detail::ModuleReader(text).read(); }
+OutputCode parse_output_code(std::string_view text) {
+  const bool cpp =
+      text.find("::run_impl(") != std::string_view::npos || py::trim(text.substr(0, 4096)).starts_with("#include");
+  if (!cpp) return detail::ModuleReader(text).read();
+  OutputCode out;
+  out.language = "cpp";
+  out.lines = static_cast<std::int64_t>(py::lines(text).size());
+  detail::read_cpp_wrapper(out, text, 1);
+  return out;
+}
 
 std::string output_code_hash(std::string_view text) {
   // FNV-1a with two offset bases: what is compared was made by one compiler, not by an adversary.

@@ -63,6 +63,12 @@ constexpr std::array<std::string_view, 16> kRecords = {"dynamo_output_graph",
                                                        "graph_dump",
                                                        "inductor_post_grad_graph"};
 
+/// Records whose file names go on with the name of what they hold.
+bool named_record(std::string_view record) {
+  return record == "inductor_output_code" || record == "optimize_ddp_split_child" || record == "dump_file" ||
+         record == "graph_dump";
+}
+
 class LogBuilder {
  public:
   LogBuilder(const fs::path& folder, std::int64_t* problems) : folder_(folder), problems_(problems) {}
@@ -248,7 +254,7 @@ class LogBuilder {
       // `inductor_output_code_HASH`, `optimize_ddp_split_child_submod_0`
       if (!file.name.starts_with(record)) continue;
       std::string_view rest = std::string_view(file.name).substr(record.size());
-      if (!rest.empty() && rest[0] != '_') continue;
+      if (!rest.empty() && (rest[0] != '_' || !named_record(record))) continue;
       if (!rest.empty()) rest.remove_prefix(1);
       std::string members;
       if (!rest.empty() && record == "inductor_output_code")
