@@ -23,6 +23,8 @@ constexpr std::int64_t kProgressEvents = 20000;
 /// Rows of a second process whose number is taken.
 constexpr std::int64_t kNextProcess = 1'000'000;
 
+const std::string kHostCategory = "cpu_op";
+
 void append_text(std::string& out, std::string_view text) { loose::append_quoted(out, text); }
 
 // A number as a number, anything else as text.
@@ -396,9 +398,12 @@ void ChromeWriter::slice(const trace::EventRecord& event, const RunInfo& run, co
   begin_event();
   buffer_ += "\"ph\":";
   append_text(buffer_, event.phase.empty() ? "X" : event.phase);
-  if (!event.category.empty()) {
+  // Launches of our own run on the host; viewers take `kernel` for the work of a device.
+  const bool on_host = event.track == trace::kNone && event.stream < 0;
+  const std::string& category = on_host && event.category == "kernel" ? kHostCategory : event.category;
+  if (!category.empty()) {
     buffer_ += ",\"cat\":";
-    append_text(buffer_, event.category);
+    append_text(buffer_, category);
   }
   buffer_ += ",\"name\":";
   // Launches of our own have no name but that of their kernel.

@@ -221,10 +221,10 @@ TEST_F(ChromeExport, OurOwnRuns) {
   EXPECT_EQ(found["compile"]->at("name").string(), "compile 0/0 m");
   EXPECT_EQ(found["pass"]->at("name").string(), "fuse \"all\"");
   EXPECT_EQ(found["run"]->at("dur").number(), 0.1);
-  EXPECT_EQ(found["kernel"]->at("name").string(), "fused_add_0");
-  EXPECT_EQ(found["kernel"]->at("args").at("strata.graph").string(), "0/0");
-  EXPECT_EQ(found["kernel"]->at("args").at("text").string(), "not json");
-  EXPECT_NEAR(found["kernel"]->at("ts").number() - found["run"]->at("ts").number(), 0.023, 1e-9);
+  EXPECT_EQ(found["cpu_op"]->at("name").string(), "fused_add_0");
+  EXPECT_EQ(found["cpu_op"]->at("args").at("strata.graph").string(), "0/0");
+  EXPECT_EQ(found["cpu_op"]->at("args").at("text").string(), "not json");
+  EXPECT_NEAR(found["cpu_op"]->at("ts").number() - found["run"]->at("ts").number(), 0.023, 1e-9);
   EXPECT_GE(found["run"]->at("ts").number(),
             found["compile"]->at("ts").number() + found["compile"]->at("dur").number() - 1e-9);
 }
