@@ -510,7 +510,7 @@ class Matcher {
       if (n >= 0) stored.push_back(n);
     }
     if (stored.empty()) {
-      if (second_step(l, match) || first_step(l, region, sources, match)) return;
+      if (returned(l, match) || second_step(l, match) || first_step(l, region, sources, match)) return;
       layout_copy(l, sources, match);
       return;
     }
@@ -520,6 +520,23 @@ class Matcher {
       return graph_.op(n) == "getitem" && std::find(stored.begin(), stored.end(), n) == stored.end();
     });
     match.source = MatchSource::Region;
+  }
+
+  /// What the program returns is known even where the way to it is not: back to what other kernels compute.
+  bool returned(const CodeLaunch& l, LaunchMatch& match) const {
+    const int index = static_cast<int>(&l - code_.launches.data());
+    for (const int b : l.writes) {
+      const int n = graph_.base(final_[static_cast<size_t>(b)]);
+      if (n < 0 || last_writer_[static_cast<size_t>(b)] != index || claimed_loop_[static_cast<size_t>(n)]) continue;
+      std::vector<int> claimed;
+      for (int other = 0; other < n; ++other) {
+        if (claimed_loop_[static_cast<size_t>(other)]) claimed.push_back(other);
+      }
+      add_ancestors(n, claimed, match.nodes);
+    }
+    if (match.nodes.empty()) return false;
+    match.source = MatchSource::Region;
+    return true;
   }
 
   /// The second half of a reduction: what it writes is a node that the first half is part of.
