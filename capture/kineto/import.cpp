@@ -447,7 +447,7 @@ void ProfileImport::write_metadata() {
       each_item(value, [&](std::string_view device) { write_metrics(fmt::format("device.{}.", number++), device, 0); });
     } else if (key == "distributedInfo") {
       write_metrics("", value, 0);
-    } else {
+    } else if (key != "baseTimeNanoseconds") {
       metric(plain(key), value);
     }
   }
