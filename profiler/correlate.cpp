@@ -46,6 +46,7 @@ std::string to_text(const RunCorrelation& c) {
   std::string text = fmt::format("clock\t{}\n", c.device ? "device" : "host");
   for (int i = 0; i < kTimeParts; ++i)
     text += fmt::format("part\t{}\t{}\t{}\n", kParts[i], c.parts[i].count, c.parts[i].ns);
+  text += fmt::format("without nodes\t{}\t{}\n", c.without_nodes.count, c.without_nodes.ns);
   for (const ProgramMeasured& p : c.programs)
     text +=
         fmt::format("program\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n", p.compile, p.program, p.calls,
@@ -82,6 +83,7 @@ RunCorrelation from_text(trace::Id run, std::string_view text) {
     begin = end + 1;
     if (f[0] == "clock" && f.size() == 2) c.device = f[1] == "device";
     if (f[0] == "part" && f.size() == 4) c.parts[static_cast<int>(part_of(f[1]))] = {number(f[2]), number(f[3])};
+    if (f[0] == "without nodes" && f.size() == 3) c.without_nodes = {number(f[1]), number(f[2])};
     if (f[0] == "program" && f.size() == 15) c.programs.push_back(program_of(f));
     if (f[0] == "unassigned" && f.size() == 6)
       c.unassigned.push_back({part_of(f[1]), std::string(f[5]), std::string(f[4]), number(f[2]), number(f[3])});
@@ -153,7 +155,7 @@ std::int64_t RunCorrelation::total() const {
 double RunCorrelation::matched_percent() const {
   const double matched = static_cast<double>((*this)[TimePart::Matched].ns);
   const double all = matched + static_cast<double>((*this)[TimePart::Unmatched].ns);
-  return all > 0 ? 100 * matched / all : -1;
+  return all > 0 ? 100 * (matched - static_cast<double>(without_nodes.ns)) / all : -1;
 }
 
 CorrelationReport correlate(trace::Reader& reader, trace::Writer& writer,

@@ -63,12 +63,13 @@ struct RunCorrelation {
   trace::Id run = trace::kNone;
   bool device = false;  ///< the parts are device time; otherwise the profile has none and they are host operator time
   PartTotal parts[kTimeParts];
+  PartTotal without_nodes;                   ///< of the matched: launches of which no graph node is known
   std::vector<UnassignedEvents> unassigned;  ///< greatest time first
   std::vector<ProgramMeasured> programs;     ///< those that ran
 
   const PartTotal& operator[](TimePart part) const { return parts[static_cast<int>(part)]; }
   std::int64_t total() const;
-  /// Of the time under compiled code, the part that is matched; -1 when there is none.
+  /// Of the time under compiled code, the percentage that is matched to graph nodes; -1 when there is none.
   double matched_percent() const;
 };
 

@@ -24,8 +24,9 @@ void add_launches(KnownProgram& p, const std::vector<trace::LaunchRecord>& launc
   for (const trace::LaunchRecord& l : launches) {
     if (l.program != p.record.id && !(only && l.program == trace::kNone)) continue;
     const auto k = kernels.find(l.kernel);
-    ExpectedLaunch expected{l.id, l.kernel, l.name, true};
+    ExpectedLaunch expected{l.id, l.kernel, l.name, true, false};
     if (k != kernels.end()) {
+      expected.nodes = !k->second.nodes.empty();
       expected.library = k->second.kind == trace::KernelKind::Library;
       expected.name = expected.library && !k->second.library.empty() ? k->second.library : k->second.name;
     }

@@ -437,12 +437,14 @@ void RunMatcher::count(const Verdict& v, std::uint32_t name, std::int64_t ns) {
   if (v.part == TimePart::Matched) {
     const Unit& unit = units_[static_cast<size_t>(v.unit)];
     ProgramMeasured& m = measured_[program];
+    const ExpectedLaunch& launch =
+        programs_.all()[static_cast<size_t>(program)].launches[static_cast<size_t>(unit.launch)];
     PartTotal& total = unit.exact ? m.exact : m.inferred;
     ++total.count;
     total.ns += ns;
-    kernel_times_[program]
-                 [programs_.all()[static_cast<size_t>(program)].launches[static_cast<size_t>(unit.launch)].kernel] +=
-        ns;
+    result_.without_nodes.count += launch.nodes ? 0 : 1;
+    result_.without_nodes.ns += launch.nodes ? 0 : ns;
+    kernel_times_[program][launch.kernel] += ns;
     return;
   }
   PartTotal& total = unassigned_[{v.part, name, v.why}];

@@ -18,6 +18,7 @@ struct ExpectedLaunch {
   trace::Id launch = trace::kNone, kernel = trace::kNone;
   std::string name;  ///< of the kernel (`triton_poi_fused_add_0`), or the callee of a library call
   bool library = false;
+  bool nodes = true;  ///< the graph nodes that it computes are known
 };
 
 /// Names of the operators that a library call may show up as. `aten.X` and `torch.ops.NS.X.overload` give `NS::X`;

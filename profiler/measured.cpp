@@ -315,6 +315,15 @@ MeasuredTimes measured_times(trace::Reader& reader, const std::vector<trace::Run
   return times;
 }
 
+std::map<std::string, double> lines_of_kernel(trace::Reader& reader, const trace::KernelRecord& kernel) {
+  MeasuredTimes times;
+  KernelMeasured& k = times.kernels[kernel.id];
+  k.record = kernel;
+  k.ns = 1;
+  Summer(reader, times).divide();
+  return times.lines;
+}
+
 MeasuredTable make_measured_table(trace::Reader& reader, const MeasuredOptions& options) {
   const std::vector<trace::RunRecord> all = profile_runs(reader);
   std::vector<trace::RunRecord> runs = all;

@@ -55,6 +55,9 @@ struct MeasuredTimes {
 };
 MeasuredTimes measured_times(trace::Reader& reader, const std::vector<trace::RunRecord>& runs);
 
+/// Python lines behind a kernel (`file:line: code`) with their parts of its time, which add up to 1.
+std::map<std::string, double> lines_of_kernel(trace::Reader& reader, const trace::KernelRecord& kernel);
+
 enum class MeasuredBy : int { Kernel = 0, Op, Module, Line, Graph };
 
 struct MeasuredRow {
