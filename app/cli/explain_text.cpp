@@ -128,8 +128,8 @@ class Text {
     std::size_t number = 0;
     for (const ExplainFinding& f : e_.findings) {
       if (number == limit_) break;
-      out_ += fmt::format("{:>3}. {:>10}  {}{}\n", ++number, cost(f.cost_ns), brief(f.title, kWidth - 20),
-                          f.count > 1 ? fmt::format(" ({} times)", f.count) : "");
+      out_ += wrapped(f.title + (f.count > 1 ? fmt::format(" ({} times)", f.count) : ""),
+                      fmt::format("{:>3}. {:>10}  ", ++number, cost(f.cost_ns)));
       const std::string at = place_text(f.place), in = list_text(f.compiles);
       if (!at.empty() || !in.empty())
         out_ += fmt::format("                 {}{}{}\n", at, at.empty() || in.empty() ? "" : "   ",

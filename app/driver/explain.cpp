@@ -536,9 +536,17 @@ class Explainer {
       } else if (n.kind != "rank" || n.severity == trace::DiagnosticRecord::Severity::Info) {
         continue;
       }
-      out_.findings.push_back(
-          {is_limit(n) ? "recompile-limit" : n.kind, n.title, advice, n.place, n.compiles, n.count, n.cost_ns});
+      out_.findings.push_back({is_limit(n) ? "recompile-limit" : n.kind,
+                               n.kind == "error" ? short_type(n.title) : n.title, advice, n.place, n.compiles, n.count,
+                               n.cost_ns});
     }
+  }
+
+  /// `BackendCompilerFailed: ...` without the module of the exception.
+  static std::string short_type(const std::string& title) {
+    const std::size_t end = title.find(':'), dot = title.rfind('.', end);
+    const bool dotted = dot != std::string::npos && end != std::string::npos && title.find(' ') > dot;
+    return dotted ? title.substr(dot + 1) : title;
   }
 
   /// The bare error of a compile whose limit is a note of its own.

@@ -201,7 +201,7 @@ class Importer {
     constexpr std::string_view kStart = "Recompiling function ";
     Attempt& to = attempt(m);
     for (const std::string& part : split_at(m.prefix.text, {kStart})) {
-      if (part.starts_with(kStart)) parse_function(first_line(part).substr(kStart.size()), to);
+      if (part.starts_with(kStart)) parse_function(first_line(std::string_view(part).substr(kStart.size())), to);
       known_.files.add(to.file);
       for (RecompileText& reason : recompile_items(part)) {
         for (const trace::SourceLocation& place : reason.stack) known_.files.add(place.file, place.line, place.text);
