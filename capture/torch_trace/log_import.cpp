@@ -19,6 +19,8 @@ namespace {
 constexpr std::size_t kWindow = 4096;
 constexpr std::size_t kBudget = std::size_t{256} << 20;
 constexpr std::size_t kProgressStep = 256;
+// Graphs of so many bytes of text take some milliseconds to destroy.
+constexpr std::size_t kLargeGraphs = std::size_t{1} << 20;
 
 std::string first_line(std::string_view text) {
   while (!text.empty() && (text.front() == '\n' || text.front() == ' ')) text.remove_prefix(1);
@@ -307,7 +309,13 @@ void LogImport::finish_attempt(AttemptState& attempt) {
   write_tensors(attempt);
   write_expressions(attempt);
   attempt.graphs->finish();
+  if (attempt.graph_bytes > kLargeGraphs) discard(std::shared_ptr<GraphImporter>(std::move(attempt.graphs)));
   attempt.graphs.reset();
+}
+
+void LogImport::discard(std::shared_ptr<void> what) {
+  if (options_.threads == 1) return;
+  discarded_.push_back(std::async(std::launch::async, [what = std::move(what)]() mutable { what.reset(); }));
 }
 
 std::int64_t LogImport::total_ns(const CompileState& state) const {

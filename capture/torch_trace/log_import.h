@@ -4,6 +4,7 @@
 
 /// The import of one log: takes the prepared records in order and writes them. Internal; see torch_trace.h.
 
+#include <future>
 #include <map>
 #include <memory>
 #include <set>
@@ -48,6 +49,7 @@ struct AttemptState {
   std::string expressions;           ///< `expression_created` records, as the items of a JSON list
   TimeSpan span;                     ///< from the timeline
   std::size_t left = 0;              ///< records that have not been read
+  std::size_t graph_bytes = 0;       ///< of the texts of its graphs
 };
 
 struct CompileState {
@@ -165,6 +167,8 @@ class LogImport {
                 const trace::PackedContent& content);
   trace::DiagnosticRecord diagnostic(std::size_t i, trace::DiagnosticRecord::Severity severity, std::string_view kind,
                                      std::string title);
+  /// Destroys what is large away from this thread.
+  void discard(std::shared_ptr<void> what);
   trace::Writer& writer() { return context_.writer(); }
 
   ImportContext& context_;
@@ -186,6 +190,7 @@ class LogImport {
   std::int64_t last_start_ = -1;  ///< record of the last dynamo_start
   trace::RunRecord run_;
   std::int64_t run_end_ns_ = -1;
+  std::vector<std::future<void>> discarded_;
   std::vector<trace::EventRecord> events_;
   std::vector<std::pair<std::size_t, std::unique_ptr<trace::PackedContent>>> event_args_;  ///< index into events_
 };

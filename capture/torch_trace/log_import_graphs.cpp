@@ -54,6 +54,7 @@ void LogImport::take_graph(std::size_t i, PreparedRecord& prepared) {
   }
   write_program(*attempt);
   compile_of(i)->has_graph = true;
+  attempt->graph_bytes += prepared.text.size();
   if (place(i).what.stage == "captured") {
     std::vector<std::pair<std::string, std::string>> sizes;
     for (const auto& [name, dims] : record(i).metadata.find("sizes").members())

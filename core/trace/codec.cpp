@@ -6,6 +6,7 @@
 #include <zstd.h>
 
 #include <charconv>
+#include <memory>
 
 #include "core/support/error.h"
 
@@ -147,8 +148,11 @@ std::string compress(std::string_view bytes, int level) {
     throw_runtime(fmt::format("a trace entry has {} bytes; at most {} fit", bytes.size(), kMaxContent));
   }
   if (bytes.empty()) return {};
+  // Traces hold many short texts: setting up a context would take longer than most of them.
+  thread_local const std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> context{ZSTD_createCCtx(), ZSTD_freeCCtx};
+  if (!context) throw_runtime("not enough memory to compress");
   std::string out(ZSTD_compressBound(bytes.size()), '\0');
-  const std::size_t size = ZSTD_compress(out.data(), out.size(), bytes.data(), bytes.size(), level);
+  const std::size_t size = ZSTD_compressCCtx(context.get(), out.data(), out.size(), bytes.data(), bytes.size(), level);
   if (ZSTD_isError(size)) throw_runtime(fmt::format("compression failed: {}", ZSTD_getErrorName(size)));
   out.resize(size);
   return out;
