@@ -28,6 +28,9 @@ constexpr std::int64_t kFirstAbsolute = 100'000'000'000'000'000;
 /// Bad events that are kept as they are; those of a kind that is not known all are.
 constexpr std::int64_t kMaxKept = 1000;
 
+/// Events within each other that wait for their end, in a row.
+constexpr std::size_t kMaxOpen = 1000;
+
 // A base that no clock can have shown is none.
 std::int64_t sound_base(std::int64_t base) { return base < 0 || base > kFirstAbsolute * 50 ? 0 : base; }
 
@@ -67,6 +70,7 @@ class ProfileImport {
   void report(const Problem& problem);
   void names(const std::vector<NameEvent>& names);
   void finish();
+  void unclosed(trace::EventRecord& event);
   void write_unclosed();
   void finish_time();
   void finish_flows();
@@ -74,6 +78,7 @@ class ProfileImport {
   void finish_tracks(trace::Id process);
   std::int64_t host_pid() const;
   void write_metadata();
+  void profiler_said(bool error, const std::string& text);
   void write_metrics(const std::string& prefix, std::string_view object, int depth);
   void metric(const std::string& key, std::string_view value);
   const std::string* metadata(std::string_view key) const;
@@ -219,6 +224,10 @@ void ProfileImport::write_events(ParsedBlock& block, const std::vector<std::int3
 // Joins a begin and its end; false when there is nothing to write yet.
 bool ProfileImport::pair(trace::EventRecord& event, std::int32_t row) {
   if (event.phase == "B") {
+    if (open_[row].size() >= kMaxOpen) {
+      unclosed(event);
+      return true;
+    }
     open_[row].push_back(std::move(event));
     return false;
   }
@@ -297,12 +306,16 @@ void ProfileImport::finish() {
   context_.finish_input(input_, process);
 }
 
+void ProfileImport::unclosed(trace::EventRecord& event) {
+  event.duration_ns = -1;
+  context_.problem(input_, "unclosed", 0, fmt::format("'{}' begins and never ends", event.name));
+}
+
 void ProfileImport::write_unclosed() {
   std::vector<trace::EventRecord> events;
   for (auto& [row, open] : open_)
     for (trace::EventRecord& event : open) {
-      event.duration_ns = -1;
-      context_.problem(input_, "unclosed", 0, fmt::format("'{}' begins and never ends", event.name));
+      unclosed(event);
       events.push_back(std::move(event));
     }
   context_.writer().add(std::span<const trace::EventRecord>(events));
@@ -433,6 +446,17 @@ void each_item(std::string_view list, F&& visit) {
   }
 }
 
+void ProfileImport::profiler_said(bool error, const std::string& text) {
+  using Severity = trace::DiagnosticRecord::Severity;
+  trace::DiagnosticRecord record;
+  record.severity = error ? Severity::Error : Severity::Warning;
+  record.kind = "profiler";
+  record.title = text;
+  record.process = run_.process;
+  record.input = input_;
+  context_.writer().add(record);
+}
+
 void ProfileImport::write_metadata() {
   std::string json = "{";
   for (const auto& [key, value] : splitter_.metadata()) {
@@ -447,6 +471,8 @@ void ProfileImport::write_metadata() {
       each_item(value, [&](std::string_view device) { write_metrics(fmt::format("device.{}.", number++), device, 0); });
     } else if (key == "distributedInfo") {
       write_metrics("", value, 0);
+    } else if (key == "WARNING" || key == "ERROR") {
+      each_item(value, [&](std::string_view text) { profiler_said(key == "ERROR", plain(unquoted(text))); });
     } else if (key != "baseTimeNanoseconds") {
       metric(plain(key), value);
     }

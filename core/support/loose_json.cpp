@@ -11,7 +11,7 @@ namespace strata::loose {
 namespace {
 
 /// How far a string may go on after a quote that did not look like its end.
-constexpr std::ptrdiff_t kMaxTail = 1 << 16;
+constexpr std::ptrdiff_t kMaxTail = 1 << 13;
 constexpr std::ptrdiff_t kMaxKey = 1 << 10;
 
 // `p` is behind a comma in an object: does `"key":` come next?

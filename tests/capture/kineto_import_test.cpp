@@ -133,6 +133,26 @@ TEST_F(KinetoImport, Metadata) {
   EXPECT_EQ(json.find("traceEvents"), nullptr);
 }
 
+TEST_F(KinetoImport, WhatTheProfilerLogged) {
+  import_text(R"({"traceEvents": [], "INFO": ["a"], "WARNING": ["lost 5 \"records\"", "b"], "ERROR": ["c"]})");
+  const auto diagnostics = reader->diagnostics();
+  ASSERT_EQ(diagnostics.size(), 3u);
+  EXPECT_EQ(diagnostics[0].title, "lost 5 \"records\"");
+  EXPECT_EQ(diagnostics[0].kind, "profiler");
+  EXPECT_EQ(diagnostics[0].severity, trace::DiagnosticRecord::Severity::Warning);
+  EXPECT_EQ(diagnostics[2].severity, trace::DiagnosticRecord::Severity::Error);
+}
+
+TEST_F(KinetoImport, ManyOpenEvents) {
+  std::string text = "[";
+  for (int i = 0; i < 3000; ++i)
+    text += R"({"ph": "B", "name": "b", "pid": 1, "tid": 1, "ts": )" + std::to_string(i) + "},";
+  text += R"({"ph": "E", "pid": 1, "tid": 1, "ts": 5000}])";
+  import_text(text);
+  EXPECT_EQ(events.size(), 3000u);
+  EXPECT_EQ(counts()["problem.unclosed"], 2999);
+}
+
 TEST_F(KinetoImport, EveryBlockSizeGivesTheSame) {
   import_text(kHand);
   auto want = events;
