@@ -105,10 +105,15 @@ std::optional<trace::CompileRecord> KnownPrograms::compile_at(std::string_view a
 }
 
 std::vector<int> KnownPrograms::backward_programs(trace::Id process) const {
-  std::vector<int> found;
-  for (size_t i = 0; i < programs_.size(); ++i)
-    if (programs_[i].backward() && programs_[i].compile.process == process) found.push_back(static_cast<int>(i));
-  return found;
+  std::vector<int> own, all;
+  bool known = false;
+  for (size_t i = 0; i < programs_.size(); ++i) {
+    known |= programs_[i].compile.process == process;
+    if (!programs_[i].backward()) continue;
+    all.push_back(static_cast<int>(i));
+    if (programs_[i].compile.process == process) own.push_back(static_cast<int>(i));
+  }
+  return known ? own : all;
 }
 
 }  // namespace strata::profiler

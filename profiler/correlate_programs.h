@@ -46,7 +46,7 @@ class KnownPrograms {
   /// The compile that `0/1`, `!A/0/1` stands for in a process: the last attempt. Other processes only when the process
   /// has no compiles at all.
   std::optional<trace::CompileRecord> compile_at(std::string_view address, trace::Id process) const;
-  /// Programs with backward role in a process.
+  /// Programs with backward role in a process; of all processes when that one has no programs at all.
   std::vector<int> backward_programs(trace::Id process) const;
 
  private:

@@ -91,15 +91,14 @@ void RunMatcher::resolve(Region& region, const Name& name) {
     region.exact = found.exact;
     if (region.program < 0) {
       // The log of another run of the same script: same frames, other keys.
-      bool backward = false;
-      for (std::uint32_t at = region.event; at != EventTree::kNoEvent; at = tree_.host()[at].parent)
-        backward |= roles_[tree_.host()[at].name].role == Role::Backward;
-      trace::Id compile = compile_around(region.event);
-      if (backward && compile == trace::kNone) {
-        const auto candidates = programs_.backward_programs(run_.process);
-        if (candidates.size() == 1) region.program = candidates[0];
+      std::uint32_t at = region.event;
+      while (at != EventTree::kNoEvent && roles_[tree_.host()[at].name].role != Role::Backward)
+        at = tree_.host()[at].parent;
+      const trace::Id compile = compile_around(region.event);
+      if (at != EventTree::kNoEvent && compile == trace::kNone) {
+        region.program = backward_of(at);
       } else if (compile != trace::kNone) {
-        region.program = programs_.of_compile(compile, backward);
+        region.program = programs_.of_compile(compile, at != EventTree::kNoEvent);
       }
     }
     if (region.program < 0) {
@@ -134,25 +133,32 @@ void RunMatcher::find_named_regions() {
   }
 }
 
-/// Without annotations of programs, backward code is what runs in `CompiledFunctionBackward`; its sequence number is
-/// that of the forward call.
+/// The program of a `CompiledFunctionBackward`: its sequence number is that of the forward call. The only backward
+/// program where there are no numbers.
+int RunMatcher::backward_of(std::uint32_t event) {
+  const auto& host = tree_.host();
+  if (!forward_calls_) {
+    forward_calls_.emplace();
+    for (std::uint32_t i = 0; i < host.size(); ++i)
+      if (host[i].sequence >= 0 && roles_[host[i].name].role == Role::Forward)
+        if (const trace::Id compile = compile_around(i); compile != trace::kNone)
+          (*forward_calls_)[host[i].sequence] = compile;
+  }
+  const auto forward = forward_calls_->find(host[event].sequence);
+  if (forward != forward_calls_->end()) return programs_.of_compile(forward->second, true);
+  const std::vector<int> candidates = programs_.backward_programs(run_.process);
+  return candidates.size() == 1 ? candidates[0] : -1;
+}
+
+/// Without annotations of programs, backward code is what runs in `CompiledFunctionBackward`.
 void RunMatcher::find_backward_regions() {
   const auto& host = tree_.host();
   if (regions_.empty() || roles_[host[regions_[0].event].name].role != Role::Compiled) return;
-  std::map<std::int64_t, trace::Id> forward;
-  for (std::uint32_t i = 0; i < host.size(); ++i)
-    if (region_of_[i] >= 0 && host[i].sequence >= 0 && roles_[host[i].name].role == Role::Forward)
-      forward[host[i].sequence] = regions_[static_cast<size_t>(region_of_[i])].compile;
-  const auto only = programs_.backward_programs(run_.process);
   for (std::uint32_t i = 0; i < host.size(); ++i) {
     if (roles_[host[i].name].role != Role::Backward || region_of_[i] >= 0) continue;
     Region region;
     region.event = i;
-    if (const auto it = forward.find(host[i].sequence); it != forward.end()) {
-      region.program = programs_.of_compile(it->second, true);
-    } else if (only.size() == 1) {
-      region.program = only[0];
-    }
+    region.program = backward_of(i);
     if (region.program < 0) region.why = "backward of a compile that is in no imported log";
     if (region.program >= 0) region.compile = programs_.all()[static_cast<size_t>(region.program)].compile.id;
     regions_.push_back(std::move(region));

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -57,6 +58,7 @@ class RunMatcher {
   void find_regions();
   void find_named_regions();
   void find_backward_regions();
+  int backward_of(std::uint32_t event);
   void find_regions_by_kernels();
   std::vector<std::uint32_t> members_around(const KnownProgram& program, std::uint32_t begin, std::uint32_t first,
                                             std::uint32_t last, std::uint32_t end) const;
@@ -92,6 +94,7 @@ class RunMatcher {
   EventTree tree_;
   std::vector<Name> roles_;  ///< per name of the tree
   std::vector<Region> regions_;
+  std::optional<std::map<std::int64_t, trace::Id>> forward_calls_;  ///< by sequence number
   std::vector<Unit> units_;
   std::vector<std::int32_t> region_of_, unit_of_;  ///< per host event: the innermost; -1 none
   std::vector<std::int32_t> unit_of_device_;       ///< per device event, for kernels of CUDA graphs
