@@ -61,6 +61,7 @@ class ProfileImport {
 
  private:
   void begin();
+  void begin_run();
   void take(ParsedBlock& block);
   void set_base(const ParsedBlock& block);
   std::vector<std::int32_t> rows_of(const std::vector<LocalTrack>& tracks);
@@ -143,6 +144,11 @@ void ProfileImport::begin() {
   input.kind = "profile";
   input.bytes = static_cast<std::int64_t>(source_.file_size());
   input_ = context_.add_input(input);
+}
+
+// Not before there is an event: a file that is no profile leaves no run.
+void ProfileImport::begin_run() {
+  if (run_.id != trace::kNone) return;
   run_.label = "profile";
   run_.clock = "unix";
   run_.id = context_.writer().add(run_);
@@ -196,6 +202,8 @@ std::int32_t ProfileImport::row(const LocalTrack& local) {
 void ProfileImport::write_events(ParsedBlock& block, const std::vector<std::int32_t>& rows) {
   const std::int64_t base = base_;
   std::vector<trace::EventRecord>& events = block.events;
+  if (events.empty()) return;
+  begin_run();
   std::vector<std::int32_t> kept_rows;
   std::size_t kept = 0;
   for (std::size_t i = 0; i < events.size(); ++i) {
@@ -284,6 +292,7 @@ void ProfileImport::finish() {
     throw_user(fmt::format("{} is not a profile: it has no traceEvents", path_.string()),
                "expected a Chrome trace as torch.profiler exports it (.json or .json.gz)");
   }
+  begin_run();
   if (!source_.damage().empty()) context_.problem(input_, "truncated_gzip", 0, source_.damage());
   write_unclosed();
   if (const std::string* info = metadata("distributedInfo")) {

@@ -148,7 +148,9 @@ TEST_F(KinetoDamage, Gzip) {
 TEST_F(KinetoDamage, NotAProfile) {
   for (const std::string text :
        {"", "   ", "hello", "{}", "{\"a\": 1}", "{\"traceEvents\": 5}", "\x1f\x8b\x08", "42"}) {
-    EXPECT_THROW(import_text(text), Error) << text;
+    make_trace(
+        [&](ImportContext& context) { EXPECT_THROW(import_profile(context, text, "test.json"), Error) << text; });
+    EXPECT_TRUE(reader->runs().empty()) << text;
     std::ofstream(folder / "x.json", std::ios::binary) << text;
     if (text != "{\"traceEvents\": 5}") {
       EXPECT_FALSE(is_profile(folder / "x.json")) << text;
