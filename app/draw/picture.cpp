@@ -150,7 +150,7 @@ std::map<trace::Id, double> kernel_times(trace::Reader& reader, trace::Id compil
   std::map<trace::Id, double> result;
   for (const auto& kernel : reader.kernels(compile)) {
     std::vector<double> durations;
-    for (const auto& event : reader.events_of_kernel(kernel.id, 1000))
+    for (const auto& event : reader.executions_of_kernel(kernel.id, 1000))
       if (event.duration_ns >= 0) durations.push_back(static_cast<double>(event.duration_ns));
     if (!durations.empty()) result[kernel.id] = median(durations);
   }

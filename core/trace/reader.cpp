@@ -204,6 +204,12 @@ void Reader::each_event(const std::function<bool(const EventRecord&)>& visit) {
     last = batch.back().id;
   }
 }
+std::vector<EventRecord> Reader::executions_of_kernel(Id kernel, std::size_t limit) {
+  return impl_->select<EventRecord>(
+      "WHERE kernel = ?1 AND kernel <> 0 AND (stream >= 0 OR NOT EXISTS (SELECT 1 FROM event d WHERE d.kernel = ?1 AND "
+      "d.stream >= 0)) ORDER BY start_ns, id LIMIT ?2",
+      kernel, sql_limit(limit));
+}
 std::int64_t Reader::event_count() {
   return impl_->guarded([&] { return impl_->database().integer("SELECT count(*) FROM event"); });
 }

@@ -157,6 +157,9 @@ class Reader {
   std::vector<RunRecord> runs();
   /// In order of start. `limit` 0: all.
   std::vector<EventRecord> events(Id run, std::size_t limit = 0);
+  /// Executions of the kernel: what ran on a device if anything did (the calls that launched it are not executions of
+  /// it), else what the host timed. In order of start.
+  std::vector<EventRecord> executions_of_kernel(Id kernel, std::size_t limit = 0);
   std::vector<EventRecord> events_of_kernel(Id kernel, std::size_t limit = 0);
   std::optional<EventRecord> event(Id event);
   /// Every event, in order of id, as it is read: for traces whose events do not fit into memory. `visit` returns false

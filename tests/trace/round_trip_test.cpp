@@ -147,6 +147,26 @@ TEST_F(RoundTrip, EventsAreAssignedAndVisitedInOrderOfId) {
   EXPECT_EQ(seen, std::vector<EventRecord>(events.begin(), events.begin() + 2));
 }
 
+TEST_F(RoundTrip, WhatRanOnADeviceIsWhatWasExecuted) {
+  Writer writer(file());
+  EventRecord event;
+  event.kernel = 3;
+  event.duration_ns = 100;
+  writer.add(event);
+  event.kernel = 4;
+  writer.add(event);
+  event.stream = 7;
+  event.duration_ns = 5;
+  writer.add(event);
+  writer.close();
+  Reader reader(file());
+  ASSERT_EQ(reader.executions_of_kernel(3).size(), 1u);
+  EXPECT_EQ(reader.executions_of_kernel(3)[0].duration_ns, 100);
+  ASSERT_EQ(reader.executions_of_kernel(4).size(), 1u);
+  EXPECT_EQ(reader.executions_of_kernel(4)[0].duration_ns, 5);
+  EXPECT_EQ(reader.events_of_kernel(4).size(), 2u);
+}
+
 TEST_F(RoundTrip, AStageWithoutItsStepIsTheLastStep) {
   Writer writer(file());
   compile = add_compile(writer);

@@ -70,7 +70,11 @@ void Context::opened(const std::shared_ptr<Opened>& result) {
   emit selectionChanged();
   emit detailsChanged();
   load_overview();
-  if (compiles_.empty()) return fail("the trace holds no compiled graph", static_cast<int>(ErrorKind::User));
+  if (compiles_.empty()) {
+    // A profile alone has no graph, and its timeline is shown.
+    if (reader_->event_count() == 0) fail("the trace holds no compiled graph", static_cast<int>(ErrorKind::User));
+    return;
+  }
   const CompileRecord* chosen = &compiles_.front();
   if (!result->request.graph.isEmpty()) {
     std::string wanted = result->request.graph.toStdString();

@@ -184,7 +184,8 @@ QString ran_html(const TraceData& data) {
   QStringList parts;
   for (const char* key : {"model", "producer", "torch", "cpu", "gpu", "target", "backend"})
     if (const std::string value = property(key); !value.empty())
-      parts << QString("%1 <b>%2</b>").arg(key, escape(value));
+      parts << (value.starts_with(key) ? QString("<b>%1</b>").arg(escape(value))
+                                       : QString("%1 <b>%2</b>").arg(key, escape(value)));
   std::set<std::int64_t> ranks;
   for (const auto& p : data.processes)
     if (p.rank >= 0) ranks.insert(p.rank);
@@ -192,7 +193,8 @@ QString ran_html(const TraceData& data) {
   std::set<std::string> producers;
   for (const auto& i : data.inputs)
     if (!i.producer.empty()) producers.insert(i.producer);
-  for (const auto& p : producers) parts << escape(p);
+  for (const auto& p : producers)
+    if (p != property("torch")) parts << escape(p);
   if (!data.inputs.empty()) parts << QString("imported from %1 files").arg(data.inputs.size());
   return parts.isEmpty() ? QString() : "<p>" + parts.join(" &nbsp;·&nbsp; ") + "</p>";
 }

@@ -17,7 +17,7 @@ using namespace trace;
 CompileData::Spread add_times(Reader& reader, CompileData& data, Id kernel) {
   CompileData::Spread spread;
   std::vector<double> durations;
-  for (const auto& event : reader.events_of_kernel(kernel, 2000))
+  for (const auto& event : reader.executions_of_kernel(kernel, 2000))
     if (event.duration_ns >= 0) durations.push_back(static_cast<double>(event.duration_ns));
   if (durations.empty()) return spread;
   std::sort(durations.begin(), durations.end());
