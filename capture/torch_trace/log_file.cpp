@@ -260,56 +260,60 @@ void LogFile::drop_broken() {
   records_.resize(kept);
 }
 
-// Moves the end of the payload of `b` to `a` if both hashes match then.
-static bool try_move(LogRecord& a, LogRecord& b, bool crlf) {
-  std::string lines;
+// Where in the payload of a record its own lines end and those of another begin, by its hash; none when all are its
+// own, or nothing fits.
+static std::optional<std::size_t> surplus_of(const LogRecord& record, bool crlf) {
+  if (record.hash.empty()) return 0;
+  Md5 hash;
   bool first = true;
-  decode_payload(a.payload, crlf, first, lines);
-  Md5 a_hash, b_hash;
-  a_hash.update(lines);
-  const bool a_has_lines = !first;
-  std::string_view rest = b.payload;
-  bool b_first = true;
+  std::string_view rest = record.payload;
   while (!rest.empty()) {
-    const std::string_view tail = rest;
-    const bool fits = b.hash.empty() ? b_first : compare(b_hash.digest(), b.hash) == HashState::Matches;
-    if (fits) {
-      std::string moved;
-      bool none = !a_has_lines;
-      decode_payload(tail, crlf, none, moved);
-      Md5 whole = a_hash;
-      whole.update(moved);
-      if (compare(whole.digest(), a.hash) == HashState::Matches) {
-        a.moved = tail;
-        a.hash_state = HashState::Matches;
-        b.payload = b.payload.substr(0, b.payload.size() - tail.size());
-        b.hash_state = b.hash.empty() ? HashState::None : HashState::Matches;
-        b.has_payload_lines = !b_first;
-        a.has_payload_lines = true;
-        return true;
-      }
-    }
+    if (compare(hash.digest(), record.hash) == HashState::Matches) return record.payload.size() - rest.size();
     std::string_view line = take_line(rest);
     if (line.empty() || line[0] != '\t') continue;
     if (crlf) line = without_cr(line);
-    if (!b_first) b_hash.update("\n");
-    b_first = false;
-    b_hash.update(line.substr(1));
+    if (!first) hash.update("\n");
+    first = false;
+    hash.update(line.substr(1));
+  }
+  return std::nullopt;
+}
+
+// The rest of a torn payload hangs on the records that were written in between.
+bool LogFile::repair(std::size_t torn) {
+  LogRecord& record = records_[torn];
+  std::string text;
+  bool first = true;
+  decode_payload(record.payload, crlf_, first, text);
+  std::vector<std::pair<std::size_t, std::size_t>> found;
+  const std::size_t end = std::min(records_.size(), torn + 1 + kRepairReach);
+  for (std::size_t i = torn + 1; i < end; ++i) {
+    const LogRecord& other = records_[i];
+    if (!other.has_payload_lines || other.hash_state == HashState::Matches || other.payload.size() > kRepairBytes)
+      continue;
+    const auto own = surplus_of(other, crlf_);
+    if (!own) continue;
+    found.emplace_back(i, *own);
+    decode_payload(other.payload.substr(*own), crlf_, first, text);
+    if (compare(md5(text), record.hash) != HashState::Matches) continue;
+    for (const auto& [index, size] : found) {
+      LogRecord& from = records_[index];
+      record.moved.push_back(from.payload.substr(size));
+      from.payload = from.payload.substr(0, size);
+      from.has_payload_lines = size > 0;
+      from.hash_state = from.hash.empty() ? HashState::None : HashState::Matches;
+    }
+    record.has_payload_lines = true;
+    record.hash_state = HashState::Matches;
+    return true;
   }
   return false;
 }
 
 void LogFile::repair() {
   for (std::size_t i = 0; i < records_.size(); ++i) {
-    LogRecord& a = records_[i];
-    if (a.hash_state != HashState::Differs || a.payload.size() > kRepairBytes) continue;
-    for (std::size_t j = i + 1; j < std::min(records_.size(), i + 1 + kRepairReach); ++j) {
-      LogRecord& b = records_[j];
-      if (!b.has_payload_lines || b.hash_state == HashState::Matches || b.payload.size() > kRepairBytes) continue;
-      if (!try_move(a, b, crlf_)) continue;
-      ++repaired_;
-      break;
-    }
+    const LogRecord& record = records_[i];
+    if (record.hash_state == HashState::Differs && record.payload.size() <= kRepairBytes) repaired_ += repair(i);
   }
 }
 
@@ -343,11 +347,13 @@ void LogFile::collect_tables() {
 
 std::string LogFile::payload(const LogRecord& record) const {
   std::string out;
-  if (record.payload.size() > limits_.payload || record.moved.size() > limits_.payload) return out;
-  out.reserve(record.payload.size() + record.moved.size());
+  std::size_t size = record.payload.size();
+  for (const std::string_view part : record.moved) size += part.size();
+  if (size > limits_.payload) return out;
+  out.reserve(size);
   bool first = true;
   decode_payload(record.payload, crlf_, first, out);
-  decode_payload(record.moved, crlf_, first, out);
+  for (const std::string_view part : record.moved) decode_payload(part, crlf_, first, out);
   return out;
 }
 

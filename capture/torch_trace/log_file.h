@@ -10,8 +10,8 @@
 /// How lines become records: a line that begins with a TAB is payload of the record that is open, an empty line is
 /// nothing, a line with the prefix of a log line and a JSON object opens a record, anything else is garbage. A record
 /// is closed by the next head line only. When most head lines end in CR LF, the CR is dropped everywhere.
-/// Records of several processes may be torn apart in one file: where a payload's hash does not match, lines at the end
-/// of a following record are moved to it if then both hashes match.
+/// Records of several processes may be torn apart in one file: where a payload's hash does not match, lines at the ends
+/// of following records are moved to it if then all their hashes match.
 
 #include <cstdint>
 #include <filesystem>
@@ -52,8 +52,8 @@ struct LogRecord {
   std::string_view hash;  ///< has_payload; empty: none
   HashState hash_state = HashState::None;
   bool has_payload_lines = false;
-  std::string_view payload;  ///< the lines, as they are in the file: LogFile::payload decodes
-  std::string_view moved;    ///< more of them, found within another record
+  std::string_view payload;             ///< the lines, as they are in the file: LogFile::payload decodes
+  std::vector<std::string_view> moved;  ///< more of them, found within other records
 
   bool has_compile_id() const { return frame || compile || !autograd.empty(); }
   /// `0/1`, `!2/0/1`, `!2`; empty without one. Without the attempt.
@@ -102,6 +102,7 @@ class LogFile {
   void parse_all(int threads);
   void drop_broken();
   void repair();
+  bool repair(std::size_t torn);
   void judge_hashes();
   void collect_tables();
   bool parse_envelope(LogRecord& record) const;

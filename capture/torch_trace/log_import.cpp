@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 
+#include "capture/torch_trace/gunzip.h"
 #include "capture/torch_trace/ordered_work.h"
 #include "capture/torch_trace/workers.h"
 #include "core/support/error.h"
@@ -439,7 +441,10 @@ void LogImport::finish() {
 trace::Id import_file(ImportContext& context, LogFile file, const std::filesystem::path& name,
                       std::int64_t file_time_ns, const TorchTraceOptions& options) {
   if (file.records().empty()) {
-    throw_user(fmt::format("{} has no record of a TORCH_TRACE log", name.string()),
+    std::string why = file.bytes() == 0 ? ": it is empty" : "";
+    if (const auto gzip = file.problems().find("gzip"); gzip != file.problems().end())
+      why = ": " + gzip->second.places.front().message;
+    throw_user(fmt::format("{} has no record of a TORCH_TRACE log{}", name.string(), why),
                "give a file that torch wrote into the folder TORCH_TRACE names");
   }
   return LogImport(context, std::move(file), name, file_time_ns, options).run();
@@ -465,20 +470,33 @@ trace::Id import_torch_trace(ImportContext& context, Bytes bytes, const std::fil
   return detail::import_file(context, std::move(file), name, 0, options);
 }
 
+// A rank in the head lines of a piece of a log. The last records tell: once it is known, it is in all of them.
+static std::int64_t rank_in(std::string_view text) {
+  constexpr std::string_view kMark = "\"rank\": ";
+  for (std::size_t at = text.rfind(kMark); at != std::string_view::npos && at > 0; at = text.rfind(kMark, at - 1)) {
+    const std::size_t start = text.rfind('\n', at) + 1;
+    const auto head = parse_log_head(text.substr(start, text.find('\n', at) - start));
+    const JsonSlice rank = head ? parse_slice(head->json).find("rank") : JsonSlice{};
+    if (const auto number = rank.integer(); number && *number >= 0) return *number;
+  }
+  return -1;
+}
+
 std::vector<std::int64_t> ranks_of_torch_traces(std::span<const std::filesystem::path> paths) {
+  constexpr std::size_t kLook = std::size_t{4} << 20;
   std::set<std::int64_t> ranks;
   for (const std::filesystem::path& path : paths) {
-    if (const std::int64_t rank = rank_of_file_name(path.filename().string()); rank >= 0) {
-      ranks.insert(rank);
-      continue;
-    }
+    std::int64_t rank = rank_of_file_name(path.filename().string());
     try {
-      const LogFile file = LogFile::open(path);
-      for (const std::int64_t ident : file.idents()) {
-        if (file.rank(ident) >= 0) ranks.insert(file.rank(ident));
+      if (rank < 0) {
+        Bytes bytes = map_file(path);
+        if (is_gzip(bytes.text())) bytes = gunzip(bytes.text(), std::size_t{1} << 30).bytes;
+        const std::string_view text = bytes.text();
+        rank = rank_in(text.substr(text.size() - std::min(text.size(), kLook)));
       }
     } catch (const Error&) {
     }
+    if (rank >= 0) ranks.insert(rank);
   }
   return {ranks.begin(), ranks.end()};
 }

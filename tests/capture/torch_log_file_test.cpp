@@ -277,6 +277,18 @@ TEST(LogFile, TornRecordsArePutTogether) {
   }
 }
 
+TEST(LogFile, TornTwice) {
+  const std::string a = artifact("a", "a1\na2\na3", "1");
+  const std::size_t second = a.find("\ta2"), third = a.find("\ta3");
+  const LogFile file = read(a.substr(0, second) + artifact("b", "b1", "2") + a.substr(second, third - second) +
+                            artifact("c", "c1", "3") + a.substr(third));
+  ASSERT_EQ(file.records().size(), 3u);
+  EXPECT_EQ(file.payload(file.records()[0]), "a1\na2\na3");
+  EXPECT_EQ(file.payload(file.records()[1]), "b1");
+  EXPECT_EQ(file.payload(file.records()[2]), "c1");
+  EXPECT_TRUE(file.problems().empty());
+}
+
 TEST(LogFile, TornRecordsThatDoNotFitStay) {
   const LogFile file = read(artifact("a", "a1\na2", "1").substr(0, artifact("a", "a1\na2", "1").size() - 4) +
                             artifact("b", "b1\nb2", "2") + "\tother\n" + artifact("c", "c"));

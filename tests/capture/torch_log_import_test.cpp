@@ -380,6 +380,20 @@ TEST_F(TorchLogImport, RanksAndProcesses) {
   EXPECT_EQ(forked.processes().size(), 2u);
 }
 
+TEST_F(TorchLogImport, RanksOfFiles) {
+  const std::filesystem::path folder = testing::TempDir();
+  const auto write = [&](const std::string& name, const std::string& text) {
+    std::ofstream(folder / name, std::ios::binary) << text;
+    return folder / name;
+  };
+  const std::vector<std::filesystem::path> paths{
+      write("torch_log_none.log", record(R"({"artifact": {"name": "\"rank\": 9"}})", "\"rank\": 8")),
+      write("torch_log_two.log", record(R"({"link": {}})") + record(R"({"link": {}, "rank": 2})", "\"rank\": 8")),
+      write("torch_log_rank_5_.log", ""), folder / "nowhere.log"};
+  EXPECT_THAT(ranks_of_torch_traces(paths), ElementsAre(2, 5));
+  for (const auto& path : paths) std::filesystem::remove(path);
+}
+
 TEST_F(TorchLogImport, ThreadsOfOldLogsAreOneProcess) {
   trace::Reader& reader = import(start("f", 0, 0, 0, 140144363024384) + start("g", 1, 0, 0, 140144363024999));
   ASSERT_EQ(reader.processes().size(), 1u);
