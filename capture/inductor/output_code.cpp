@@ -247,7 +247,7 @@ class ModuleReader {
   }
 
   size_t function(size_t i, bool method) {
-    std::string_view text = py::trim(lines_[i]).substr(4);
+    const std::string_view text = lines_[i].substr(method ? 8 : 4);  // behind `def `
     const std::string_view name = text.substr(0, text.find('('));
     const size_t indent = method ? 4 : 0;
     size_t end = i + 1;

@@ -211,7 +211,8 @@ class LogBuilder {
     head_ = "V0101 00:00:00.000000";
     std::set<std::string> started;
     for (const File& file : files) {
-      if (started.insert(file.ids).second) line("{\"dynamo_start\": {\"stack\": []}, " + file.ids, {});
+      if (file.ids.find("null") == std::string::npos && started.insert(file.ids).second)
+        line("{\"dynamo_start\": {\"stack\": []}, " + file.ids, {});
       add_payload_file(file);
     }
   }
@@ -219,6 +220,7 @@ class LogBuilder {
   /// `-_0_0_1` or `0_0_1` or `1_0_0_0` (compiled autograd first): the members that say so; empty: another folder.
   static std::string folder_ids(std::string_view name) {
     std::vector<std::string_view> parts = py::split(name, '_');
+    if (name == "-_-_-_-") return "\"frame_id\": null";  // of no compile
     if (parts.size() == 4) {
       const auto autograd = py::integer(parts[0]);
       if (!autograd && parts[0] != "-") return {};
