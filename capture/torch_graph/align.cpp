@@ -102,6 +102,7 @@ class Aligner {
     getitems();
     for (int j = 0; j < g_.size(); ++j)
       if (rank_at_[at(j)] >= 0) out_.origin[at(j)] = calls_[at(rank_at_[at(j)])];
+    passed_through();
     return std::move(out_);
   }
 
@@ -221,7 +222,8 @@ class Aligner {
     int user = -1;
     for (const int u : c_.users[at(input)]) {
       if (rank_[at(u)] < 0) continue;
-      if (user >= 0) return -1;
+      const bool runs_others = c_.nodes[at(u)].target.starts_with("higher_order.");
+      if (user >= 0 || runs_others) return -1;
       user = rank_[at(u)];
     }
     return user;
@@ -462,6 +464,23 @@ class Aligner {
         if (value > best || (value == best && nearer)) best = value, chosen = candidate;
       }
       rank = chosen;
+    }
+  }
+
+  /// A dropout that does nothing leaves no node: it hands on the value of its operand.
+  void passed_through() {
+    std::vector<int> value(calls_.size(), -1);
+    for (int j = 0; j < g_.size(); ++j)
+      if (rank_at_[at(j)] >= 0 && !out_.gradient[at(j)]) value[at(rank_at_[at(j)])] = j;
+    for (size_t k = 0; k < calls_.size(); ++k) {
+      const int c = calls_[k];
+      if (value[k] >= 0 || stem_texts_[at(call_stem_[k])].find("dropout") == std::string_view::npos) continue;
+      for (const int o : c_.operands[at(c)]) {
+        const int from = rank_[at(o)] < 0 ? -1 : value[at(rank_[at(o)])];
+        if (from < 0 || !is_value_[at(from)] || c_.nodes[at(o)].type != c_.nodes[at(c)].type) continue;
+        out_.passed.emplace_back(from, c);
+        value[k] = from;
+      }
     }
   }
 

@@ -11,6 +11,7 @@
 /// parameters score, and the best monotone assignment wins.
 
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "capture/torch_graph/imported_graph.h"
@@ -22,6 +23,8 @@ struct Alignment {
   std::vector<int> origin;
   std::vector<bool> exact;     ///< per node: a description by the producer says so
   std::vector<bool> gradient;  ///< per node: it is part of the backward of `origin`
+  /// Nodes whose value is that of a second call too, which left no node behind: node, call.
+  std::vector<std::pair<int, int>> passed;
 };
 
 /// Aligns `graph` (joint, inference; or forward and backward where there is no joint graph) with `calls`. `known`, per

@@ -26,6 +26,8 @@ class Follower {
     regions();
     for (const auto& [root, members] : members_) replace(members);
     fall_back();
+    for (int i = 0; i < next_.size() && next_.role != "backward"; ++i)
+      if (same_[at(i)] >= 0) stand_ins(i);
     return std::move(out_);
   }
 
@@ -83,6 +85,23 @@ class Follower {
     }
     for (size_t k = 0; k < now.size(); ++k)
       if (now[k] == operand) remove(then[k]);
+  }
+
+  /// Operands that were there before and now are read in place of a copy of theirs that is gone.
+  void stand_ins(int user) {
+    const auto &now = next_.operands[at(user)], &then = base_.operands[at(same_[at(user)])];
+    if (now.size() != then.size()) return;
+    for (size_t k = 0; k < now.size(); ++k) {
+      const int before = same_[at(now[k])];
+      if (before < 0 || before == then[k] || !gone_[at(then[k])]) continue;
+      const auto& copied = base_.operands[at(then[k])];
+      if (copied.size() != 1 || copied[0] != before) continue;
+      if (base_.nodes[at(then[k])].type != next_.nodes[at(now[k])].type) continue;
+      auto& known = out_[at(now[k])];
+      const auto again = [&](const Ancestor& a) { return a.node == then[k]; };
+      if (known.size() < kMaxAncestors && std::none_of(known.begin(), known.end(), again))
+        known.push_back({then[k], "replaced", "took the place"});
+    }
   }
 
   /// Of what is gone: the nodes of the same line, if the line is known to both; of these, of the same operator.
@@ -169,7 +188,7 @@ std::vector<int> same_names(const ImportedGraph& base, const ImportedGraph& next
 
 std::vector<std::vector<Ancestor>> replaced_by(const ImportedGraph& base, const ImportedGraph& next,
                                                const std::vector<int>& same) {
-  if (std::find(same.begin(), same.end(), -1) == same.end())
+  if (base.size() == next.size() && std::find(same.begin(), same.end(), -1) == same.end())
     return std::vector<std::vector<Ancestor>>(next.nodes.size());
   return Follower(base, next, same).run();
 }

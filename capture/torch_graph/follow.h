@@ -22,7 +22,8 @@ struct Ancestor {
 std::vector<int> same_names(const ImportedGraph& base, const ImportedGraph& next);
 
 /// Per node that `same` does not name: the nodes that it was put in place of. They are the ones that are gone and whose
-/// users and operands it took over; else nodes of its line, else what its users or operands come from.
+/// users and operands it took over; else nodes of its line, else what its users or operands come from. For a node that
+/// `same` names: copies of it that are gone.
 std::vector<std::vector<Ancestor>> replaced_by(const ImportedGraph& base, const ImportedGraph& next,
                                                const std::vector<int>& same);
 

@@ -246,6 +246,8 @@ struct GraphImporter::Impl {
       const bool keeps = graphs::same_node(before, now) && !recomputed;
       ids[at(i)] = keeps ? before.id : next++;
       if (!keeps) add_edge(renamed(ids[at(i)], before, now, recomputed, split));
+      for (const graphs::Ancestor& a : replaced[at(i)])
+        add_edge({ids[at(i)], base.nodes[at(a.node)].id, a.kind, a.rule, false});
       set_cause(g, i, ids[at(i)], base.cause[at(b)]);
       g.nodes[at(i)].role = recomputed && now.op.starts_with("call") ? "recomputed" : before.role;
     }
@@ -300,6 +302,8 @@ struct GraphImporter::Impl {
                                                : "lowered";
       add_edge({ids[at(i)], calls.nodes[at(c)].id, kind, input ? "" : "aligned", found.exact[at(i)]});
     }
+    for (const auto& [node, call] : found.passed)
+      add_edge({ids[at(node)], calls.nodes[at(call)].id, "lowered", "passed through", false});
   }
 
   /// Inputs of a backward graph without joint graph: values that the forward saved, by name. Positions in `calls`.

@@ -127,6 +127,12 @@ inline std::vector<std::filesystem::path> logs_below(const std::filesystem::path
   return out;
 }
 
+inline const LogRecord* record_of(const std::vector<LogRecord>& records, std::string_view key) {
+  for (const LogRecord& r : records)
+    if (r.key == key && !r.payload.empty()) return &r;
+  return nullptr;
+}
+
 /// Without any white space.
 inline std::string words(std::string_view text) {
   std::string out;
