@@ -82,6 +82,7 @@ class ProfileImport {
   void profiler_said(bool error, const std::string& text);
   void write_metrics(const std::string& prefix, std::string_view object, int depth);
   void metric(const std::string& key, std::string_view value);
+  void number(const std::string& key, double value);
   const std::string* metadata(std::string_view key) const;
 
   ImportContext& context_;
@@ -350,10 +351,10 @@ void ProfileImport::finish_flows() {
   count_launch_flows();
   for (const trace::FlowRecord& flow : flows_.match()) context_.writer().add(flow);
   for (const auto& [kind, c] : flows_.counts()) {
-    context_.count(input_, fmt::format("flow.{}.matched", kind), c.matched);
-    context_.count(input_, fmt::format("flow.{}.lonely_start", kind), c.lonely_starts);
-    context_.count(input_, fmt::format("flow.{}.lonely_end", kind), c.lonely_ends);
-    if (c.unmatched > 0) context_.count(input_, fmt::format("flow.{}.no_event", kind), c.unmatched);
+    number(fmt::format("flow.{}.matched", kind), static_cast<double>(c.matched));
+    number(fmt::format("flow.{}.lonely_start", kind), static_cast<double>(c.lonely_starts));
+    number(fmt::format("flow.{}.lonely_end", kind), static_cast<double>(c.lonely_ends));
+    if (c.unmatched > 0) number(fmt::format("flow.{}.no_event", kind), static_cast<double>(c.unmatched));
   }
 }
 
@@ -371,9 +372,9 @@ void ProfileImport::count_launch_flows() {
     else
       ++end;
   }
-  context_.count(input_, "flow.ac2g.matched", matched);
-  context_.count(input_, "flow.ac2g.lonely_start", static_cast<std::int64_t>(launch_starts_.size()) - matched);
-  context_.count(input_, "flow.ac2g.lonely_end", static_cast<std::int64_t>(launch_ends_.size()) - matched);
+  number("flow.ac2g.matched", static_cast<double>(matched));
+  number("flow.ac2g.lonely_start", static_cast<double>(launch_starts_.size()) - static_cast<double>(matched));
+  number("flow.ac2g.lonely_end", static_cast<double>(launch_ends_.size()) - static_cast<double>(matched));
 }
 
 // The process that was profiled: the first host row with a number, else the one labelled so.
@@ -415,12 +416,15 @@ const std::string* ProfileImport::metadata(std::string_view key) const {
 }
 
 void ProfileImport::metric(const std::string& key, std::string_view value) {
-  const auto number = value.starts_with('"') ? std::nullopt : parse_number(value);
-  if (!number) return;
+  const auto parsed = value.starts_with('"') ? std::nullopt : parse_number(value);
+  if (parsed) number(key, *parsed);
+}
+
+void ProfileImport::number(const std::string& key, double value) {
   trace::MetricRecord record;
   record.owner = {trace::OwnerKind::Run, run_.id, trace::kNone};
   record.key = key;
-  record.value = *number;
+  record.value = value;
   record.unit = key.find("Mem") != std::string::npos ? "B" : "1";
   context_.writer().add(record);
 }

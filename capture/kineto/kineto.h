@@ -17,10 +17,12 @@
 ///  - a FlowRecord per flow whose ends were found (`fwdbwd`, `cpu_to_cuda`). `ac2g` is implied by the correlation and
 ///    only counted;
 ///  - an artifact `metadata` (kind `json`, owner the run): all top-level members but the events as one JSON object;
-///  - metrics of the run: every top-level number (`record_shapes`, `cupti_version`), `rank`, `world_size`, and for each
-///    device every number of `deviceProperties` as `device.N.numSms`; properties `device.N.name`;
+///  - metrics of the run: every top-level number (`record_shapes`, `cupti_version`), `rank`, `world_size`, for each
+///    device every number of `deviceProperties` as `device.N.numSms`, and what became of the arrows:
+///    `flow.CAT.matched`, `flow.CAT.lonely_start`, `flow.CAT.lonely_end` (the other half is missing),
+///    `flow.CAT.no_event`; properties `device.N.name`;
 ///  - a DiagnosticRecord of kind `profiler` per warning and error that the profiler logged;
-///  - an InputRecord of kind `profile`; counts: `PH:CAT` of every event read, flows by what became of them.
+///  - an InputRecord of kind `profile`; counts: `PH:CAT` of every event read.
 ///
 /// Bad events are skipped, kept as RawRecord and counted; a file that is cut short gives what it has.
 

@@ -80,8 +80,9 @@ class ChromeExport : public capture::ProfileTest {
                     << after.events[i].event.name << " " << after.events[i].event.args;
     }
     EXPECT_EQ(before.flows, after.flows);
-    for (const auto& [key, number] : counts())
-      EXPECT_FALSE(key.starts_with("problem.") || (key.find("lonely") != std::string::npos && number > 0)) << key;
+    for (const auto& [key, number] : counts()) EXPECT_FALSE(key.starts_with("problem.")) << key;
+    for (const trace::MetricRecord& m : reader->metrics())
+      EXPECT_FALSE(m.key.find("lonely") != std::string::npos && m.value > 0) << m.key;
   }
 
   ChromeExportResult last;
