@@ -86,24 +86,26 @@ trace::Id RunMatcher::compile_around(std::uint32_t event) const {
 
 void RunMatcher::resolve(Region& region, const Name& name) {
   if (name.role == Role::Program) {
-    const auto found = programs_.by_key(name.detail, run_.process, compile_around(region.event));
+    std::uint32_t backward = region.event;
+    while (backward != EventTree::kNoEvent && roles_[tree_.host()[backward].name].role != Role::Backward)
+      backward = tree_.host()[backward].parent;
+    const bool in_backward = backward != EventTree::kNoEvent;
+    trace::Id near = compile_around(region.event);
+    if (near == trace::kNone && in_backward) near = compile_of_backward(backward);
+    const auto found = programs_.by_key(name.detail, run_.process, near);
     region.program = found.program;
     region.exact = found.exact;
     if (region.program < 0) {
       // The log of another run of the same script: same frames, other keys.
-      std::uint32_t at = region.event;
-      while (at != EventTree::kNoEvent && roles_[tree_.host()[at].name].role != Role::Backward)
-        at = tree_.host()[at].parent;
-      const trace::Id compile = compile_around(region.event);
-      if (at != EventTree::kNoEvent && compile == trace::kNone) {
-        region.program = backward_of(at);
-      } else if (compile != trace::kNone) {
-        region.program = programs_.of_compile(compile, at != EventTree::kNoEvent);
+      if (near != trace::kNone) {
+        region.program = programs_.of_compile(near, in_backward);
+      } else if (in_backward) {
+        region.program = backward_of(backward);
       }
     }
     if (region.program < 0) {
       region.why = fmt::format("no imported log has the program {}", name.detail);
-      region.compile = compile_around(region.event);
+      region.compile = near;
     }
   } else {
     const auto compile = programs_.compile_at(name.detail, run_.process);
@@ -133,9 +135,8 @@ void RunMatcher::find_named_regions() {
   }
 }
 
-/// The program of a `CompiledFunctionBackward`: its sequence number is that of the forward call. The only backward
-/// program where there are no numbers.
-int RunMatcher::backward_of(std::uint32_t event) {
+/// The compile of a `CompiledFunctionBackward`: its sequence number is that of the forward call.
+trace::Id RunMatcher::compile_of_backward(std::uint32_t event) {
   const auto& host = tree_.host();
   if (!forward_calls_) {
     forward_calls_.emplace();
@@ -145,7 +146,13 @@ int RunMatcher::backward_of(std::uint32_t event) {
           (*forward_calls_)[host[i].sequence] = compile;
   }
   const auto forward = forward_calls_->find(host[event].sequence);
-  if (forward != forward_calls_->end()) return programs_.of_compile(forward->second, true);
+  return forward == forward_calls_->end() ? trace::kNone : forward->second;
+}
+
+/// Its program; the only backward program where the forward call was not profiled.
+int RunMatcher::backward_of(std::uint32_t event) {
+  if (const trace::Id compile = compile_of_backward(event); compile != trace::kNone)
+    return programs_.of_compile(compile, true);
   const std::vector<int> candidates = programs_.backward_programs(run_.process);
   return candidates.size() == 1 ? candidates[0] : -1;
 }

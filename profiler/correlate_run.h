@@ -58,6 +58,7 @@ class RunMatcher {
   void find_regions();
   void find_named_regions();
   void find_backward_regions();
+  trace::Id compile_of_backward(std::uint32_t event);
   int backward_of(std::uint32_t event);
   void find_regions_by_kernels();
   std::vector<std::uint32_t> members_around(const KnownProgram& program, std::uint32_t begin, std::uint32_t first,

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <memory>
 #include <set>
+#include <unordered_map>
 
 #include "core/support/error.h"
 #include "profiler/captured.h"
@@ -131,6 +132,20 @@ class Summer {
     return *found;
   }
 
+  /// What is certain of a kernel's or node's time.
+  struct Part {
+    double ns = 0;
+    double certain = 0;  ///< of `ns`
+  };
+
+  static void add(TimeShare& share, const Part& part) {
+    share.ns += part.ns;
+    share.exact_ns += part.certain;
+  }
+  static void add(std::map<std::string, TimeShare>& table, const std::string& key, const char* none, const Part& part) {
+    add(table[key.empty() ? none : key], part);
+  }
+
   void divide(const KernelMeasured& k) {
     std::vector<trace::NodeRecord> work, views;
     for (trace::NodeId id : std::set<trace::NodeId>(k.record.nodes.begin(), k.record.nodes.end())) {
@@ -139,44 +154,67 @@ class Summer {
       (is_view(node->target) ? views : work).push_back(std::move(*node));
     }
     if (work.empty()) work = std::move(views);
-    if (work.empty()) return divide_none(k.ns);
-    for (const trace::NodeRecord& n : work) divide(k.record.compile, n, k.ns / static_cast<double>(work.size()));
+    if (work.empty()) {
+      for (auto* table : {&times_.lines, &times_.modules, &times_.operators}) add(*table, "", "(unknown)", {k.ns, 0});
+      return;
+    }
+    const auto count = static_cast<double>(work.size());
+    for (const trace::NodeRecord& n : work)
+      divide(k.record.compile, n, {k.ns / count, k.record.exact ? k.exact_ns / count : 0});
   }
 
-  void divide_none(double ns) {
-    for (auto* table : {&times_.lines, &times_.modules, &times_.operators}) (*table)["(unknown)"] += ns;
-  }
-
-  void divide(trace::Id compile, const trace::NodeRecord& n, double ns) {
-    times_.nodes[{compile, n.id}] += ns;
+  void divide(trace::Id compile, const trace::NodeRecord& n, const Part& time) {
+    add(times_.nodes[{compile, n.id}], time);
     CapturedNodes& nodes = captured(compile);
     std::vector<trace::NodeId> from, views;
     for (const auto& [id, count] : nodes.of(std::vector<trace::NodeId>{n.id}))
       (is_view(nodes.nodes().at(id).target) ? views : from).push_back(id);
     if (from.empty()) from = std::move(views);
-    const auto add = [&](std::map<std::string, double>& table, std::string key, const char* none, double part) {
-      table[key.empty() ? none : std::move(key)] += part;
-    };
+    const std::string own_line = line_of(reader_, n);
     if (from.empty()) {
-      add(times_.operators, n.target, "(unknown)", ns);
-      add(times_.lines, line_of(reader_, n), "(unknown)", ns);
-      add(times_.modules, n.module, "(top level)", ns);
+      add(times_.operators, n.target, "(unknown)", time);
+      add(times_.lines, own_line, "(unknown)", time);
+      add(times_.modules, n.module, "(top level)", time);
       return;
     }
-    const double part = ns / static_cast<double>(from.size());
+    const auto count = static_cast<double>(from.size());
     for (trace::NodeId id : from) {
       const trace::NodeRecord& c = nodes.nodes().at(id);
-      times_.captured[{compile, id}] += part;
+      const bool sure = certain(compile, n.id, id);
+      const std::string line = nodes.line(id);
+      const Part part{time.ns / count, sure ? time.certain / count : 0};
+      add(times_.captured[{compile, id}], part);
       add(times_.operators, c.target, "(unknown)", part);
-      add(times_.lines, nodes.line(id), "(unknown)", part);
       add(times_.modules, c.module, "(top level)", part);
+      // The producer writes the line on the node itself.
+      add(times_.lines, line, "(unknown)", {part.ns, sure || line == own_line ? time.certain / count : 0});
     }
+  }
+
+  /// Whether edges that the producer itself stated lead from a node to a captured one.
+  bool certain(trace::Id compile, trace::NodeId node, trace::NodeId captured_node) {
+    const auto [it, fresh] = exact_parents_.try_emplace(compile);
+    if (fresh)
+      for (const trace::OriginRecord& e : reader_.edges(compile))
+        if (e.exact) it->second[e.node].push_back(e.from);
+    std::set<trace::NodeId> seen{node};
+    std::vector<trace::NodeId> open{node};
+    while (!open.empty()) {
+      const trace::NodeId at = open.back();
+      open.pop_back();
+      if (at == captured_node) return true;
+      if (const auto parents = it->second.find(at); parents != it->second.end())
+        for (trace::NodeId parent : parents->second)
+          if (seen.insert(parent).second) open.push_back(parent);
+    }
+    return false;
   }
 
   trace::Reader& reader_;
   MeasuredTimes& times_;
   std::map<trace::Id, std::string> titles_;
   std::map<trace::Id, std::unique_ptr<CapturedNodes>> captured_;
+  std::map<trace::Id, std::unordered_map<trace::NodeId, std::vector<trace::NodeId>>> exact_parents_;
   double left_over_ = 0;
 };
 
@@ -218,13 +256,13 @@ void add_kernel_rows(const MeasuredTimes& times, bool by_graph, std::vector<Meas
   for (auto& [key, row] : found) rows.push_back(std::move(row));
 }
 
-void add_shared_rows(const std::map<std::string, double>& table, bool inferred, std::vector<MeasuredRow>& rows) {
-  for (const auto& [key, ns] : table) {
+void add_shared_rows(const std::map<std::string, TimeShare>& table, std::vector<MeasuredRow>& rows) {
+  for (const auto& [key, share] : table) {
     MeasuredRow row;
     row.key = key;
-    row.total = ns;
+    row.total = share.ns;
     row.shared = true;
-    row.match = inferred ? trace::Match::Inferred : trace::Match::Exact;
+    row.match = share.exact_ns < share.ns * (1 - 1e-9) ? trace::Match::Inferred : trace::Match::Exact;
     rows.push_back(std::move(row));
   }
 }
@@ -321,7 +359,9 @@ std::map<std::string, double> lines_of_kernel(trace::Reader& reader, const trace
   k.record = kernel;
   k.ns = 1;
   Summer(reader, times).divide();
-  return times.lines;
+  std::map<std::string, double> parts;
+  for (const auto& [line, share] : times.lines) parts[line] = share.ns;
+  return parts;
 }
 
 MeasuredTable make_measured_table(trace::Reader& reader, const MeasuredOptions& options) {
@@ -340,21 +380,19 @@ MeasuredTable make_measured_table(trace::Reader& reader, const MeasuredOptions& 
   table.by = options.by;
   table.device = times.device;
   table.runs = names_of(reader, all, runs);
-  const bool inferred = std::any_of(times.kernels.begin(), times.kernels.end(),
-                                    [](const auto& k) { return match_of(k.second) == trace::Match::Inferred; });
   switch (options.by) {
     case MeasuredBy::Kernel:
     case MeasuredBy::Graph:
       add_kernel_rows(times, options.by == MeasuredBy::Graph, table.rows);
       break;
     case MeasuredBy::Op:
-      add_shared_rows(times.operators, inferred, table.rows);
+      add_shared_rows(times.operators, table.rows);
       break;
     case MeasuredBy::Module:
-      add_shared_rows(times.modules, inferred, table.rows);
+      add_shared_rows(times.modules, table.rows);
       break;
     case MeasuredBy::Line:
-      add_shared_rows(times.lines, inferred, table.rows);
+      add_shared_rows(times.lines, table.rows);
       break;
   }
   add_part_rows(times, options.by == MeasuredBy::Kernel && times.kernels.empty(), table.rows);

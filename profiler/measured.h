@@ -36,6 +36,12 @@ struct KernelMeasured {
   double tensor_ns = 0, unknown_ns = 0;  ///< in device kernels that use Tensor Cores, or that may
 };
 
+/// Part of a kernel's time. `exact_ns` of it is certain all the way: its events were matched exactly, the producer says
+/// which nodes the kernel computes, and which captured nodes (or lines) those came from.
+struct TimeShare {
+  double ns = 0, exact_ns = 0;
+};
+
 using NodeKey = std::pair<trace::Id, trace::NodeId>;  ///< compile and node
 
 /// Nanoseconds in all runs asked for. Device time, or host operator time of profiles without devices.
@@ -44,9 +50,9 @@ struct MeasuredTimes {
   bool device = false;
   std::map<trace::Id, KernelMeasured> kernels;
   std::map<trace::Id, double> programs;
-  std::map<NodeKey, double> nodes;     ///< of the graphs that programs compute
-  std::map<NodeKey, double> captured;  ///< calls of the captured graph; what has no way back to it is not here
-  std::map<std::string, double> lines, modules, operators;
+  std::map<NodeKey, TimeShare> nodes;     ///< of the graphs that programs compute
+  std::map<NodeKey, TimeShare> captured;  ///< calls of the captured graph; what has no way back to it is not here
+  std::map<std::string, TimeShare> lines, modules, operators;
   double parts[kTimeParts] = {};  ///< `Matched` is what `kernels` hold, and launches without a kernel
   std::int64_t part_counts[kTimeParts] = {};
   std::vector<UnassignedEvents> unassigned;

@@ -79,7 +79,7 @@ profiler::MeasuredBy parse_measured_by(const std::string& word) {
 }
 
 std::string match_text(const profiler::MeasuredRow& row) {
-  if (!row.measured || row.match == trace::Match::None) return "";
+  if (row.match == trace::Match::None) return "";
   return row.match == trace::Match::Exact ? "exact" : "inferred";
 }
 
@@ -87,6 +87,13 @@ std::string runs_text(const profiler::MeasuredTable& t) {
   std::string text;
   for (const std::string& run : t.runs) text += (text.empty() ? "" : "; ") + run;
   return text;
+}
+
+/// Kernel names say most at their beginning, lines at their end.
+std::string key_text(const profiler::MeasuredRow& r) {
+  constexpr size_t kWidth = 90;
+  if (r.part != profiler::TimePart::Matched && r.key.size() > kWidth) return r.key.substr(0, kWidth - 3) + "...";
+  return shortened(r.key, kWidth) + (r.shared ? " *" : "");
 }
 
 std::string measured_text(const profiler::MeasuredTable& t) {
@@ -97,13 +104,18 @@ std::string measured_text(const profiler::MeasuredTable& t) {
   columns.insert(columns.end(), {">calls", ">total", ">mean", ">share", "match"});
   if (t.device && kernels) columns.push_back("tensor cores");
   Table table(columns);
+  std::string missing;
   for (const profiler::MeasuredRow& r : t.rows) {
-    std::vector<std::string> cells = {shortened(r.key, 90) + (r.shared ? " *" : "")};
+    if (!r.measured) {
+      missing += "not measured: " + r.key + "\n";
+      continue;
+    }
+    std::vector<std::string> cells = {key_text(r)};
     if (kernels) cells.insert(cells.end(), {r.kind, r.graph});
     const bool calls = r.calls > 0 && !r.shared;
-    cells.insert(cells.end(), {calls ? std::to_string(r.calls) : "", r.measured ? time_text(r.total) : "",
-                               calls ? time_text(r.mean) : "", r.measured ? percent_text(r.share) : "", match_text(r)});
-    const bool named = r.measured && (r.part == profiler::TimePart::Matched || r.kind != r.key);
+    cells.insert(cells.end(), {calls ? std::to_string(r.calls) : "", time_text(r.total), calls ? time_text(r.mean) : "",
+                               percent_text(r.share), match_text(r)});
+    const bool named = r.part == profiler::TimePart::Matched || r.kind != r.key;
     if (t.device && kernels) cells.push_back(named ? std::string(profiler::tensor_core_text(r.tensor_core)) : "");
     table.row(cells);
   }
@@ -116,6 +128,7 @@ std::string measured_text(const profiler::MeasuredTable& t) {
   std::string text = table.text();
   if (std::any_of(t.rows.begin(), t.rows.end(), [](const auto& r) { return r.shared; }))
     text += "* the time of kernels, divided among what they compute\n";
+  text += missing;
   text += fmt::format("{} time of {}", t.device ? "device" : "host operator", runs_text(t));
   if (t.matched_percent >= 0) text += fmt::format("; {:.1f}% of it under compiled code is matched", t.matched_percent);
   if (t.device && t.total > 0)
