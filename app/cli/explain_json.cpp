@@ -61,6 +61,7 @@ Json frame_json(const ExplainFrame& f) {
 Json break_json(const ExplainBreak& b) {
   const auto location = [](const trace::SourceLocation& l) { return place_json({l.file, l.line, l.function, l.text}); };
   return Json{JsonObject{{"place", place_json(b.place)},
+                         {"caller", place_json(b.caller)},
                          {"kind", json(b.kind)},
                          {"reason", json(b.reason)},
                          {"explanation", json(b.explanation)},

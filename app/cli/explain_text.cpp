@@ -185,6 +185,8 @@ class Text {
       out_ += fmt::format("{}   {}{}   [{}]\n", at.empty() ? "(place unknown)" : at, cost(b.cost_ns),
                           b.count > 1 ? fmt::format(", {} times", b.count) : "", list_text(b.compiles));
       code(b.place, "  ");
+      if (!b.caller.file.empty()) out_ += fmt::format("  called from {}\n", place_text(b.caller));
+      code(b.caller, "  ");
       out_ += fmt::format("  {}\n", brief(b.kind.empty() ? b.reason : b.kind, kWidth));
       out_ += wrapped(b.explanation, "    why   ");
       for (const std::string& hint : b.hints) out_ += wrapped(hint, "    hint  ");

@@ -60,6 +60,13 @@ std::string resumed(std::string_view name) {
   return fmt::format("{} at line {}", name.substr(kStart.size(), at - kStart.size()), name.substr(at + 4));
 }
 
+/// Whether a file is installed, not written by the user.
+bool is_library(std::string_view file) {
+  return file.find("site-packages/") != std::string_view::npos ||
+         file.find("dist-packages/") != std::string_view::npos || file.find("/lib/python3") != std::string_view::npos ||
+         file.starts_with('<');
+}
+
 class Explainer {
  public:
   Explainer(trace::Reader& reader, std::string_view address) : reader_(reader), compiles_(reader.compiles()) {
@@ -182,8 +189,11 @@ class Explainer {
     out.explanation = b.explanation;
     out.link = b.link;
     out.hints = lines_of(b.hint);
-    out.advice = break_advice(b.kind, b.reason);
+    out.advice = break_advice(b.kind, b.reason, b.explanation);
     out.stack = b.stack == kNone ? std::vector<trace::SourceLocation>() : reader_.stack(b.stack);
+    if (is_library(at.file))
+      for (const trace::SourceLocation& l : out.stack)
+        if (!is_library(l.file)) out.caller = place(l);
     return out;
   }
 

@@ -57,6 +57,7 @@ struct ExplainFrame {
 /// Graph breaks of one kind at one line.
 struct ExplainBreak {
   ExplainPlace place;
+  ExplainPlace caller;  ///< the user's line, where `place` is in a library; else empty
   std::string kind, reason, explanation, link;
   std::vector<std::string> hints;  ///< PyTorch's own
   std::string advice;              ///< ours
@@ -167,7 +168,7 @@ struct Explanation {
 Explanation explain(trace::Reader& reader, std::string_view address = {});
 
 /// What to do about a break of this kind; never empty.
-std::string break_advice(std::string_view kind, std::string_view reason);
+std::string break_advice(std::string_view kind, std::string_view reason, std::string_view explanation = {});
 /// What to do about a guard that failed; never empty.
 std::string recompile_advice(const ExplainReason& reason);
 /// What to do about an exception; never empty. `title` is `Type: message`.

@@ -123,7 +123,9 @@ std::string value_advice(const ExplainReason& r) {
 
 }  // namespace
 
-std::string break_advice(std::string_view kind, std::string_view reason) {
+std::string break_advice(std::string_view kind, std::string_view reason, std::string_view explanation) {
+  // the class of the break is then "builtin"
+  if (explanation.find("`print`") != kNowhere) return break_advice("print", {});
   const std::string text = lower(kind) + "\n" + lower(reason);
   for (const BreakAdvice& a : kBreakAdvice)
     if (text.find(a.words) != std::string::npos) return std::string(a.advice);

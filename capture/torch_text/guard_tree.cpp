@@ -15,6 +15,8 @@ constexpr std::string_view kBranch = "+- ";
 constexpr std::string_view kBar = "| ";
 /// Deeper trees than this are damage.
 constexpr std::size_t kMaxDepth = 4096;
+/// `#` in a comment that are tried as the beginning of its place.
+constexpr int kMaxMarks = 256;
 
 /// A manager on the way to the current line.
 struct Manager {
@@ -117,7 +119,8 @@ bool bracketed_place(std::string_view comment, GuardText& guard) {
 void parse_comment(std::string_view comment, GuardText& guard) {
   take_hint(comment, guard);
   if (bracketed_place(comment, guard)) return;
-  for (std::size_t at = 0; at != kNowhere;) {
+  int marks = 0;
+  for (std::size_t at = 0; at != kNowhere && marks < kMaxMarks; ++marks) {
     const std::string_view rest = trim(comment.substr(at));
     if (const auto place = leading_place(rest);
         place && !place->file.starts_with('#') && place->file.find(" # ") == kNowhere) {

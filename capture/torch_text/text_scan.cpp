@@ -22,13 +22,21 @@ std::size_t after_string(std::string_view code, std::size_t at) {
   return at + 1;
 }
 
+/// Quotes that may stay open in a text before they are all taken as plain characters: looking for each one's end would
+/// take quadratic time.
+constexpr int kMaxOpenQuotes = 64;
+/// Longer paths are not paths.
+constexpr std::size_t kMaxPath = 4096;
+
 std::size_t find_code(std::string_view code, std::string_view needle, std::size_t from, bool brackets) {
-  int depth = 0;
+  int depth = 0, open_quotes = 0;
   for (std::size_t i = from; i < code.size();) {
     if (depth == 0 && code.substr(i, needle.size()) == needle) return i;
     const char c = code[i];
-    if (c == '"' || c == '\'') {
-      i = after_string(code, i);
+    if ((c == '"' || c == '\'') && open_quotes < kMaxOpenQuotes) {
+      const std::size_t end = after_string(code, i);
+      if (end == i + 1) ++open_quotes;
+      i = end;
       continue;
     }
     if (brackets && (c == '(' || c == '[' || c == '{')) ++depth;
@@ -81,7 +89,7 @@ std::size_t find_outside_strings(std::string_view code, std::string_view needle,
 }
 
 std::optional<PlaceText> leading_place(std::string_view text) {
-  for (std::size_t colon = text.find(':'); colon != kNowhere; colon = text.find(':', colon + 1)) {
+  for (std::size_t colon = text.find(':'); colon < kMaxPath; colon = text.find(':', colon + 1)) {
     std::size_t end = colon + 1;
     while (end < text.size() && text[end] >= '0' && text[end] <= '9') ++end;
     const auto line = whole_number(text.substr(colon + 1, end - colon - 1));
