@@ -106,13 +106,18 @@ Json graph_json(trace::Reader& reader, const trace::CompileRecord& c, GraphFacts
                          {"recompiles", recompiles_json(reader, facts.recompiles[c.id])}}};
 }
 
+std::string recompile_text(const trace::RecompileRecord& r) {
+  if (r.expression.empty()) return first_line(r.reason);
+  if (r.expected.empty() || r.actual.empty()) return first_line(r.expression);
+  return fmt::format("{} (expected {}, was {})", first_line(r.expression), r.expected, r.actual);
+}
+
 /// Why a compile ended as it did, in a few words.
 std::string note_of(trace::Reader& reader, const trace::CompileRecord& c, GraphFacts& facts) {
   std::vector<std::string> notes;
   if (!c.error.empty()) notes.push_back(first_line(c.error));
   if (const auto& recompiles = facts.recompiles[c.id]; !recompiles.empty())
-    notes.push_back("recompiled: " + first_line(recompiles.front().reason.empty() ? recompiles.front().expression
-                                                                                  : recompiles.front().reason));
+    notes.push_back("recompiled: " + recompile_text(recompiles.front()));
   else if (!c.cause.empty())
     notes.push_back("recompiled: " + first_line(c.cause));
   for (const trace::GraphBreakRecord& b : facts.breaks[c.id]) {

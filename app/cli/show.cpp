@@ -86,7 +86,7 @@ LineMarks line_marks(trace::Reader& reader, trace::Id compile) {
   for (const trace::RecompileRecord& r : reader.recompiles())
     add_mark(
         reader, marks, r.stack,
-        fmt::format("recompile{}: {}", address(r.compile), first_line(r.reason.empty() ? r.expression : r.reason)));
+        fmt::format("recompile{}: {}", address(r.compile), first_line(r.expression.empty() ? r.reason : r.expression)));
   std::map<trace::Id, std::vector<const trace::GuardRecord*>> by_stack;
   const auto guards = reader.guards(compile);
   for (const trace::GuardRecord& g : guards) by_stack[g.stack].push_back(&g);

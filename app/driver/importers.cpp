@@ -2,13 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/driver/importers.h"
 
-#include <fmt/format.h>
-
+#include "capture/inductor/debug_folder.h"
+#include "capture/inductor/tlparse.h"
 #include "capture/kineto/kineto.h"
 #include "capture/torch_text/torch_logs.h"
+#include "capture/torch_trace/torch_trace.h"
 #include "core/support/error.h"
 #include "core/trace/reader.h"
 #include "profiler/correlate.h"
+#include "profiler/ranks.h"
 
 namespace strata {
 namespace {
@@ -37,16 +39,33 @@ void guarded(ImportContext& context, const FoundInput& input, Read&& read) {
   }
 }
 
-void read_input(ImportContext& context, const FoundInput& input) {
+/// Addresses name the rank only where there are several.
+capture::TorchTraceOptions torch_options(InputKind kind, std::span<const FoundInput> inputs) {
+  capture::TorchTraceOptions options;
+  if (kind != InputKind::TorchTrace) return options;
+  std::vector<std::filesystem::path> paths;
+  for (const FoundInput& input : inputs) paths.push_back(input.path);
+  options.rank_prefix = capture::ranks_of_torch_traces(paths).size() > 1;
+  return options;
+}
+
+void read_input(ImportContext& context, const FoundInput& input, const capture::TorchTraceOptions& options) {
   switch (input.kind) {
+    case InputKind::TorchTrace:
+      capture::import_torch_trace(context, input.path, options);
+      break;
+    case InputKind::DebugFolder:
+      capture::import_debug_folder(context, input.path);
+      break;
+    case InputKind::Tlparse:
+      capture::import_tlparse_folder(context, input.path, options);
+      break;
     case InputKind::TorchLogs:
       capture::import_torch_logs(context, input.path);
-      return;
+      break;
     case InputKind::Profile:
       capture::import_profile(context, input.path);
-      return;
-    default:
-      throw_user(fmt::format("inputs of kind {} are not read yet", to_string(input.kind)));
+      break;
   }
 }
 
@@ -64,15 +83,20 @@ MatchSummary total(const profiler::CorrelationReport& report) {
 
 }  // namespace
 
-void read_inputs(ImportContext& context, InputKind, std::span<const FoundInput> inputs) {
-  for (const FoundInput& input : inputs) guarded(context, input, [&] { read_input(context, input); });
+void read_inputs(ImportContext& context, InputKind kind, std::span<const FoundInput> inputs) {
+  const capture::TorchTraceOptions options = torch_options(kind, inputs);
+  for (const FoundInput& input : inputs) guarded(context, input, [&] { read_input(context, input, options); });
 }
 
 MatchSummary match_inputs(ImportContext& context) {
   context.writer().commit();
   trace::Reader reader(context.writer().path());
-  return total(profiler::correlate(reader, context.writer(),
-                                   [&](double part, std::string_view what) { context.progress(part, what); }));
+  const auto report = profiler::correlate(
+      reader, context.writer(), [&](double part, std::string_view what) { context.progress(0.9 * part, what); });
+  context.writer().commit();
+  context.progress(0.95, "comparing ranks");
+  profiler::diagnose_ranks(reader, context.writer());
+  return total(report);
 }
 
 }  // namespace strata
