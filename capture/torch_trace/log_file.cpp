@@ -319,6 +319,11 @@ void LogFile::repair() {
 
 void LogFile::judge_hashes() {
   for (const LogRecord& record : records_) {
+    if (record.payload.size() > limits_.payload) {
+      problem("too_large", record.line,
+              fmt::format("the payload of '{}' is {} bytes long, the limit is {}", record.key, record.payload.size(),
+                          limits_.payload));
+    }
     if (record.hash_state != HashState::Differs) continue;
     const bool last = &record == &records_.back();
     problem(last ? "truncated" : "hash_mismatch", record.line,

@@ -31,9 +31,10 @@ namespace strata::capture {
 
 struct LogLimits {
   std::size_t envelope = std::size_t{64} << 20;  ///< bytes of a head line
-  std::size_t payload = std::size_t{1} << 30;    ///< bytes of a payload that is looked into
-  std::size_t unpacked = std::size_t{8} << 30;   ///< bytes that a gzip file may become
-  std::size_t strings = 1'000'000;               ///< entries of the tables of file names
+  std::size_t payload =
+      std::size_t{256} << 20;                   ///< bytes of a payload that is looked into; larger ones are as if empty
+  std::size_t unpacked = std::size_t{8} << 30;  ///< bytes that a gzip file may become
+  std::size_t strings = 1'000'000;              ///< entries of the tables of file names
 };
 
 enum class HashState : std::uint8_t { None, Matches, Differs };

@@ -492,11 +492,12 @@ void LogImport::take_version(std::size_t i, const PreparedRecord& prepared) {
 
 void LogImport::take_unknown(std::size_t i, const PreparedRecord& prepared) {
   const LogRecord& r = record(i);
-  context_.problem(input_, "unknown_record", r.line, fmt::format("records of kind '{}' are not known", r.key));
+  context_.problem(input_, "unknown_record", r.line,
+                   fmt::format("records of kind '{}' are not known", place(i).what.name));
   trace::RawRecord raw;
   raw.source = name_.string();
   raw.ordinal = r.line;
-  raw.kind = r.key;
+  raw.kind = place(i).what.name;
   raw.content = std::string(r.head.json);
   if (r.has_payload_lines) raw.content += "\n" + prepared.text;
   if (raw.content.size() <= kMaxKept) writer().add(raw);
@@ -557,8 +558,12 @@ void LogImport::write_tensors(AttemptState& attempt) {
     if (!used.contains(key)) entry(&names, {}, {});
   }
   out += "\n]";
-  artifact({trace::OwnerKind::Compile, attempt.record.id, attempt.record.id}, "json", "tensors",
-           trace::pack_content(out, 1));
+  if (out.size() <= kMaxKept) {
+    artifact({trace::OwnerKind::Compile, attempt.record.id, attempt.record.id}, "json", "tensors",
+             trace::pack_content(out, 1));
+  } else {
+    context_.problem(input_, "too_large", 0, "what is said of the inputs is too large to be kept");
+  }
   attempt.tensors.clear();
 }
 

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/torch_trace/log_kinds.h"
 
-#include <array>
+#include <simdjson.h>
+
+#include <algorithm>
 #include <map>
 
 namespace strata::capture {
@@ -118,6 +120,16 @@ bool holds_graph(std::string_view payload) {
   return line.starts_with("class ") && contains(line, "torch.nn.Module)");
 }
 
+// Names end up in lists and messages: of a damaged or hostile file, only so much of them.
+std::string tame(std::string name) {
+  constexpr std::size_t kLongest = 200;
+  if (name.size() > kLongest) name = name.substr(0, kLongest) + "...";
+  if (!simdjson::validate_utf8(name)) {
+    for (char& c : name) c = static_cast<unsigned char>(c) < 0x80 ? c : '?';
+  }
+  return name;
+}
+
 std::string stage_of_name(std::string_view name) {
   for (const std::string_view part : {"pre_grad", "dynamo", "ddp", "compiled_autograd"}) {
     if (contains(name, part)) return "functional:" + std::string(name);
@@ -127,7 +139,7 @@ std::string stage_of_name(std::string_view name) {
 
 RecordClass classify_artifact(const LogRecord& record) {
   RecordClass c;
-  c.name = record.metadata.find("name").words();
+  c.name = tame(record.metadata.find("name").words());
   c.count = "artifact:" + c.name;
   const auto found = artifact_kinds().find(c.name);
   if (found != artifact_kinds().end()) {
@@ -154,11 +166,12 @@ RecordClass classify(const LogRecord& record) {
     c = classify_artifact(record);
   } else if (const auto found = key_kinds().find(record.key); found != key_kinds().end()) {
     c = {found->second.kind, found->second.place, record.key, record.key, found->second.stage};
-    const std::string child = record.key == "optimize_ddp_split_child" ? record.metadata.find("name").words() : "";
+    const std::string child =
+        record.key == "optimize_ddp_split_child" ? tame(record.metadata.find("name").words()) : "";
     if (!child.empty()) c.stage += "." + child;
   } else {
-    c.name = record.key;
-    c.count = "unknown:" + record.key;
+    c.name = tame(record.key);
+    c.count = "unknown:" + c.name;
   }
   // Replays from a cache come without the text.
   if (c.kind == RecordKind::Graph && !record.has_payload_lines) c.kind = RecordKind::Other;

@@ -334,6 +334,11 @@ TEST(LogFile, LimitsAreKept) {
   const LogFile file = open(head("{\"link\": \"" + std::string(400, 'x') + "\"}") + head("{\"link\": 1}"));
   EXPECT_EQ(file.records().size(), 1u);
   EXPECT_EQ(count(file, "too_large"), 1);
+  limits.payload = 10;
+  const LogFile large = open(artifact("a", "12345678901") + artifact("b", "1"));
+  EXPECT_EQ(large.payload(large.records()[0]), "");
+  EXPECT_EQ(large.payload(large.records()[1]), "1");
+  EXPECT_EQ(count(large, "too_large"), 1);
   const LogFile bomb = open(gzip(std::string(1'000'000, 'x')));
   EXPECT_EQ(count(bomb, "gzip"), 1);
   EXPECT_LE(bomb.bytes(), 100u);
