@@ -39,8 +39,9 @@ std::vector<trace::NodeRecord> captured_nodes(trace::Reader& reader, trace::Id c
 
 std::vector<ComputedNode> computed(const trace::KernelRecord& kernel, const NodesById& nodes) {
   std::vector<ComputedNode> list;
-  const auto add = [&](std::string base, std::vector<std::string> shapes) {
+  const auto add = [&](std::string name, std::string base, std::vector<std::string> shapes) {
     ComputedNode n;
+    n.name = std::move(name);
     n.family = std::string(operator_family(base));
     n.base = std::move(base);
     n.shapes = std::move(shapes);
@@ -48,8 +49,8 @@ std::vector<ComputedNode> computed(const trace::KernelRecord& kernel, const Node
   };
   for (const trace::NodeId id : kernel.nodes)
     if (const auto found = nodes.find(id); found != nodes.end())
-      add(operator_base(found->second->target), input_shapes(*found->second, nodes));
-  if (list.empty() && !kernel.library.empty()) add(operator_base(kernel.library), {});
+      add(found->second->name, operator_base(found->second->target), input_shapes(*found->second, nodes));
+  if (list.empty() && !kernel.library.empty()) add("", operator_base(kernel.library), {});
   return list;
 }
 

@@ -27,6 +27,7 @@ struct CapturedCall {
 
 /// What a kernel computes, as far as a node says.
 struct ComputedNode {
+  std::string name;                 ///< of the node; empty where only the callee is known
   std::string base, family;         ///< as op_names.h has them
   std::vector<std::string> shapes;  ///< of the tensor inputs
 };

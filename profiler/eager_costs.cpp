@@ -54,7 +54,7 @@ std::int64_t written(const HostEvent& op, const OperatorInputs& in) {
   if (op.name.back() == '_') return in.first;
   // Kernels of a compiler get their outputs as arguments.
   if (op.name.find("::") == std::string::npos) return 0;
-  return in.largest;
+  return written_bytes(operator_base(op.name), in);
 }
 
 }  // namespace
@@ -93,12 +93,16 @@ void ProfileCosts::add_device_items() {
 }
 
 void ProfileCosts::add_host_items() {
-  std::vector<bool> leaf(timeline_.host.size(), true);
-  for (const HostEvent& e : timeline_.host)
-    if (e.kind == Kind::Operator && e.parent >= 0) {
-      const int around = timeline_.enclosing(e.parent, Kind::Operator);
-      if (around >= 0) leaf[static_cast<size_t>(around)] = false;
+  std::vector<bool> leaf(timeline_.host.size(), true), computes(timeline_.host.size(), true);
+  for (const HostEvent& e : timeline_.host) {
+    if (e.kind != Kind::Operator) continue;
+    const bool auxiliary = is_auxiliary(operator_base(e.name));
+    for (int i = timeline_.enclosing(e.parent, Kind::Operator); i >= 0;
+         i = timeline_.enclosing(at(timeline_, i).parent, Kind::Operator)) {
+      leaf[static_cast<size_t>(i)] = false;
+      if (!auxiliary) computes[static_cast<size_t>(i)] = false;  // what is inside does
     }
+  }
   for (int i = 0; i < static_cast<int>(timeline_.host.size()); ++i) {
     const HostEvent& e = at(timeline_, i);
     const bool call = e.kind == Kind::Annotation && starts_with(e.name, "## Call");
@@ -108,10 +112,10 @@ void ProfileCosts::add_host_items() {
     item.time = e.self;
     item.name = e.name;
     item.launches = leaf[static_cast<size_t>(i)] && !call ? 1 : 0;
-    if (item.launches > 0) {
+    if (!call && computes[static_cast<size_t>(i)] && !is_auxiliary(operator_base(e.name))) {
       const OperatorInputs in = operator_inputs(e.args);
       item.bytes_known = in.known;
-      if (!is_auxiliary(operator_base(e.name))) item.bytes = in.bytes + written(e, in);
+      item.bytes = in.bytes + written(e, in);
     }
     items_.push_back(item);
   }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <set>
 
 #include "core/support/error.h"
@@ -123,8 +124,15 @@ class Comparison {
   Gathered& kernel_row(const KernelPlace& place) {
     const ProgramKernel& k = place.kernel();
     Gathered& g = row(std::to_string(k.record.id), k.record.name, k.is_library() ? "library" : "kernel");
+    if (!g.row.nodes.empty() || !g.row.part_of.empty()) return g;
     g.row.address = k.address;
     g.row.role = k.role;
+    for (const ComputedNode& n : k.nodes)
+      if (!n.name.empty()) g.row.nodes.push_back(n.name);
+    for (const CapturedCall& call : place.graph->calls)
+      if (k.captured.contains(call.node) &&
+          std::find(g.row.part_of.begin(), g.row.part_of.end(), call.item.name) == g.row.part_of.end())
+        g.row.part_of.push_back(call.item.name);
     return g;
   }
   /// The row of a captured call, by line or module.
@@ -150,7 +158,7 @@ class Comparison {
     if (top >= 0 && found != match_.of.end()) return matched_row(item, found->second);
     if (costs_a_->is_data_movement(item)) return plain_row("data movement");
     if (item.host < 0 || item.top < 0)
-      if (d_.on_device == false) return plain_row("overhead");
+      if (!d_.on_device) return plain_row("overhead");
     return item.backward && at(a_, item.top).sequence < 0 ? plain_row("gradient accumulation")
                                                           : plain_row("not attributed");
   }
@@ -227,11 +235,13 @@ class Comparison {
   Gathered& second_row(const CostItem& item) {
     if (costs_b_->in_optimizer(item)) return plain_row("optimizer");
     if (in_compiled_region(item)) {
-      if (d_.on_device || item.launches > 0) return plain_row("not attributed");
-      return generated_row(item);
+      const bool real = item.host >= 0 && is_real_operator(at(b_, item.host));
+      return d_.on_device || real ? plain_row("not attributed") : generated_row(item);
     }
     if (costs_b_->is_data_movement(item)) return plain_row("data movement");
     if (!d_.on_device && item.top < 0) return plain_row("overhead");
+    if (item.backward && at(b_, item.top).name.ends_with("CompiledFunctionBackward"))
+      return plain_row(d_.on_device ? "not attributed" : "overhead");
     const int top = forward_top(*costs_b_, item);
     if (top >= 0 && !is_backward_call(at(b_, top))) return not_compiled_row(at(b_, top).name, item.backward);
     return item.backward && at(b_, item.top).sequence < 0 ? plain_row("gradient accumulation")
@@ -240,9 +250,19 @@ class Comparison {
 
   /// Own time of a call of a compiled graph: its wrapper, and the kernels if they are not profiled.
   Gathered& generated_row(const CostItem& item) {
-    return starts_with(item.name, "## Call")
-               ? row("", "(compiled graphs: own code, kernels not profiled apart)", "overhead")
-               : plain_row("overhead");
+    if (!starts_with(item.name, "## Call") || loops_measured()) return plain_row("overhead");
+    return row("own code", "(own code of compiled graphs, kernels among it)", "overhead");
+  }
+
+  /// Whether the second profile shows generated kernels of the CPU.
+  bool loops_measured() {
+    if (!loops_measured_) {
+      loops_measured_ = false;
+      for (const HostEvent& e : b_.host)
+        if (const auto place = places_.find(e.kernel); place != places_.end() && !place->second.kernel().is_library())
+          loops_measured_ = true;
+    }
+    return *loops_measured_;
   }
 
   /// Puts what each kernel took into its row, or among the rows of its calls.
@@ -383,6 +403,7 @@ class Comparison {
   std::map<trace::Id, KernelCostSum> kernel_sums_;
   std::map<std::string, Gathered> rows_;
   std::set<int> counted_;
+  std::optional<bool> loops_measured_;
 };
 
 }  // namespace

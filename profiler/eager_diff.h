@@ -46,6 +46,8 @@ struct EagerRow {
   std::string kind;                  ///< `kernel`, `library`, `line`, `module`; `not compiled`, `removed`, `optimizer`,
                                      ///< `data movement`, `overhead`, `not attributed`
   std::string address, role;         ///< of kernels: `0/0`, `forward`
+  std::vector<std::string> nodes;    ///< of kernels: the nodes of the program's graph that they compute
+  std::vector<std::string> part_of;  ///< of kernels: captured calls behind them (`relu`)
   std::vector<EagerPart> operators;  ///< of the first profile, as the program called them; longest first
   std::vector<EagerPart> before;     ///< its kernels
   std::vector<EagerPart> after;      ///< kernels of the second

@@ -203,7 +203,7 @@ bool read_dims(const JsonArray& list, Dims& dims) {
 void add_tensor(OperatorInputs& in, const Dims& dims, std::string_view type) {
   const std::int64_t bytes = times(dims.elements, element_bytes(type));
   if (dims.text != "[]") in.shapes.push_back(dims.text);
-  if (in.bytes == 0) in.first = bytes;
+  if (in.bytes == 0) in.first = bytes, in.element = element_bytes(type);
   in.bytes += std::min(bytes, std::numeric_limits<std::int64_t>::max() / 1024 - in.bytes);
   in.largest = std::max(in.largest, bytes);
 }
@@ -224,6 +224,19 @@ void read_inputs(const JsonArray& dims, const JsonArray* types, OperatorInputs& 
       if (part.as<JsonArray>() != nullptr && read_dims(*part.as<JsonArray>(), tensor)) add_tensor(in, tensor, "float");
     }
   }
+}
+
+/// `[8, 64]` as numbers; what is none is 0.
+std::vector<std::int64_t> sizes_of(std::string_view shape) {
+  std::vector<std::int64_t> sizes;
+  if (shape.size() <= 2) return sizes;
+  for (const std::string_view part : split(shape.substr(1, shape.size() - 2), ',')) {
+    std::int64_t size = 0;
+    for (const char c : part)
+      if (c >= '0' && c <= '9') size = std::min(size * 10 + (c - '0'), std::int64_t{1} << 40);
+    sizes.push_back(size);
+  }
+  return sizes;
 }
 
 }  // namespace
@@ -271,6 +284,20 @@ OperatorInputs operator_inputs(std::string_view args) {
     return {};  // an importer keeps args as they were, whatever they were
   }
   return in;
+}
+
+std::int64_t written_bytes(std::string_view base, const OperatorInputs& in) {
+  const bool plain = base == "mm" || base == "bmm" || base == "mv", biased = base == "addmm" || base == "baddbmm";
+  if (!plain && !biased) return in.largest;
+  const size_t a = biased ? 1 : 0;
+  if (in.shapes.size() > a + 2) return 0;  // the form with `out=`
+  // A bias may be a scalar or left out, the factors may not.
+  if (in.shapes.size() < a + 2) return in.largest;
+  const auto left = sizes_of(in.shapes[a]), right = sizes_of(in.shapes[a + 1]);
+  if (left.size() < 2 || right.empty()) return in.largest;
+  std::int64_t bytes = in.element;
+  for (size_t i = 0; i + 1 < left.size(); ++i) bytes = times(bytes, left[i]);
+  return right.size() < 2 ? bytes : times(bytes, right.back());
 }
 
 std::int64_t tensor_bytes(std::string_view type) {

@@ -28,10 +28,15 @@ struct OperatorInputs {
   std::vector<std::string> shapes;  ///< of the tensors, `[64, 1, 28, 28]`; scalar tensors are left out
   std::int64_t bytes = 0;           ///< of all tensors with a known type
   std::int64_t largest = 0, first = 0;
-  bool known = false;  ///< shapes were recorded
+  std::int64_t element = 0;  ///< bytes of an element of the first
+  bool known = false;        ///< shapes were recorded
 };
 /// `args` is the JSON object of an event; anything else gives unknown inputs.
 OperatorInputs operator_inputs(std::string_view args);
+
+/// Bytes that an operator of this base name writes, as far as its inputs say: what a matrix product makes, else as much
+/// as its largest input; 0 where the output is among the inputs already.
+std::int64_t written_bytes(std::string_view base, const OperatorInputs& in);
 
 /// Bytes of a tensor type as nodes have it (`f32[64, 10][10, 1]cuda:0`); -1 with symbols or for anything else.
 std::int64_t tensor_bytes(std::string_view type);

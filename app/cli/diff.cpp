@@ -247,7 +247,7 @@ int diff_own(const DiffOptions& o, trace::Reader& first, trace::Reader& second, 
 
 int diff(const DiffOptions& o) {
   check_word("--by", o.by, {"kernel", "line", "module"});
-  if (is_raw(o.first) || is_raw(o.second)) return diff_raw(o);
+  if (is_raw(o.first) || is_raw(o.second) || !o.logs.empty()) return diff_raw(o);
   const Place a = parse_place(o.first), b = parse_place(o.second);
   if (!a.address.stage.empty() || !b.address.stage.empty()) return diff_graphs(o, a, b);
   trace::Reader first(a.trace), second(b.trace);

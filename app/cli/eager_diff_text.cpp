@@ -87,12 +87,33 @@ class Text {
             unknown ? "not measured" : time_text(b),
             unknown ? "?" : saved_text(a, b, time_text),
             unknown ? "?" : bytes(r.first, r.second),
-            parts_text(d_, d_.first, r.operators, 4)};
+            replaced_text(r)};
+  }
+
+  /// Eager operators; for a kernel that shares them with another, which has them, what it is a part of.
+  std::string replaced_text(const EagerRow& r) const {
+    if (!r.operators.empty() || r.part_of.empty()) return parts_text(d_, d_.first, r.operators, 4);
+    std::string text = "part of";
+    for (size_t i = 0; i < r.part_of.size() && i < 4; ++i) text += (i == 0 ? " " : ", ") + r.part_of[i];
+    return text + (r.part_of.size() > 4 ? ", ..." : "");
+  }
+
+  /// `model.py:12: code`, without the folder and the end of long code.
+  static std::string line_text(const std::string& key) {
+    const size_t colon = key.find(':');
+    const size_t slash = key.rfind('/', colon);
+    std::string text = slash == std::string::npos || colon == std::string::npos ? key : key.substr(slash + 1);
+    if (text.size() <= 80) return text;
+    size_t end = 77;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+    return text.substr(0, end) + "...";
   }
 
   std::string key_text(const EagerRow& r) const {
     const bool kernel = r.kind == "kernel" || r.kind == "library";
-    std::string key = shortened(r.key, 70);
+    std::string key = r.kind == "line" ? line_text(r.key) : shortened(r.key, 70);
+    // Calls of one library function are told apart by the node.
+    if (r.kind == "library" && r.nodes.size() == 1) key += " [" + r.nodes.front() + "]";
     if (kernel && !r.address.empty()) key = fmt::format("{}{}{} {}", r.address, r.role.empty() ? "" : " ", r.role, key);
     if (r.kind == "not compiled") key += " [not compiled]";
     return key + (r.inferred ? " *" : "");
@@ -120,17 +141,21 @@ class Text {
     return t.text() + (inferred ? "* inferred from the order, names and shapes of operators\n" : "");
   }
 
+  static bool shares(const EagerRow& r) { return r.operators.empty() && !r.part_of.empty(); }
+
   std::string slower() const {
     std::vector<const EagerRow*> rows;
     const auto more = [this](const EagerRow& r) { return second(r.second.time) - first(r.first.time); };
+    const double least = first(d_.first.all.time) / 1000;  // less is noise
     for (const EagerRow& r : d_.rows)
-      if (!r.not_measured && more(r) > 0) rows.push_back(&r);
+      if (!r.not_measured && more(r) > least) rows.push_back(&r);
     if (rows.empty()) return "nothing got slower\n";
     std::stable_sort(rows.begin(), rows.end(), [&](auto* a, auto* b) { return more(*a) > more(*b); });
     std::string text = "slower:\n";
     for (size_t i = 0; i < rows.size() && i < 10; ++i)
-      text += fmt::format("  {} by {}: {} -> {}\n", key_text(*rows[i]), time_text(more(*rows[i])),
-                          time_text(first(rows[i]->first.time)), time_text(second(rows[i]->second.time)));
+      text += fmt::format("  {} by {}: {} -> {}{}\n", key_text(*rows[i]), time_text(more(*rows[i])),
+                          time_text(first(rows[i]->first.time)), time_text(second(rows[i]->second.time)),
+                          shares(*rows[i]) ? ", " + replaced_text(*rows[i]) + " (see --by line)" : "");
     if (rows.size() > 10) text += fmt::format("  ... {} more\n", rows.size() - 10);
     return text;
   }
@@ -207,6 +232,8 @@ Json row_json(const EagerRow& r, const EagerDiff& d) {
                          {"kind", json(r.kind)},
                          {"address", json(r.address)},
                          {"role", json(r.role)},
+                         {"nodes", json_list(r.nodes)},
+                         {"part_of", json_list(r.part_of)},
                          {"operators", parts_json(r.operators)},
                          {"before", parts_json(r.before)},
                          {"after", parts_json(r.after)},

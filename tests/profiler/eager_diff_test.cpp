@@ -247,6 +247,14 @@ TEST_F(EagerDiffTest, EveryKernelHasTheOperatorsItReplaced) {
   EXPECT_THAT(names(find(d, "extern_kernels.addmm")->before), ElementsAre("gemm_forward"));
 }
 
+TEST_F(EagerDiffTest, KernelsSayWhatTheyCompute) {
+  const EagerDiff d = diff();
+  const EagerRow* fused = find(d, "triton_poi_fused_convolution_relu_0");
+  ASSERT_NE(fused, nullptr);
+  EXPECT_THAT(fused->nodes, ElementsAre("convolution", "relu"));
+  EXPECT_THAT(fused->part_of, ElementsAre("conv2d", "relu"));
+}
+
 TEST_F(EagerDiffTest, BackwardKernelsFollowTheirForwardOperator) {
   const EagerDiff d = diff();
   const EagerRow* fused = find(d, "triton_red_fused_sum_threshold_1");
@@ -346,6 +354,39 @@ TEST_F(EagerDiffTest, WithoutALogKernelsStandAlone) {
   EXPECT_EQ(sum(d, false), d.first.all);
   EXPECT_EQ(sum(d, true), d.second.all);
   EXPECT_THAT(d.notes, ::testing::Contains(::testing::HasSubstr("has no captured graph")));
+}
+
+TEST_F(EagerDiffTest, OnTheHostKernelsWithoutEventsAreNotMeasured) {
+  for (const bool second : {false, true}) {
+    trace::Writer w(second ? compiled_ : eager_);
+    const Id process = w.add(trace::ProcessRecord{});
+    if (second) write_compile(w, process);
+    ProfileMaker p(w, process);
+    for (int i = 0; i < 2; ++i)
+      p.annotation("step", [&] {
+        if (second) {
+          p.op("Torch-Compiled Region: 0/0", "", [&] {
+            p.annotation(std::string("## Call CompiledFxGraph ") + kForward + " ##",
+                         [&] { p.op("aten::convolution", "[[8,3],[4,3]]"); });
+          });
+        } else {
+          p.op("aten::conv2d", "[[8,3],[4,3],[4]]", [&] { p.op("aten::mkldnn_convolution", "[[8,3],[4,3],[4]]"); });
+          p.op("aten::relu", "[[8,4]]", [&] { p.op("aten::clamp_min", "[[8,4]]"); });
+          p.op("aten::linear", "[[8,4],[5,4],[5]]", [&] { p.op("aten::addmm", "[[5],[8,4],[4,5]]"); });
+        }
+      });
+    w.close();
+  }
+  const EagerDiff d = diff();
+  EXPECT_FALSE(d.on_device);
+  EXPECT_EQ(sum(d, false), d.first.all);
+  EXPECT_EQ(sum(d, true), d.second.all);
+  const EagerRow* fused = find(d, "triton_poi_fused_convolution_relu_0");
+  ASSERT_NE(fused, nullptr);
+  EXPECT_TRUE(fused->not_measured);
+  EXPECT_GT(fused->first.time, 0);
+  EXPECT_NE(find(d, "(own code of compiled graphs, kernels among it)"), nullptr);
+  EXPECT_THAT(d.notes, ::testing::Contains(::testing::HasSubstr("were not measured")));
 }
 
 TEST_F(EagerDiffTest, ATraceWithoutAProfileIsAnError) {
