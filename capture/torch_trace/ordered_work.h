@@ -4,6 +4,7 @@
 
 /// Results that are made on many threads and taken by one, in order.
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstddef>
 #include <exception>
@@ -11,12 +12,14 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace strata::capture {
 
 /// Calls `make(i)` for i from 0 to `count`, at most about `window` results and `budget` of `weight(i)` ahead of what
-/// was taken. Without threads everything is made when it is taken.
+/// was taken. Heavy ones are begun first, since everything behind them has to wait for them. Without threads everything
+/// is made when it is taken.
 template <class Result>
 class OrderedWork {
  public:
@@ -26,6 +29,10 @@ class OrderedWork {
   OrderedWork(std::size_t count, int threads, std::size_t window, std::size_t budget, Weight weight, Make make)
       : count_(count), window_(window), budget_(budget), weight_(std::move(weight)), make_(std::move(make)) {
     slots_.resize(std::min(count, window));
+    begun_.resize(count);
+    for (std::size_t i = 0; threads > 0 && i < count; ++i) {
+      if (weight_(i) >= kHeavy) heavy_.push_back(i);
+    }
     for (int i = 0; i < threads; ++i) workers_.emplace_back([this] { run(); });
   }
   ~OrderedWork() {
@@ -42,11 +49,12 @@ class OrderedWork {
   /// Every i once, ascending. Throws what `make(i)` threw.
   Result take(std::size_t i) {
     std::unique_lock lock(mutex_);
-    if (next_ == i) {
-      // Nobody has begun it: done here, instead of waiting for somebody to.
-      ++next_;
+    if (!begun_[i]) {
+      // Done here, instead of waiting for somebody to begin.
+      begun_[i] = true;
       taken_ = i + 1;
       lock.unlock();
+      room_.notify_all();
       return make_(i);
     }
     Slot& slot = slots_[i % slots_.size()];
@@ -68,14 +76,25 @@ class OrderedWork {
     std::size_t weight = 0;
   };
 
+  void skip_begun() {
+    while (next_ < count_ && begun_[next_]) ++next_;
+    while (next_heavy_ < heavy_.size() && begun_[heavy_[next_heavy_]]) ++next_heavy_;
+  }
+  std::size_t choose() const {
+    const bool heavy = next_heavy_ < heavy_.size() && heavy_[next_heavy_] < taken_ + window_;
+    return heavy ? heavy_[next_heavy_] : next_;
+  }
+
   void run() {
     std::unique_lock lock(mutex_);
     while (true) {
       room_.wait(lock, [&] {
-        return stop_ || next_ >= count_ || (next_ < taken_ + window_ && (ahead_ < budget_ || next_ == taken_));
+        skip_begun();
+        return stop_ || next_ >= count_ || (ahead_ < budget_ && next_ < taken_ + window_);
       });
       if (stop_ || next_ >= count_) return;
-      const std::size_t i = next_++;
+      const std::size_t i = choose();
+      begun_[i] = true;
       const std::size_t weight = weight_(i);
       ahead_ += weight;
       lock.unlock();
@@ -95,13 +114,17 @@ class OrderedWork {
     }
   }
 
+  static constexpr std::size_t kHeavy = std::size_t{128} << 10;
+
   std::size_t count_, window_, budget_;
   Weight weight_;
   Make make_;
   std::mutex mutex_;
   std::condition_variable ready_, room_;
   std::vector<Slot> slots_;
-  std::size_t next_ = 0, taken_ = 0, ahead_ = 0;
+  std::vector<bool> begun_;
+  std::vector<std::size_t> heavy_;
+  std::size_t next_ = 0, next_heavy_ = 0, taken_ = 0, ahead_ = 0;
   bool stop_ = false;
   std::vector<std::thread> workers_;
 };
