@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "core/ir/fx_clean_ups.h"
 #include "core/ir/fx_line.h"
 #include "core/ir/fx_listing.h"
 #include "core/ir/fx_printer.h"
@@ -211,7 +212,7 @@ class ClassReader {
     }
     finish_inputs();
     if (!comments_.empty()) graph_.extra["fx.trailer"] = joined(std::exchange(comments_, {}));
-    finish_clean_ups();
+    clean_ups_.finish(graph_);
   }
 
   /// Statements of the usual form, as many as follow each other. False if the next one is none.
@@ -258,9 +259,8 @@ class ClassReader {
     if (line_.annotated) node->type = type_of(line_.annotation);
     take_source(*node);
     last_ = graph_.add(std::move(node));
-    if (!line_.cleaned_up.empty()) line_clean_ups_.push_back({last_, cleaned_.size(), line_.cleaned_up.size()});
     for (FxNames::Entry* entry : line_.cleaned_up) {
-      cleaned_.push_back(entry ? entry->node : last_);
+      clean_ups_.add(last_, entry ? entry->node : last_);
       if (entry) entry->dead = true;
     }
     const bool dead = !line_.cleaned_up.empty() &&
@@ -409,11 +409,7 @@ class ClassReader {
       names += (names.empty() ? "" : " = ") + std::string(t.text);
     }
     if (!last_) return true;
-    const auto [it, fresh] = clean_ups_.try_emplace(last_);
-    std::string& all = it->second;
-    if (fresh && !line_clean_ups_.empty() && line_clean_ups_.back().node == last_)
-      all = names_of(line_clean_ups_.back());
-    all += (all.empty() ? "" : " = None;  ") + names;
+    clean_ups_.add(last_, names);
     return true;
   }
   void finish_inputs_for(const std::vector<Expr>& targets) {
@@ -636,43 +632,6 @@ class ClassReader {
     node.meta.extra["fx.desc"] = all;
   }
 
-  // -------------------------------------------------------------------------------------------------------- clean-ups
-
-  /// Clean-ups that the printer would not print by itself are kept.
-  void finish_clean_ups() {
-    const LastUses uses = last_uses(graph_);
-    size_t next = 0;
-    for (size_t i = 0; i < graph_.size(); ++i) {
-      Node& node = *graph_.nodes()[i];
-      const bool plain = next < line_clean_ups_.size() && line_clean_ups_[next].node == &node;
-      const LineCleanUp* line = plain ? &line_clean_ups_[next++] : nullptr;
-      if (node.kind == NodeKind::Placeholder || node.kind == NodeKind::Output) continue;
-      const auto expected = uses.of(i);
-      const auto it = clean_ups_.find(&node);
-      if (it == clean_ups_.end()) {
-        const size_t count = line ? line->count : 0;
-        const bool same = std::equal(expected.begin(), expected.end(), cleaned_.begin() + (line ? line->first : 0),
-                                     cleaned_.begin() + (line ? line->first : 0) + count);
-        if (!same) node.meta.extra["fx.clean_up"] = line ? names_of(*line) : "";
-        continue;
-      }
-      std::string names;
-      for (const Node* used : expected) names += (names.empty() ? "" : " = ") + used->name;
-      if (it->second != names) node.meta.extra["fx.clean_up"] = it->second;
-    }
-  }
-
-  /// Clean-ups of a line that was read at once: `count` nodes of `cleaned_`.
-  struct LineCleanUp {
-    const Node* node;
-    size_t first, count;
-  };
-  std::string names_of(const LineCleanUp& line) const {
-    std::string names;
-    for (size_t k = 0; k < line.count; ++k) names += (k ? " = " : "") + cleaned_[line.first + k]->name;
-    return names;
-  }
-
   Lexer& lexer_;
   Graph graph_;
   int depth_;
@@ -685,7 +644,7 @@ class ClassReader {
   std::vector<std::string_view> line_annotations_;
   PendingInPlace in_place_;
   Node* last_ = nullptr;
-  std::unordered_map<const Node*, std::string> clean_ups_;
+  CleanUps clean_ups_;
   std::vector<std::string> comments_;
   SourceStack source_;
   Role role_ = Role::Forward;
@@ -694,8 +653,6 @@ class ClassReader {
   LineStatement line_;
   Callees callees_;
   std::unordered_map<std::string_view, Type> types_;
-  std::vector<LineCleanUp> line_clean_ups_;  // in order of the nodes
-  std::vector<const Node*> cleaned_;
 };
 
 /// Line ends as LF, terminal colours gone: `text` itself, where it has neither, or what `out` then holds.
