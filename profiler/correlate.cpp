@@ -136,12 +136,6 @@ std::vector<ProgramMeasured> never_run(const KnownPrograms& programs, const std:
   return missing;
 }
 
-void assign(trace::Writer& writer, const std::vector<trace::EventMatch>& matches) {
-  constexpr size_t kBatch = 8192;
-  for (size_t begin = 0; begin < matches.size(); begin += kBatch)
-    writer.assign(std::span(matches).subspan(begin, std::min(kBatch, matches.size() - begin)));
-}
-
 }  // namespace
 
 std::string_view time_part_text(TimePart part) { return kParts[static_cast<int>(part)]; }
@@ -167,8 +161,7 @@ CorrelationReport correlate(trace::Reader& reader, trace::Writer& writer,
   for (size_t i = 0; i < runs.size(); ++i) {
     if (progress) progress(static_cast<double>(i) / static_cast<double>(runs.size()), "matching profiles");
     RunMatcher matcher(reader, programs, runs[i]);
-    report.runs.push_back(matcher.match());
-    assign(writer, matcher.matches());
+    report.runs.push_back(matcher.match([&](std::span<const trace::EventMatch> m) { writer.assign(m); }));
     trace::ArtifactRecord artifact;
     artifact.owner = {trace::OwnerKind::Run, runs[i].id, trace::kNone};
     artifact.kind = kKind;
@@ -194,7 +187,7 @@ CorrelationReport correlate(trace::Reader& reader, trace::Writer& writer,
 RunCorrelation correlate_run(trace::Reader& reader, trace::Id run) {
   const KnownPrograms programs(reader);
   for (const trace::RunRecord& r : reader.runs())
-    if (r.id == run) return RunMatcher(reader, programs, r).match();
+    if (r.id == run) return RunMatcher(reader, programs, r).match({});
   throw_user(fmt::format("the trace has no run {}", run));
 }
 

@@ -46,7 +46,8 @@ RunMatcher::Name RunMatcher::name_of(const std::string& text) {
   return {};
 }
 
-RunCorrelation RunMatcher::match() {
+RunCorrelation RunMatcher::match(Sink sink) {
+  sink_ = std::move(sink);
   result_.run = run_.id;
   result_.device = !tree_.device().empty();
   find_regions();
@@ -61,6 +62,7 @@ RunCorrelation RunMatcher::match() {
     total_host();
   }
   emit_host_matches();
+  flush();
   finish_programs();
   return result_;
 }
@@ -474,7 +476,7 @@ void RunMatcher::total_device() {
   for (size_t i = 0; i < devices.size(); ++i) {
     const Verdict v = judge(devices[i], i);
     count(v, devices[i].name, devices[i].duration);
-    if (v.region >= 0) matches_.push_back(match_of(devices[i].id, v));
+    if (v.region >= 0) emit(match_of(devices[i].id, v));
   }
 }
 
@@ -502,6 +504,16 @@ void RunMatcher::total_host() {
   }
 }
 
+void RunMatcher::emit(const trace::EventMatch& match) {
+  matches_.push_back(match);
+  if (matches_.size() >= 8192) flush();
+}
+
+void RunMatcher::flush() {
+  if (sink_ && !matches_.empty()) sink_(matches_);
+  matches_.clear();
+}
+
 /// Host events of compiled code get their compile and program, those that make a launch also that.
 void RunMatcher::emit_host_matches() {
   const auto& host = tree_.host();
@@ -512,7 +524,7 @@ void RunMatcher::emit_host_matches() {
       if (name.role != Role::Compiled) continue;
       const trace::Id compile = compile_around(i);
       if (compile != trace::kNone)
-        matches_.push_back({host[i].id, compile, trace::kNone, trace::kNone, trace::kNone, trace::Match::Exact});
+        emit({host[i].id, compile, trace::kNone, trace::kNone, trace::kNone, trace::Match::Exact});
       continue;
     }
     Verdict v;
@@ -524,7 +536,7 @@ void RunMatcher::emit_host_matches() {
       if (call && unit.launch >= 0) v.part = TimePart::Matched;
     }
     const trace::EventMatch m = match_of(host[i].id, v);
-    if (m.compile != trace::kNone) matches_.push_back(m);
+    if (m.compile != trace::kNone) emit(m);
   }
 }
 

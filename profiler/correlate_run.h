@@ -5,8 +5,10 @@
 /// The work of `correlate` on one profile, in steps.
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -21,10 +23,9 @@ class RunMatcher {
  public:
   RunMatcher(trace::Reader& reader, const KnownPrograms& programs, const trace::RunRecord& run);
 
-  /// Does everything; call once.
-  RunCorrelation match();
-  /// What the events turned out to be, after `match`.
-  const std::vector<trace::EventMatch>& matches() const { return matches_; }
+  using Sink = std::function<void(std::span<const trace::EventMatch>)>;
+  /// Does everything; call once. `sink` gets what the events turned out to be, some thousands at a time.
+  RunCorrelation match(Sink sink);
 
  private:
   /// What the name of a host event says; found once per name.
@@ -86,6 +87,8 @@ class RunMatcher {
   void count(const Verdict& verdict, std::uint32_t name, std::int64_t ns);
   void emit_host_matches();
   trace::EventMatch match_of(trace::Id event, const Verdict& verdict) const;
+  void emit(const trace::EventMatch& match);
+  void flush();
   void finish_programs();
   std::string why_not_measured(const KnownProgram& program, const ProgramMeasured& measured) const;
 
@@ -104,7 +107,8 @@ class RunMatcher {
   std::map<int, ProgramMeasured> measured_;
   std::map<int, std::map<trace::Id, std::int64_t>> kernel_times_;  ///< per program
   std::map<std::tuple<TimePart, std::uint32_t, std::string>, PartTotal> unassigned_;
-  std::vector<trace::EventMatch> matches_;
+  std::vector<trace::EventMatch> matches_;  ///< not handed on yet
+  Sink sink_;
   RunCorrelation result_;
 };
 

@@ -3,8 +3,8 @@
 #include "profiler/event_tree.h"
 
 #include <algorithm>
-#include <optional>
 #include <tuple>
+#include <utility>
 
 namespace strata::profiler {
 namespace {
@@ -36,13 +36,18 @@ std::uint32_t EventTree::intern(trace::Reader&, trace::Id text) {
 
 void EventTree::read(trace::Reader& reader, trace::Id run) {
   std::unordered_map<trace::Id, Category> categories;
-  std::vector<trace::Id> wanted;
+  std::vector<trace::Id> wanted, on_device;
   for (const auto& [id, text] : reader.event_categories(run)) {
     if (category_of(text) == Category::Other) continue;
     categories[id] = category_of(text);
     wanted.push_back(id);
+    const bool device = categories[id] == Category::Kernel || categories[id] == Category::Copy;
+    if (device) on_device.push_back(id);
   }
   if (wanted.empty()) return;
+  const std::int64_t devices = on_device.empty() ? 0 : reader.event_count(run, on_device);
+  device_.reserve(static_cast<size_t>(devices));
+  host_.reserve(static_cast<size_t>(reader.event_count(run, wanted) - devices));
   reader.each_event_key(run, wanted, [&](const trace::EventKey& key) {
     const Category category = categories.at(key.category);
     const std::int64_t duration = std::clamp<std::int64_t>(key.duration_ns, 0, INT64_MAX / 4);
@@ -89,19 +94,38 @@ void EventTree::nest() {
   close_until(count, true);
 }
 
+namespace {
+/// Numbers of host events, sorted: less memory than a hash table.
+class ByNumber {
+ public:
+  void add(std::int64_t number, std::uint32_t event) { entries_.emplace_back(number, event); }
+  void sort() { std::stable_sort(entries_.begin(), entries_.end(), before); }
+  /// The first (or last) event with this number.
+  std::uint32_t find(std::int64_t number, bool last) const {
+    const auto [begin, end] = std::equal_range(entries_.begin(), entries_.end(), Entry(number, 0), before);
+    if (begin == end) return EventTree::kNoEvent;
+    return last ? std::prev(end)->second : begin->second;
+  }
+
+ private:
+  using Entry = std::pair<std::int64_t, std::uint32_t>;
+  static bool before(const Entry& a, const Entry& b) { return a.first < b.first; }
+  std::vector<Entry> entries_;
+};
+}  // namespace
+
 void EventTree::find_launchers() {
-  std::unordered_map<std::int64_t, std::uint32_t> calls, operators;
+  ByNumber calls, operators;
   for (std::uint32_t i = 0; i < host_.size(); ++i) {
     const Host& h = host_[i];
-    if (h.kind == Kind::Runtime && h.correlation != 0) calls.emplace(h.correlation, i);
-    if (h.kind == Kind::Operator && h.external != 0) operators[h.external] = i;
+    if (h.kind == Kind::Runtime && h.correlation != 0) calls.add(h.correlation, i);
+    if (h.kind == Kind::Operator && h.external != 0) operators.add(h.external, i);
   }
+  calls.sort();
+  operators.sort();
   for (Device& d : device_) {
-    if (const auto call = calls.find(d.correlation); d.correlation != 0 && call != calls.end()) {
-      d.launcher = call->second;
-    } else if (const auto op = operators.find(d.external); d.external != 0 && op != operators.end()) {
-      d.launcher = op->second;
-    }
+    if (d.correlation != 0) d.launcher = calls.find(d.correlation, false);
+    if (d.launcher == kNoEvent && d.external != 0) d.launcher = operators.find(d.external, true);
   }
   std::sort(device_.begin(), device_.end(), [](const Device& a, const Device& b) {
     return std::tuple(a.launcher, a.start, a.id) < std::tuple(b.launcher, b.start, b.id);

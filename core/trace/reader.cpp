@@ -242,6 +242,14 @@ void Reader::each_event_key(Id run, const std::vector<Id>& categories,
     }
   });
 }
+std::int64_t Reader::event_count(Id run, const std::vector<Id>& categories) {
+  return impl_->guarded([&] {
+    Query query = impl_->database().query(
+        fmt::format("SELECT count(*) FROM event WHERE {}{}", kComplete, in_categories(categories)));
+    query.bind(run);
+    return query.step() ? query.integer(0) : 0;
+  });
+}
 std::string Reader::text(Id id) {
   return impl_->guarded([&] { return impl_->string(id); });
 }

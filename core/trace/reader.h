@@ -169,6 +169,7 @@ class Reader {
   /// The complete events of a run (phase `X`) in order of id, numbers only. `categories` (ids of texts) selects; empty:
   /// all. `visit` must not use the reader.
   void each_event_key(Id run, const std::vector<Id>& categories, const std::function<void(const EventKey&)>& visit);
+  std::int64_t event_count(Id run, const std::vector<Id>& categories);  ///< of those
   /// The text with this id; an unknown one is a User error (the file is corrupt).
   std::string text(Id id);
   /// The categories that events of the run have, with the ids of their texts.

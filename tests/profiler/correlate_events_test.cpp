@@ -79,6 +79,8 @@ TEST_F(Events, KeysAndSumsOfCompleteEvents) {
   keys.clear();
   reader.each_event_key(run, {categories["cpu_op"]}, [&](const EventKey& key) { keys.push_back(key); });
   EXPECT_EQ(keys.size(), 1u);
+  EXPECT_EQ(reader.event_count(run, {categories["cpu_op"]}), 1);
+  EXPECT_EQ(reader.event_count(run, {}), 3);
 
   const auto sums = reader.event_sums(run);
   ASSERT_EQ(sums.size(), 3u);  // both gemms apart: one is matched
