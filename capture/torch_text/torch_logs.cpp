@@ -152,7 +152,10 @@ class Importer {
       diagnostic(m, Severity::Info, "perf-hint", first_line(text));
     } else if (text.find("skipping cudagraphs") != kNowhere || text.find("skipping cudagraph") != kNowhere) {
       kind = "cudagraph_skip";
-      diagnostic(m, Severity::Warning, "cudagraph-skip", first_line(text));
+      // `... due to mutated inputs (5 instances). Found from :` and the stack of one
+      const std::string title = first_line(text);
+      diagnostic(m, Severity::Warning, "cudagraph-skip", title.substr(0, title.find(". Found from")));
+      diagnostics_.back().stack = parse_python_stack(text);
     } else if (text.starts_with("torch._dynamo hit config.")) {
       kind = "recompile_limit";
       limit(m);

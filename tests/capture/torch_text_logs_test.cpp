@@ -237,6 +237,21 @@ TEST(TorchLogs, RanksInOneOutput) {
   EXPECT_EQ(trace.reader().raw_records()[0].ordinal, 9);
 }
 
+TEST(TorchLogs, WhyCudaGraphsAreSkippedAndWhere) {
+  Imported trace;
+  const std::string start = "V0705 10:00:00.000000 7 torch/_inductor/cudagraph_trees.py:1] [0/0] [__cudagraphs]";
+  import_torch_logs(*trace.context,
+                    start + " skipping cudagraphs due to mutated inputs (5 instances). Found from : \n" + start +
+                        "   File \"/home/user/app/m.py\", line 131, in step\n" + start + "     self.tok.copy_(x)\n" +
+                        start + "\n",
+                    "log.txt");
+  const auto skips = trace.diagnostics("cudagraph-skip");
+  ASSERT_EQ(skips.size(), 1u);
+  EXPECT_EQ(skips[0].title, "skipping cudagraphs due to mutated inputs (5 instances)");
+  EXPECT_EQ(trace.reader().stack(skips[0].stack).back().line, 131);
+  EXPECT_EQ(trace.reader().stack(skips[0].stack).back().text, "self.tok.copy_(x)");
+}
+
 TEST(TorchLogs, PrefixesOfAllTimes) {
   auto prefix = parse_log_prefix(
       "[2024-01-29 20:00:12,123] [0/1_2] torch._dynamo.guards.__recompiles: [DEBUG] Recompiling function f");
