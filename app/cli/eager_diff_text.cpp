@@ -141,23 +141,34 @@ class Text {
     return t.text() + (inferred ? "* inferred from the order, names and shapes of operators\n" : "");
   }
 
+  /// A kernel whose operators another kernel stands for: whether that is slower only both together say.
   static bool shares(const EagerRow& r) { return r.operators.empty() && !r.part_of.empty(); }
 
   std::string slower() const {
     std::vector<const EagerRow*> rows;
     const auto more = [this](const EagerRow& r) { return second(r.second.time) - first(r.first.time); };
     const double least = first(d_.first.all.time) / 1000;  // less is noise
-    for (const EagerRow& r : d_.rows)
-      if (!r.not_measured && more(r) > least) rows.push_back(&r);
-    if (rows.empty()) return "nothing got slower\n";
+    std::int64_t shared_time = 0, shared = 0;
+    for (const EagerRow& r : d_.rows) {
+      if (r.not_measured) continue;
+      if (shares(r))
+        shared_time += r.second.time, ++shared;
+      else if (more(r) > least)
+        rows.push_back(&r);
+    }
     std::stable_sort(rows.begin(), rows.end(), [&](auto* a, auto* b) { return more(*a) > more(*b); });
-    std::string text = "slower:\n";
+    std::string text = rows.empty() ? "nothing else got slower\n" : "slower:\n";
+    if (shared == 0 && rows.empty()) text = "nothing got slower\n";
     for (size_t i = 0; i < rows.size() && i < 10; ++i)
-      text += fmt::format("  {} by {}: {} -> {}{}\n", key_text(*rows[i]), time_text(more(*rows[i])),
-                          time_text(first(rows[i]->first.time)), time_text(second(rows[i]->second.time)),
-                          shares(*rows[i]) ? ", " + replaced_text(*rows[i]) + " (see --by line)" : "");
+      text += fmt::format("  {} by {}: {} -> {}\n", key_text(*rows[i]), time_text(more(*rows[i])),
+                          time_text(first(rows[i]->first.time)), time_text(second(rows[i]->second.time)));
     if (rows.size() > 10) text += fmt::format("  ... {} more\n", rows.size() - 10);
-    return text;
+    if (shared == 0) return text;
+    return fmt::format(
+               "{} kernel{} more, {}: parts of operators that other kernels stand for above; --by line puts them "
+               "together\n",
+               shared, shared == 1 ? "" : "s", time_text(second(shared_time))) +
+           text;
   }
 
   std::string overhead() const {

@@ -343,6 +343,8 @@ TEST(RankTexts, Lists) {
 TEST(RankTexts, WhatMayDifferIsLeftOut) {
   EXPECT_EQ(comparable("cuda:1, device=3, index=0"), "cuda:#, device=#, index=#");
   EXPECT_EQ(comparable("___check_obj_id(x, 140156071909840)"), "___check_obj_id(x, #)");
+  EXPECT_EQ(comparable("___check_type_id(L['args'][0], 344956640)"), "___check_type_id(L['args'][0], #)");
+  EXPECT_EQ(comparable("numel 344956640"), "numel 344956640");
   EXPECT_EQ(comparable("size 1024, x12 = s77"), "size 1024, x12 = s77");
 }
 
