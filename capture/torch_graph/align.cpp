@@ -14,7 +14,7 @@ namespace {
 constexpr int kSameLine = 6, kOtherLine = -8, kSameOp = 4, kPartOp = 3, kForeignOp = -1, kSameNumber = 3;
 constexpr int kUsesInput = 5, kOtherInput = -3, kSameType = 3, kGradient = 6, kSaved = 4, kSavedValue = 2,
               kNotSaved = -2;
-constexpr int kOperand = 3, kInside = 3, kFinished = 1, kUnfinished = -1, kFarOperand = -2;
+constexpr int kOperand = 3, kInside = 3, kUntyped = 2, kFinished = 1, kUnfinished = -1, kFarOperand = -2;
 /// Cells of the table that is filled at once; beyond it only a band around the diagonal is looked at.
 constexpr int64_t kMaxCells = 8'000'000;
 
@@ -110,6 +110,11 @@ class Aligner {
   // -------------------------------------------------------------------------------------------- inputs and outputs
 
   void inputs() {
+    // Where modules were not taken apart, their parameters come before the inputs of the call.
+    const auto primals = std::count_if(g_.placeholders.begin(), g_.placeholders.end(), [&](int j) {
+      return g_.nodes[at(j)].name.starts_with("primals_") || g_.nodes[at(j)].name.starts_with("arg");
+    });
+    const int parameters = std::max(0, static_cast<int>(primals) - static_cast<int>(c_.placeholders.size()));
     for (size_t i = 0; i < g_.placeholders.size(); ++i) {
       const int j = g_.placeholders[i];
       const std::string& desc = g_.input_descs[i];
@@ -124,9 +129,9 @@ class Aligner {
       } else if (desc.find("AOTInput(target=") != std::string::npos) {
         set_named(j, desc);
       } else if (desc.empty() && name.starts_with("primals_")) {
-        set(j, c_.placeholders, number_in(name, "primals_") - 1, false);
+        set(j, c_.placeholders, number_in(name, "primals_") - 1 - parameters, false);
       } else if (desc.empty() && name.starts_with("arg")) {
-        set(j, c_.placeholders, number_in(name, "arg"), false);
+        set(j, c_.placeholders, number_in(name, "arg") - parameters, false);
       }
     }
   }
@@ -140,6 +145,9 @@ class Aligner {
 
   void set(int j, const std::vector<int>& targets, int index, bool exact) {
     if (index < 0 || at(index) >= targets.size() || targets[at(index)] < 0) return;
+    const trace::NodeRecord &here = g_.nodes[at(j)], &there = c_.nodes[at(targets[at(index)])];
+    const bool known = !here.dtype.empty() && !there.dtype.empty();
+    if (!exact && known && (here.dtype != there.dtype || here.shape != there.shape)) return;
     out_.origin[at(j)] = targets[at(index)];
     out_.exact[at(j)] = exact;
   }
@@ -177,7 +185,8 @@ class Aligner {
 
   void stems() {
     getitem_stem_ = stem("getitem");
-    for (const int c : calls_) call_stem_.push_back(stem(operator_stem(c_.nodes[at(c)])));
+    for (const int c : calls_)
+      call_stem_.push_back(stem(c_.is(c, "call_module") ? kModule : operator_stem(c_.nodes[at(c)])));
     for (const int c : calls_) call_literals_.push_back(literals(c_.nodes[at(c)]));
     for (const auto& n : g_.nodes) node_literals_.push_back(literals(n));
     const size_t of_calls = stem_texts_.size();
@@ -297,7 +306,10 @@ class Aligner {
       const bool next = reversed ? uses(other, calls_[at(rank)]) : uses(rank, calls_[at(other)]);
       const bool finished = reversed ? may_be_gradient(o, rank, other == rank)
                                      : g_.nodes[at(o)].type == c_.nodes[at(calls_[at(other)])].type;
-      if (other == rank) {
+      const bool untyped = c_.nodes[at(calls_[at(reversed ? rank : other)])].type.empty();
+      if (untyped && (other == rank || next)) {
+        score += kUntyped;
+      } else if (other == rank) {
         score += finished ? kFinished : kInside;
       } else {
         score += !next ? kFarOperand : finished ? kOperand : kUnfinished;

@@ -34,6 +34,9 @@ Alignment align(const ImportedGraph& calls, const ImportedGraph& graph, std::spa
 /// The last name of what is called: `conv2d` of `torch.conv2d`, `add` of `aten.add_.Tensor` and `_operator.iadd`.
 std::string_view operator_stem(const trace::NodeRecord& node);
 
+/// Stands for the operator of a module's call, which may compute anything.
+inline constexpr std::string_view kModule = "<module>";
+
 /// Whether an ATen operator may be part of what a Python call computes.
 bool may_compute(std::string_view call, std::string_view aten);
 

@@ -135,7 +135,7 @@ std::string_view operator_stem(const trace::NodeRecord& node) {
 }
 
 bool may_compute(std::string_view call, std::string_view aten) {
-  if (call == aten) return true;
+  if (call == aten || call == kModule) return true;
   if (aten.ends_with("_backward")) aten.remove_suffix(9);
   if (aten.starts_with("_") && aten.substr(1) == call) return true;
   if (call == aten) return true;

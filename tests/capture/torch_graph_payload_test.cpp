@@ -261,5 +261,48 @@ TEST(TorchGraphPayload, BucketsOfDistributedTrainingKeepApart) {
   EXPECT_TRUE(reaches_b);
 }
 
+// Before modules were taken apart a captured graph called them, and their parameters were the first inputs behind it.
+TEST(TorchGraphPayload, CallsOfModulesOfOlderLogs) {
+  Compile compile("modules");
+  const trace::Id captured = compile.add(
+      "captured",
+      "class GraphModule(torch.nn.Module):\n    def forward(self, L_x_ : torch.Tensor):\n        l_x_ = L_x_\n"
+      "        # File: /m.py:5 in forward, code: return self.b(self.a(x).relu())\n"
+      "        l__self___a = self.L__self___a(l_x_);  l_x_ = None\n"
+      "        relu = l__self___a.relu();  l__self___a = None\n"
+      "        l__self___b = self.L__self___b(relu);  relu = None\n        return (l__self___b,)\n");
+  const trace::Id after = compile.add(
+      "inference",
+      "class <lambda>(torch.nn.Module):\n"
+      "    def forward(self, arg0_1: \"f32[4, 4]\", arg1_1: \"f32[4]\", arg2_1: \"f32[4, 4]\", arg3_1: \"f32[4]\", "
+      "arg4_1: \"f32[2, 4]\"):\n"
+      "        # File: /m.py:5 in forward, code: return self.b(self.a(x).relu())\n"
+      "        permute: \"f32[4, 4]\" = torch.ops.aten.permute.default(arg0_1, [1, 0]);  arg0_1 = None\n"
+      "        addmm: \"f32[2, 4]\" = torch.ops.aten.addmm.default(arg1_1, arg4_1, permute);  arg1_1 = arg4_1 = "
+      "permute = "
+      "None\n"
+      "        relu: \"f32[2, 4]\" = torch.ops.aten.relu.default(addmm);  addmm = None\n"
+      "        permute_1: \"f32[4, 4]\" = torch.ops.aten.permute.default(arg2_1, [1, 0]);  arg2_1 = None\n"
+      "        addmm_1: \"f32[2, 4]\" = torch.ops.aten.addmm.default(arg3_1, relu, permute_1);  arg3_1 = relu = "
+      "permute_1 = "
+      "None\n"
+      "        return (addmm_1,)\n",
+      "inference");
+  GraphImporter& importer = compile.importer();
+  std::map<std::string, trace::NodeId> before, behind;
+  for (const auto& n : importer.nodes(captured)) before[n.name] = n.id;
+  for (const auto& n : importer.nodes(after)) behind[n.name] = n.id;
+  trace::Reader& reader = compile.read();
+  const auto cause = [&](const char* name) {
+    const auto edges = reader.edges_up(compile.id(), behind.at(name));
+    return edges.size() == 1 ? edges[0].from : 0;
+  };
+  EXPECT_EQ(cause("arg4_1"), before.at("l_x_"));
+  EXPECT_EQ(cause("addmm"), before.at("l__self___a"));
+  EXPECT_EQ(cause("relu"), before.at("relu"));
+  EXPECT_EQ(cause("addmm_1"), before.at("l__self___b"));
+  EXPECT_EQ(cause("arg0_1"), 0) << "a parameter of a module that the captured graph does not show";
+}
+
 }  // namespace
 }  // namespace strata::capture

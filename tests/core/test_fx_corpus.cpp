@@ -72,6 +72,24 @@ TEST(FxCorpus, TextsOfPyTorchSurvive) {
   for (const fs::path& path : paths) expect_round_trip(path);
 }
 
+// A blank before the bracket of a call makes no difference, but the reader of usual statements does not know it.
+TEST(FxCorpus, UsualStatementsReadAsAllOthers) {
+  for (const fs::path& path : texts_in(STRATA_TEST_DATA "/fx")) {
+    const std::string text = contents(path);
+    std::string unusual;
+    for (size_t i = 0; i < text.size(); ++i) {
+      const bool call = text.compare(i, 9, ".default(") == 0 || text.compare(i, 8, ".Tensor(") == 0;
+      if (call) unusual += text.substr(i, text.find('(', i) - i) + ' ', i = text.find('(', i);
+      unusual += text[i];
+    }
+    if (unusual == text) continue;
+    const Graph a = parse_fx(text), b = parse_fx(unusual);
+    std::string why;
+    EXPECT_TRUE(structurally_equal(a, b, &why, true)) << path << ": " << why;
+    EXPECT_EQ(print_fx(a), print_fx(b)) << path;
+  }
+}
+
 TEST(FxCorpus, ExtraFolder) {
   const char* folder = std::getenv("STRATA_FX_CORPUS");
   if (!folder) GTEST_SKIP() << "STRATA_FX_CORPUS is not set: no extra folder of graph texts";
