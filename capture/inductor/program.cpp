@@ -11,6 +11,7 @@
 #include "capture/inductor/amounts.h"
 #include "capture/inductor/graph_view.h"
 #include "capture/inductor/match_nodes.h"
+#include "capture/inductor/matcher.h"
 #include "capture/inductor/py_text.h"
 
 namespace strata::capture {
@@ -75,7 +76,7 @@ class ProgramWriter {
 
   AddedProgram run() {
     add_program();
-    match_ = match_nodes(code_, maps_, graph_.nodes);
+    match_ = detail::match_nodes(code_, maps_, view_);
     for (const auto& [name, hint] : code_.symbol_hints) hints_[name] = hint;
     collect_kernels();
     set_groups();
