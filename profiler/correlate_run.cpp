@@ -86,6 +86,12 @@ trace::Id RunMatcher::compile_around(std::uint32_t event) const {
   return trace::kNone;
 }
 
+/// With caches off logs have no keys: then a compile's address in its own process says all.
+bool RunMatcher::without_key(int program) const {
+  const KnownProgram& p = programs_.all()[static_cast<size_t>(program)];
+  return p.record.key.empty() && p.compile.process == run_.process && run_.process != trace::kNone;
+}
+
 void RunMatcher::resolve(Region& region, const Name& name) {
   if (name.role == Role::Program) {
     std::uint32_t backward = region.event;
@@ -101,8 +107,9 @@ void RunMatcher::resolve(Region& region, const Name& name) {
       // The log of another run of the same script: same frames, other keys.
       if (near != trace::kNone) {
         region.program = programs_.of_compile(near, in_backward);
+        region.exact = region.program >= 0 && without_key(region.program);
       } else if (in_backward) {
-        region.program = backward_of(backward);
+        region.program = backward_of(backward);  // nothing says that it is this one
       }
     }
     if (region.program < 0) {

@@ -65,6 +65,7 @@ class RunMatcher {
   std::vector<std::uint32_t> members_around(const KnownProgram& program, std::uint32_t begin, std::uint32_t first,
                                             std::uint32_t last, std::uint32_t end) const;
   trace::Id compile_around(std::uint32_t event) const;
+  bool without_key(int program) const;
   void resolve(Region& region, const Name& name);
   void cover(int region);
 

@@ -249,11 +249,15 @@ void add_kernel_rows(const MeasuredTimes& times, bool by_graph, std::vector<Meas
     }
     row.calls += k.calls > 0 ? k.calls : k.events;
     row.total += k.ns;
+    row.exact += k.exact_ns;  // nanoseconds until all are added
     if (match_of(k) == trace::Match::Inferred) row.match = trace::Match::Inferred;
     const TensorCoreUse use = tensor_core_of(k);
     if (row.tensor_core != TensorCoreUse::Yes && use != TensorCoreUse::No) row.tensor_core = use;
   }
-  for (auto& [key, row] : found) rows.push_back(std::move(row));
+  for (auto& [key, row] : found) {
+    row.exact = row.total > 0 ? row.exact / row.total : 1;
+    rows.push_back(std::move(row));
+  }
 }
 
 void add_shared_rows(const std::map<std::string, TimeShare>& table, std::vector<MeasuredRow>& rows) {
@@ -262,6 +266,7 @@ void add_shared_rows(const std::map<std::string, TimeShare>& table, std::vector<
     row.key = key;
     row.total = share.ns;
     row.shared = true;
+    row.exact = share.ns > 0 ? share.exact_ns / share.ns : 1;
     row.match = share.exact_ns < share.ns * (1 - 1e-9) ? trace::Match::Inferred : trace::Match::Exact;
     rows.push_back(std::move(row));
   }

@@ -74,6 +74,7 @@ struct MeasuredRow {
   double total = 0, mean = 0, share = 0;
   bool shared = false;                      ///< some of it is a share of a kernel's time
   trace::Match match = trace::Match::None;  ///< `Inferred` when some of it is
+  double exact = 0;                         ///< the part of `total` that is not, 0 to 1
   TensorCoreUse tensor_core = TensorCoreUse::Unknown;
   TimePart part = TimePart::Matched;
   bool measured = true;  ///< false: a row that says why something has no time

@@ -80,7 +80,8 @@ profiler::MeasuredBy parse_measured_by(const std::string& word) {
 
 std::string match_text(const profiler::MeasuredRow& row) {
   if (row.match == trace::Match::None) return "";
-  return row.match == trace::Match::Exact ? "exact" : "inferred";
+  if (row.match == trace::Match::Exact) return "exact";
+  return row.exact < 0.005 ? "inferred" : fmt::format("{:.0f}% exact", 100 * row.exact);
 }
 
 std::string runs_text(const profiler::MeasuredTable& t) {
@@ -146,7 +147,10 @@ Json measured_json(const profiler::MeasuredTable& t) {
                                    {"total_ns", json(r.total)},
                                    {"mean_ns", json(r.mean)},
                                    {"share", json(r.share)},
-                                   {"match", json(match_text(r))},
+                                   {"match", json(r.match == trace::Match::Exact      ? "exact"
+                                                  : r.match == trace::Match::Inferred ? "inferred"
+                                                                                      : "")},
+                                   {"exact_share", json(r.exact)},
                                    {"tensor_cores", json(std::string(profiler::tensor_core_text(r.tensor_core)))},
                                    {"part", json(std::string(profiler::time_part_text(r.part)))},
                                    {"measured", json(r.measured)},

@@ -225,6 +225,26 @@ TEST_F(CorrelateTest, KeyOfAnotherRunFallsBackToTheAddress) {
   EXPECT_EQ(match_of(b[0]), Match::Inferred);
 }
 
+TEST_F(CorrelateTest, LogWithoutKeysOfTheSameProcessIsSure) {
+  const trace::Id compile = add_compile("0/0_1", 0, 0);
+  const auto forward = add_program(compile, "forward", "", {{"triton_f_0"}});
+  const auto backward = add_program(compile, "backward", "", {{"triton_b_0"}});
+  add("cpu_op", "Torch-Compiled Region: 0/0_1", 0, 100);
+  add("user_annotation", call_of("None"), 5, 90);
+  sequence_ = 3;
+  add("cpu_op", "CompiledFunction", 3, 95);
+  add("cpu_op", "CompiledFunctionBackward", 200, 100, 2);
+  sequence_ = -1;
+  const auto f = op("triton_f_0", 10, {{"triton_f_0", 5}});
+  add("user_annotation", call_of("None"), 205, 90, 2);
+  const auto b = op("triton_b_0", 210, {{"triton_b_0", 6}}, 2);
+  correlate_all();
+  EXPECT_EQ(launch_of(f[0]), forward.launches[0]);
+  EXPECT_EQ(launch_of(b[0]), backward.launches[0]);
+  EXPECT_EQ(match_of(f[0]), Match::Exact);
+  EXPECT_EQ(match_of(b[0]), Match::Exact);
+}
+
 TEST_F(CorrelateTest, UnknownProgramIsListedWithItsKey) {
   add_program(add_compile("0/0", 0, 0), "inference", "ka", {{"triton_a_0"}});
   add("user_annotation", call_of("fzzz"), 0, 100);

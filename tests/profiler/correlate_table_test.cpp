@@ -139,7 +139,10 @@ TEST_F(MeasuredTest, BackwardTimeGoesToForwardLines) {
 TEST_F(MeasuredTest, WhatIsNotStatedIsInferred) {
   write(true, false);
   EXPECT_EQ(rows(MeasuredBy::Kernel).at("triton_both_0").match, trace::Match::Exact);
+  EXPECT_DOUBLE_EQ(rows(MeasuredBy::Kernel).at("triton_both_0").exact, 1);
   EXPECT_EQ(rows(MeasuredBy::Op).at("torch.linear").match, trace::Match::Inferred);
+  // The forward operator is in the graph of its kernel itself, its gradient was only inferred to be that.
+  EXPECT_DOUBLE_EQ(rows(MeasuredBy::Op).at("torch.relu").exact, 0.5);
   EXPECT_EQ(rows(MeasuredBy::Graph).at("0/0 forward").match, trace::Match::Exact);
 }
 
