@@ -8,6 +8,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 
@@ -25,6 +26,23 @@ std::filesystem::path scratch_path() {
   return path;
 }
 
+/// Setting up a trace takes longer than importing a small log: many go into one, each with a context of its own.
+strata::trace::Writer& writer() {
+  constexpr int kLogs = 500;
+  static std::unique_ptr<strata::trace::Writer> writer;
+  static int logs = 0;
+  if (!writer || ++logs % kLogs == 0) {
+    if (writer) writer->close();
+    writer = std::make_unique<strata::trace::Writer>(scratch_path());
+    static const int at_exit = std::atexit([] {
+      writer->discard();
+      writer.reset();
+    });
+    static_cast<void>(at_exit);
+  }
+  return *writer;
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -40,12 +58,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       std::abort();
   }
   if (file.records().empty() || file.compressed()) return 0;
-  trace::Writer writer(scratch_path());
-  capture::ImportContext context(writer);
+  capture::ImportContext context(writer());
   capture::TorchTraceOptions options;
   options.threads = 1;
   capture::import_torch_trace(context, bytes, "fuzz.log", options);
   context.finish();
-  writer.close();
   return 0;
 }
