@@ -63,8 +63,12 @@ std::vector<std::int64_t> divide(std::int64_t total, const std::vector<std::int6
 /// Makes the rows of one comparison.
 class Comparison {
  public:
-  Comparison(trace::Reader& eager, trace::Reader& compiled, EagerBy by)
-      : a_(read_timeline(eager)), b_(read_timeline(compiled)), graphs_(compiled) {
+  Comparison(trace::Reader& eager, trace::Reader& compiled, EagerBy by) : graphs_(compiled) {
+    const ChosenRuns first = choose_runs(eager, false), second = choose_runs(compiled, true);
+    for (const std::string& note : {first.note, second.note})
+      if (!note.empty()) d_.notes.push_back(note);
+    a_ = read_timeline(eager, first.runs);
+    b_ = read_timeline(compiled, second.runs);
     d_.by = by;
     d_.on_device = !a_.device.empty() || !b_.device.empty();
     costs_a_ = std::make_unique<ProfileCosts>(a_, d_.on_device);

@@ -83,7 +83,8 @@ struct EagerDiff {
   double slower_percent() const;
 };
 
-/// Throws a User error when one has no profile or nothing in it that has a time.
+/// Both may be one trace with both profiles in it (`choose_runs` in timeline.h). Throws a User error when one has no
+/// profile or nothing in it that has a time.
 EagerDiff diff_eager(trace::Reader& eager, trace::Reader& compiled, EagerBy by);
 
 }  // namespace strata::profiler

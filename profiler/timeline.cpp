@@ -101,6 +101,18 @@ void find_self_times(std::vector<HostEvent>& host) {
   for (HostEvent& e : host) e.self = std::max<std::int64_t>(e.self, 0);
 }
 
+/// Runs in which a compiled graph was called.
+std::set<trace::Id> runs_with_compiled_code(trace::Reader& reader) {
+  std::set<trace::Id> found;
+  reader.each_event([&](const trace::EventRecord& e) {
+    if (e.program != trace::kNone || starts_with(e.name, "## Call CompiledFxGraph") ||
+        starts_with(e.name, "Torch-Compiled Region"))
+      found.insert(e.run);
+    return true;
+  });
+  return found;
+}
+
 /// Correlation and external numbers are unique within a process only.
 using Number = std::pair<trace::Id, std::int64_t>;
 
@@ -159,17 +171,40 @@ int Timeline::iteration_at(std::int64_t time) const {
   return time < it->end ? static_cast<int>(it - iterations.begin()) : -1;
 }
 
-bool has_profile(trace::Reader& reader) {
-  for (const auto& run : reader.runs())
-    if (run.label == "profile") return true;
-  return false;
+bool has_profile(trace::Reader& reader) { return !profiles_in(reader).empty(); }
+
+std::vector<trace::RunRecord> profiles_in(trace::Reader& reader) {
+  std::vector<trace::RunRecord> runs = reader.runs();
+  std::erase_if(runs, [](const auto& run) { return run.label != "profile"; });
+  return runs;
 }
 
-Timeline read_timeline(trace::Reader& reader, trace::Id process) {
+ChosenRuns choose_runs(trace::Reader& reader, bool compiled) {
+  ChosenRuns chosen{profiles_in(reader), {}};
+  if (chosen.runs.size() < 2) return chosen;
+  const size_t all = chosen.runs.size();
+  const std::set<trace::Id> with = runs_with_compiled_code(reader);
+  std::vector<trace::RunRecord> fitting = chosen.runs;
+  std::erase_if(fitting, [&](const auto& run) { return with.contains(run.id) != compiled; });
+  if (!fitting.empty()) chosen.runs = std::move(fitting);
+  std::map<trace::Id, std::int64_t> rank_of;
+  for (const auto& p : reader.processes()) rank_of[p.id] = p.rank;
+  const auto lowest = std::min_element(chosen.runs.begin(), chosen.runs.end(), [&](const auto& a, const auto& b) {
+    return rank_of[a.process] < rank_of[b.process];
+  });
+  const trace::Id process = lowest->process;
+  std::erase_if(chosen.runs, [&](const auto& run) { return run.process != process; });
+  if (chosen.runs.size() < all)
+    chosen.note = "of " + std::to_string(all) + " profiles in the " + (compiled ? "second" : "first") + " trace " +
+                  std::to_string(chosen.runs.size()) + (compiled ? " with" : " without") + " compiled code " +
+                  (rank_of[process] >= 0 ? "(rank " + std::to_string(rank_of[process]) + ") " : "") + "is compared";
+  return chosen;
+}
+
+Timeline read_timeline(trace::Reader& reader, const std::vector<trace::RunRecord>& chosen) {
   Timeline t;
   std::set<trace::Id> runs;
-  for (const auto& run : reader.runs())
-    if (run.label == "profile" && (process == trace::kNone || run.process == process)) runs.insert(run.id);
+  for (const auto& run : chosen) runs.insert(run.id);
   t.tracks = reader.tracks();
   std::unordered_map<trace::Id, std::int64_t> device_of;
   std::unordered_map<trace::Id, trace::Id> process_of;

@@ -71,8 +71,18 @@ struct Timeline {
 
 /// Whether the trace holds an imported profile.
 bool has_profile(trace::Reader& reader);
-/// Everything of the profiles in a trace. `process` other than kNone: only of that process.
-Timeline read_timeline(trace::Reader& reader, trace::Id process = trace::kNone);
+/// The runs of a trace that are profiles.
+std::vector<trace::RunRecord> profiles_in(trace::Reader& reader);
+/// Everything of these runs of one process.
+Timeline read_timeline(trace::Reader& reader, const std::vector<trace::RunRecord>& runs);
+
+/// Which profiles of a trace to compare. With several, those that show compiled code (or those that show none) if there
+/// are any; then those of the lowest rank. `note` says what was left out; empty when nothing was.
+struct ChosenRuns {
+  std::vector<trace::RunRecord> runs;
+  std::string note;
+};
+ChosenRuns choose_runs(trace::Reader& reader, bool compiled);
 
 /// Whether a runtime call puts work on a device: launches, copies, fills, graph launches.
 bool is_launch_call(std::string_view name);

@@ -216,8 +216,15 @@ class TemporaryTrace {
 int diff_raw(const DiffOptions& o) {
   std::optional<TemporaryTrace> a, b;
   std::filesystem::path first = o.first, second = o.second;
-  if (!is_trace(first)) first = a.emplace("first.strata", std::vector<std::filesystem::path>{first}).path();
-  if (!is_trace(second)) {
+  const bool one = second.empty();  // both profiles come together
+  if (!is_trace(first)) {
+    std::vector<std::filesystem::path> paths{first};
+    if (one) paths.insert(paths.end(), o.logs.begin(), o.logs.end());
+    first = a.emplace("first.strata", paths).path();
+  }
+  if (one) {
+    second = first;
+  } else if (!is_trace(second)) {
     std::vector<std::filesystem::path> paths{second};
     paths.insert(paths.end(), o.logs.begin(), o.logs.end());
     second = b.emplace("second.strata", paths).path();
@@ -248,11 +255,16 @@ int diff_own(const DiffOptions& o, trace::Reader& first, trace::Reader& second, 
 int diff(const DiffOptions& o) {
   check_word("--by", o.by, {"kernel", "line", "module"});
   if (is_raw(o.first) || is_raw(o.second) || !o.logs.empty()) return diff_raw(o);
-  const Place a = parse_place(o.first), b = parse_place(o.second);
+  const Place a = parse_place(o.first), b = parse_place(o.second.empty() ? o.first : o.second);
   if (!a.address.stage.empty() || !b.address.stage.empty()) return diff_graphs(o, a, b);
   trace::Reader first(a.trace), second(b.trace);
   const bool profiles = profiler::has_profile(first) && profiler::has_profile(second);
-  if (profiles && a.address.graph.empty() && b.address.graph.empty()) return diff_imported(o, first, second);
+  if (profiles && a.address.graph.empty() && b.address.graph.empty()) {
+    if (o.second.empty() && profiler::profiles_in(first).size() < 2)
+      throw_user(fmt::format("'{}' has one profile only", o.first), "give a second trace, or import both into one");
+    return diff_imported(o, first, second);
+  }
+  if (o.second.empty()) throw_user("there is nothing to compare with", "give a second trace");
   return diff_own(o, first, second, a, b);
 }
 
@@ -263,7 +275,7 @@ void add_diff(CLI::App& app, Invocation& invocation) {
       "diff", "two profiles (traces, or profiles of PyTorch as they are), or two graphs (TRACE@GRAPH@STAGE)");
   auto options = std::make_shared<DiffOptions>();
   command->add_option("A", options->first, "the first: what is compared with, e.g. an unfused run")->required();
-  command->add_option("B", options->second, "the second")->required();
+  command->add_option("B", options->second, "the second; left out where A has an eager and a compiled profile");
   command
       ->add_option("--fail-slower", options->fail_slower,
                    "exit code 1 if a run of B takes this many percent longer than one of A")

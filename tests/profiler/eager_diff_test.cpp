@@ -389,6 +389,27 @@ TEST_F(EagerDiffTest, OnTheHostKernelsWithoutEventsAreNotMeasured) {
   EXPECT_THAT(d.notes, ::testing::Contains(::testing::HasSubstr("were not measured")));
 }
 
+TEST_F(EagerDiffTest, OneTraceWithBothProfiles) {
+  const EagerDiff apart = diff();
+  {
+    trace::Writer w(compiled_);
+    const Id process = w.add(trace::ProcessRecord{});
+    const Kernels k = write_compile(w, process);
+    ProfileMaker a(w, process), b(w, process);
+    for (int i = 0; i < 2; ++i) eager_iteration(a, 10 * i);
+    for (int i = 0; i < 3; ++i) compiled_iteration(b, k, 10 * i);
+    a.finish();
+    b.finish();
+    w.close();
+  }
+  trace::Reader both(compiled_);
+  const EagerDiff d = diff_eager(both, both, EagerBy::Kernel);
+  EXPECT_EQ(d.first.all, apart.first.all);
+  EXPECT_EQ(d.second.all, apart.second.all);
+  EXPECT_EQ(d.rows.size(), apart.rows.size());
+  EXPECT_THAT(d.notes, ::testing::Contains(::testing::HasSubstr("of 2 profiles in the first trace 1 without")));
+}
+
 TEST_F(EagerDiffTest, ATraceWithoutAProfileIsAnError) {
   trace::Writer w(compiled_);
   w.close();
