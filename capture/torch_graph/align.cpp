@@ -18,6 +18,12 @@ constexpr int kOperand = 3, kInside = 3, kUntyped = 2, kFinished = 1, kUnfinishe
 /// Cells of the table that is filled at once; beyond it only a band around the diagonal is looked at.
 constexpr int64_t kMaxCells = 8'000'000;
 
+/// Strides do not count: gradients are often expanded.
+bool same_type(const trace::NodeRecord& a, const trace::NodeRecord& b) {
+  if (a.dtype.empty() || b.dtype.empty()) return a.type == b.type;
+  return a.dtype == b.dtype && a.shape == b.shape;
+}
+
 /// Calls that leave no operators behind, or often none.
 bool may_vanish(std::string_view stem) {
   static constexpr std::string_view kSilent[] = {"contiguous", "size",    "getattr", "to",   "float",   "type_as",
@@ -213,9 +219,11 @@ class Aligner {
       for (const int o : g_.operands[at(j)]) needs_[at(j)] = needs_[at(j)] || needs_[at(o)];
       if (!g_.nodes[at(j)].op.starts_with("call")) continue;
       behind = behind || needs_[at(j)];
-      out_.gradient[at(j)] = behind;
+      // What the forward writes into its inputs (`aten.copy_`) is put last.
+      const bool backward = behind && (needs_[at(j)] || g_.nodes[at(j)].target.find("_.") == std::string::npos);
+      out_.gradient[at(j)] = backward;
       if (node_stem_[at(j)] == getitem_stem_) continue;  // where its operand is
-      (behind ? backward_ : forward_).push_back(j);
+      (backward ? backward_ : forward_).push_back(j);
     }
     gradient_of_.assign(g_.nodes.size(), -1);
     for (size_t i = 0; i < g_.output_descs.size(); ++i) {
@@ -277,7 +285,7 @@ class Aligner {
       const auto& there = call_literals_[at(rank)];
       if (std::find(there.begin(), there.end(), number) != there.end()) score += kSameNumber;
     }
-    if (!reversed && g_.nodes[at(j)].type == c_.nodes[at(c)].type) score += kSameType;
+    if (!reversed && same_type(g_.nodes[at(j)], c_.nodes[at(c)])) score += kSameType;
     if (reversed && gradient_of_[at(j)] >= 0) score += uses(rank, gradient_of_[at(j)]) ? kGradient : 0;
     for (const int o : g_.operands[at(j)]) {
       const int origin = out_.origin[at(o)];
@@ -305,7 +313,7 @@ class Aligner {
       if (other < 0 || out_.gradient[at(o)] != reversed) continue;
       const bool next = reversed ? uses(other, calls_[at(rank)]) : uses(rank, calls_[at(other)]);
       const bool finished = reversed ? may_be_gradient(o, rank, other == rank)
-                                     : g_.nodes[at(o)].type == c_.nodes[at(calls_[at(other)])].type;
+                                     : same_type(g_.nodes[at(o)], c_.nodes[at(calls_[at(other)])]);
       const bool untyped = c_.nodes[at(calls_[at(reversed ? rank : other)])].type.empty();
       if (untyped && (other == rank || next)) {
         score += kUntyped;
@@ -321,11 +329,11 @@ class Aligner {
   /// Whether a backward node may be the gradient of an operand of the call (`inside`) or of its value.
   bool may_be_gradient(int o, int rank, bool inside) const {
     if (!needs_[at(o)]) return false;
-    const std::string& type = g_.nodes[at(o)].type;
+    const trace::NodeRecord& node = g_.nodes[at(o)];
     const int c = calls_[at(rank)];
-    if (!inside) return type == c_.nodes[at(c)].type;
+    if (!inside) return same_type(node, c_.nodes[at(c)]);
     const auto& operands = c_.operands[at(c)];
-    return std::any_of(operands.begin(), operands.end(), [&](int p) { return c_.nodes[at(p)].type == type; });
+    return std::any_of(operands.begin(), operands.end(), [&](int p) { return same_type(node, c_.nodes[at(p)]); });
   }
 
   // --------------------------------------------------------------------------------------------------------- alignment
@@ -489,7 +497,7 @@ class Aligner {
       if (value[k] >= 0 || stem_texts_[at(call_stem_[k])].find("dropout") == std::string_view::npos) continue;
       for (const int o : c_.operands[at(c)]) {
         const int from = rank_[at(o)] < 0 ? -1 : value[at(rank_[at(o)])];
-        if (from < 0 || !is_value_[at(from)] || c_.nodes[at(o)].type != c_.nodes[at(c)].type) continue;
+        if (from < 0 || !is_value_[at(from)] || !same_type(c_.nodes[at(o)], c_.nodes[at(c)])) continue;
         out_.passed.emplace_back(from, c);
         value[k] = from;
       }
@@ -504,7 +512,7 @@ class Aligner {
     for (int j = 0; j < g_.size(); ++j) {
       const int rank = rank_at_[at(j)];
       if (rank < 0 || out_.gradient[at(j)]) continue;
-      if (g_.nodes[at(j)].type == c_.nodes[at(calls_[at(rank)])].type) value[at(rank)] = j;
+      if (same_type(g_.nodes[at(j)], c_.nodes[at(calls_[at(rank)])])) value[at(rank)] = j;
     }
     for (const int j : value)
       if (j >= 0) is_value_[at(j)] = true;

@@ -290,8 +290,7 @@ struct GraphImporter::Impl {
     set_roles(g, found);
     for (int i = 0; i < g.size(); ++i) {
       int c = found.origin[at(i)];
-      for (const int user : g.users[at(i)])
-        if (c < 0 && !g.is(i, "placeholder")) c = found.origin[at(user)];  // attributes
+      if (c < 0) c = beside(g, i, found.origin);
       if (c < 0) continue;
       set_cause(g, i, ids[at(i)], calls.cause[at(c)]);
       if (!known.empty() && known[at(i)] >= 0) continue;  // has an edge to the forward
@@ -304,6 +303,17 @@ struct GraphImporter::Impl {
     }
     for (const auto& [node, call] : found.passed)
       add_edge({ids[at(node)], calls.nodes[at(call)].id, "lowered", "passed through", false});
+  }
+
+  /// Attributes come from where they are read, and so do inputs of child classes; outputs of these from what they give.
+  static int beside(const ImportedGraph& g, int i, const std::vector<int>& origin) {
+    const bool in_child = g.nodes[at(i)].name.find('/') != std::string::npos;
+    if (g.is(i, "placeholder") && !in_child) return -1;
+    for (const int user : g.users[at(i)])
+      if (origin[at(user)] >= 0) return origin[at(user)];
+    for (const int operand : g.operands[at(i)])
+      if (origin[at(operand)] >= 0) return origin[at(operand)];
+    return -1;
   }
 
   /// Inputs of a backward graph without joint graph: values that the forward saved, by name. Positions in `calls`.
@@ -332,7 +342,15 @@ struct GraphImporter::Impl {
         if (g.role != "inference") n.role = g.role;
       return;
     }
-    std::vector<bool> forward(g.nodes.size());
+    std::vector<bool> forward(g.nodes.size()), needs(g.nodes.size());
+    for (int i = 0; i < g.size(); ++i) {
+      needs[at(i)] = g.is(i, "placeholder") && found.gradient[at(i)];
+      for (const int o : g.operands[at(i)]) needs[at(i)] = needs[at(i)] || needs[at(o)];
+      // `aten.copy_`: a running mean, say
+      const std::string& target = g.nodes[at(i)].target;
+      const bool writes = g.is(i, "call_function") && target.find("_.") != std::string::npos;
+      forward[at(i)] = writes && !needs[at(i)];
+    }
     for (size_t i = 0; i < g.outputs.size(); ++i)
       if (g.outputs[i] >= 0 && !g.output_descs.empty() && !g.output_descs[i].starts_with("Grad"))
         forward[at(g.outputs[i])] = true;
