@@ -8,13 +8,14 @@
 namespace strata::profiler {
 namespace {
 
-/// `r3:0/1_2` -> `0/1`: what a profile's annotation says. The attempt is not in it.
-std::string_view plain_address(const trace::CompileRecord& c) {
+/// Whether a profile's annotation means this compile: `0/1_2`, or without the attempt, for `r3:0/1_2`.
+bool is_at(const trace::CompileRecord& c, std::string_view wanted) {
   std::string_view address = c.address;
   if (const size_t colon = address.find(':'); address.starts_with('r') && colon != address.npos)
     address.remove_prefix(colon + 1);
-  if (const size_t at = address.rfind('_'); at != address.npos && c.attempt > 0) address = address.substr(0, at);
-  return address;
+  if (address == wanted) return true;
+  const size_t at = address.rfind('_');
+  return c.attempt > 0 && at != address.npos && address.substr(0, at) == wanted;
 }
 
 bool on_cpu(const trace::KernelRecord& k) { return k.device.starts_with("cpu") || k.language == "cpp"; }
@@ -100,7 +101,7 @@ std::optional<trace::CompileRecord> KnownPrograms::compile_at(std::string_view a
                                [&](const trace::CompileRecord& c) { return c.process == process; });
   std::optional<trace::CompileRecord> found;
   for (const trace::CompileRecord& c : compiles_)
-    if ((!own || c.process == process) && plain_address(c) == address && c.outcome != "restarted") found = c;
+    if ((!own || c.process == process) && is_at(c, address) && c.outcome != "restarted") found = c;
   return found;
 }
 
