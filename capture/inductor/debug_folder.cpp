@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <tuple>
 
 #include "capture/inductor/output_code.h"
@@ -15,6 +16,7 @@
 #include "capture/inductor/py_text.h"
 #include "capture/inductor/scheduler_ir.h"
 #include "capture/torch_graph/importer.h"
+#include "capture/torch_text/torch_logs.h"
 #include "core/support/error.h"
 #include "core/support/file.h"
 
@@ -134,11 +136,33 @@ class DebugImport {
       graph(folders[i]);
     }
     for (auto& [key, compile] : compiles_) compile.graphs->finish();
+    std::set<fs::path> runs;
+    for (const GraphFolder& found : folders) {
+      if (found.path.parent_path().filename() == "torchinductor") runs.insert(found.path.parent_path());
+    }
+    for (const fs::path& run : runs) add_logs(run);
     context_.finish_input(input_, process_);
     return input_;
   }
 
  private:
+  /// What the run logged as text beside its graphs; mostly nothing.
+  void add_logs(const fs::path& torchinductor) {
+    for (const fs::path& folder : {torchinductor, torchinductor.parent_path() / "torchdynamo"}) {
+      for (const fs::path& file : entries_of(folder)) {
+        std::error_code failed;
+        if (file.extension() != ".log" || fs::file_size(file, failed) == 0 || failed) continue;
+        context_.count(input_, "log");
+        try {
+          import_torch_logs(context_, file);
+        } catch (const Error& e) {
+          if (e.kind() != ErrorKind::User) throw;
+          context_.problem(input_, "unreadable_file", 0, e.what());
+        }
+      }
+    }
+  }
+
   struct Compile {
     trace::Id id = trace::kNone;
     std::unique_ptr<GraphImporter> graphs;

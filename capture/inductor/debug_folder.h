@@ -17,7 +17,8 @@ namespace strata::capture {
 /// scheduler IR to that program. The others become compiles of their own, one per AOT graph: address `N/0` (with
 /// prefix `debug:` where another compile has it), graphs `simplified:ROLE.before` and `.after`, program, kernels and
 /// the IR. Files may be missing. Counts of the input: files by name, `graph` per folder, `known_graph` per graph that
-/// was there. Structured logs in `tlparse/` below are not read here.
+/// was there. Text logs beside the folders (`debug.log`) become inputs of their own. Structured logs in `tlparse/`
+/// below are not read here.
 ///
 /// Throws a user Error when nothing of a debug folder is found, and ImportCancelled.
 trace::Id import_debug_folder(ImportContext& context, const std::filesystem::path& folder);

@@ -3,6 +3,7 @@
 #include "capture/inductor/program.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -235,14 +236,27 @@ class ProgramWriter {
   }
 
   void add_kernel_artifacts(const Kernel& kernel, const CodeKernel* code, const trace::KernelRecord& record) {
-    if (code == nullptr) return;
     const trace::Owner owner{trace::OwnerKind::Kernel, kernel.id, trace::kNone};
+    if (std::string text = stacks(kernel); !text.empty()) add_artifact(owner, "stack", record.name, std::move(text));
+    if (code == nullptr) return;
     if (!code->code.empty()) add_artifact(owner, code->language, code->name, code->code);
     if (!described_.insert(kernel.code).second) return;
     add_artifact(owner, "meta", record.name, kernel_meta(kernel, code));
     if (const auto info = maps_.triton.find(code->name); info != maps_.triton.end()) {
       add_artifact(owner, "autotune", record.name, autotune(info->second));
     }
+  }
+
+  /// The lines of Python that the producer says a kernel is from.
+  std::string stacks(const Kernel& kernel) const {
+    if (kernel.match < 0 || maps_.kernel_stacks.empty()) return {};
+    const CodeLaunch& l = code_.launches[static_cast<size_t>(kernel.match)];
+    const std::string& name = l.handle_name.empty() ? l.callee : l.handle_name;
+    auto found = maps_.kernel_stacks.end();
+    if (l.handle >= 0) found = maps_.kernel_stacks.find(fmt::format("{}:{}", name, l.handle));
+    if (found == maps_.kernel_stacks.end()) found = maps_.kernel_stacks.find(l.callee);
+    if (found == maps_.kernel_stacks.end()) return {};
+    return fmt::format("{}", fmt::join(found->second, "\n"));
   }
 
   std::string kernel_meta(const Kernel& kernel, const CodeKernel* code) const {

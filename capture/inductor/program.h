@@ -40,7 +40,8 @@ struct AddedProgram {
 /// Kernels. One record per library call (`name` and `library` are the callee). A loop kernel is one record, unless
 /// launches of the same name compute other nodes (the producer compiles equal code once): then it is one record per
 /// launch, same name, and `LaunchRecord::kernel` says which. `exact` is true only where the producer's provenance maps
-/// name the nodes. Kernels own their code, `meta` (JSON) and, where known, `autotune` artifacts.
+/// name the nodes. Kernels own their code and, where the producer says it, `stack` (text); the first record of a name
+/// owns `meta` and, where known, `autotune` (JSON).
 /// Launches without nodes are counted in the result and, when `input` is given, as `launch_without_nodes` problems.
 AddedProgram add_output_code(ImportContext& context, trace::ProgramRecord program, std::string_view text,
                              const OutputCode& code, const ProvenanceMaps& maps, const ProgramGraph& graph,

@@ -161,6 +161,7 @@ TEST(InductorProgram, MapsMakeNodesExact) {
   EXPECT_THAT(kinds, Contains("triton"));
   EXPECT_THAT(kinds, Contains("meta"));
   EXPECT_THAT(kinds, Contains("autotune"));
+  EXPECT_THAT(kinds, Contains("stack"));
 }
 
 TEST(InductorProgram, SizesThatAreFormulas) {
