@@ -3,10 +3,8 @@
 #include "profiler/chrome_export.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 #include <limits>
 #include <map>
 #include <set>
@@ -14,40 +12,16 @@
 
 #include "core/support/error.h"
 #include "core/support/loose_json.h"
+#include "profiler/chrome_text.h"
 
 namespace strata::profiler {
 namespace {
 
+const std::string kHostCategory = "cpu_op";
 constexpr std::size_t kFlush = std::size_t{1} << 20;
 constexpr std::int64_t kProgressEvents = 20000;
 /// Rows of a second process whose number is taken.
 constexpr std::int64_t kNextProcess = 1'000'000;
-
-const std::string kHostCategory = "cpu_op";
-
-void append_text(std::string& out, std::string_view text) { loose::append_quoted(out, text); }
-
-// A number as a number, anything else as text.
-void append_id(std::string& out, const std::string& text) {
-  if (loose::parse_integer(text) && !text.starts_with('"')) {
-    out += text;
-  } else {
-    append_text(out, text);
-  }
-}
-
-// Microseconds with the three digits that nanoseconds need.
-void append_time(std::string& out, std::int64_t ns) {
-  const std::uint64_t size = ns < 0 ? -static_cast<std::uint64_t>(ns) : static_cast<std::uint64_t>(ns);
-  fmt::format_to(std::back_inserter(out), "{}{}.{:03}", ns < 0 ? "-" : "", size / 1000, size % 1000);
-}
-
-std::int64_t minus(std::int64_t a, std::int64_t b) {
-  std::int64_t result = 0;
-  return __builtin_sub_overflow(a, b, &result)
-             ? (a < 0 ? std::numeric_limits<std::int64_t>::min() + 1 : std::numeric_limits<std::int64_t>::max())
-             : result;
-}
 
 /// Where an event stands in the picture: JSON of `pid` and `tid`.
 struct Row {
@@ -515,32 +489,6 @@ void ChromeWriter::arrow(bool start, std::string_view kind, std::int64_t id, con
 
 ChromeExportResult write_chrome_trace(trace::Reader& reader, std::ostream& out, const ChromeExportOptions& options) {
   return ChromeWriter(reader, out, options).run();
-}
-
-ChromeExportResult write_chrome_trace(trace::Reader& reader, const std::filesystem::path& path,
-                                      const ChromeExportOptions& options) {
-  std::filesystem::path part = path;
-  part += fmt::format(".part{}", getpid());
-  std::error_code ignored;
-  try {
-    std::ofstream out(part, std::ios::binary);
-    if (!out) throw_user(fmt::format("cannot write {}", path.string()), "check that the folder exists and its rights");
-    const ChromeExportResult result = write_chrome_trace(reader, out, options);
-    out.close();
-    if (!out) throw_runtime(fmt::format("writing {} failed", path.string()), "check the space on the disk");
-    if (result.complete) {
-      std::filesystem::rename(part, path);
-    } else {
-      std::filesystem::remove(part, ignored);
-    }
-    return result;
-  } catch (const std::filesystem::filesystem_error& error) {
-    std::filesystem::remove(part, ignored);
-    throw_user(fmt::format("cannot write {}: {}", path.string(), error.code().message()));
-  } catch (...) {
-    std::filesystem::remove(part, ignored);
-    throw;
-  }
 }
 
 }  // namespace strata::profiler

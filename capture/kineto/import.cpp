@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
-#include <fstream>
 #include <limits>
 #include <map>
 #include <thread>
 #include <unordered_map>
 
+#include "capture/kineto/file_hints.h"
 #include "capture/kineto/flows.h"
 #include "capture/kineto/kineto.h"
 #include "capture/kineto/pipeline.h"
@@ -22,17 +21,11 @@ namespace {
 using namespace kineto;
 using namespace loose;
 
-/// Times below this are relative to something: the year 1973 in nanoseconds since the epoch.
-constexpr std::int64_t kFirstAbsolute = 100'000'000'000'000'000;
-
 /// Bad events that are kept as they are; those of a kind that is not known all are.
 constexpr std::int64_t kMaxKept = 1000;
 
 /// Events within each other that wait for their end, in a row.
 constexpr std::size_t kMaxOpen = 1000;
-
-// A base that no clock can have shown is none.
-std::int64_t sound_base(std::int64_t base) { return base < 0 || base > kFirstAbsolute * 50 ? 0 : base; }
 
 /// What metadata events say of a process or, under (pid, tid), of a thread.
 struct Names {
@@ -45,7 +38,7 @@ class ProfileImport {
   ProfileImport(ImportContext& context, const std::filesystem::path& path)
       : context_(context), path_(path), source_(path), splitter_(source_) {}
   ProfileImport(ImportContext& context, const std::filesystem::path& path, std::string_view bytes, std::size_t block)
-      : context_(context), path_(path), source_(bytes), splitter_(source_, block) {}
+      : context_(context), path_(path), in_memory_(true), source_(bytes), splitter_(source_, block) {}
 
   trace::Id run() {
     begin();
@@ -87,6 +80,7 @@ class ProfileImport {
 
   ImportContext& context_;
   std::filesystem::path path_;
+  bool in_memory_ = false;
   Source source_;
   Splitter splitter_;
   trace::Id input_ = trace::kNone;
@@ -111,32 +105,6 @@ std::string plain(std::string_view body) {
   std::string out;
   append_text(out, body);
   return out;
-}
-
-// `baseTimeNanoseconds` in the last bytes of a plain file; 0 when it is not there.
-std::int64_t base_behind(const std::filesystem::path& path) {
-  std::string tail(16 << 10, '\0');
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  if (!file) return 0;
-  file.seekg(-std::min<std::streamoff>(file.tellg(), static_cast<std::streamoff>(tail.size())), std::ios::end);
-  file.read(tail.data(), static_cast<std::streamsize>(tail.size()));
-  tail.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
-  static constexpr std::string_view key = "\"baseTimeNanoseconds\":";
-  const auto found = tail.rfind(key);
-  if (found == std::string::npos) return 0;
-  const char* end = tail.data() + tail.size();
-  const char* digits = skip_space(tail.data() + found + key.size(), end);
-  return sound_base(parse_integer(std::string_view(digits, scalar_end(digits, end))).value_or(0));
-}
-
-// People name files after the rank where the profile does not say it: `trace_rank_3.json`, `rank3.json.gz`.
-std::int64_t rank_in(std::string_view name) {
-  const auto found = name.find("rank");
-  if (found == name.npos || (found > 0 && std::isalpha(static_cast<unsigned char>(name[found - 1])))) return -1;
-  name.remove_prefix(found + 4);
-  if (name.starts_with('_') || name.starts_with('-')) name.remove_prefix(1);
-  const auto digits = std::min(name.find_first_not_of("0123456789"), name.size());
-  return digits == 0 ? -1 : parse_integer(name.substr(0, digits)).value_or(-1);
 }
 
 void ProfileImport::begin() {
@@ -172,7 +140,7 @@ void ProfileImport::take(ParsedBlock& block) {
 // Newer profilers write the base before the events. Where it comes behind them, the end of the file may show it; if
 // that was wrong or cannot be looked at, everything is moved at the end.
 void ProfileImport::set_base(const ParsedBlock& block) {
-  if (first_block_) base_ = block.base ? sound_base(*block.base) : base_behind(path_);
+  if (first_block_) base_ = block.base ? sound_base(*block.base) : in_memory_ ? 0 : base_behind(path_);
   first_block_ = false;
 }
 
@@ -508,29 +476,6 @@ trace::Id import_profile(ImportContext& context, const std::filesystem::path& pa
 trace::Id import_profile(ImportContext& context, std::string_view bytes, const std::filesystem::path& name,
                          std::size_t block_bytes) {
   return ProfileImport(context, name, bytes, std::max<std::size_t>(block_bytes, 1)).run();
-}
-
-bool is_profile(const std::filesystem::path& path) {
-  try {
-    Source source(path);
-    std::string head(64 << 10, '\0');
-    std::size_t have = 0;
-    while (have < head.size()) {
-      const std::size_t n = source.read(head.data() + have, head.size() - have);
-      if (n == 0) break;
-      have += n;
-    }
-    head.resize(have);
-    const auto first = head.find_first_not_of(" \t\r\n\xef\xbb\xbf");
-    if (first == std::string::npos) return false;
-    if (head[first] == '[') return head.find("\"ph\"") != std::string::npos;
-    if (head[first] != '{') return false;
-    for (const char* sign : {"\"traceEvents\"", "\"schemaVersion\"", "\"deviceProperties\"", "\"baseTimeNanoseconds\""})
-      if (head.find(sign) != std::string::npos) return true;
-    return false;
-  } catch (const Error&) {
-    return false;
-  }
 }
 
 }  // namespace strata::capture

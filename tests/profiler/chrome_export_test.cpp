@@ -101,13 +101,14 @@ TEST_F(ChromeExport, StrangeEventsComeBack) {
     {"ph": "X", "cat": "cpu_op", "name": "say "x" \\ \u0001 ", "pid": 1, "tid": 2, "ts": 1.5, "dur": 0.001, "s": "t",
      "args": {"a": "b"c", "n": inf, "stream": 5, "External id": 0, "correlation": "7", "Sequence number": -1}},
     {"ph": "i", "s": "g", "name": "", "pid": "Spans", "tid": "a "b"", "ts": -3, "id": "0x1"},
-    {"ph": "C", "name": "c", "pid": 1, "tid": 0, "ts": 3, "args": {"x": 1}},
+    {"ph": "C", "name": "c", "pid": "-0", "tid": "007", "ts": 3, "args": {"x": 1}},
     {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 3, "dur": 1,
      "args": {"device": 2, "stream": 7, "external id": 9, "strata.kernel": "gone"}},
     {"ph": "X", "cat": "gpu_user_annotation", "name": "u", "pid": 0, "tid": 7, "ts": 3, "dur": 1},
     {"ph": "B", "name": "open", "pid": 1, "tid": 9, "ts": 3}]})j");
   EXPECT_EQ(events.size(), 6u);
   const PlainTrace before = plain(*reader);
+  EXPECT_NO_THROW(parse_json(exported(), "export"));
   import_text(exported());
   const PlainTrace after = plain(*reader);
   ASSERT_EQ(before.events.size(), after.events.size());
