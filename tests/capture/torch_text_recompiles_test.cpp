@@ -54,7 +54,7 @@ TEST(TorchTextRecompiles, NewestReasonOfEachRecompile) {
       {"0/0", "value", "n", "2", "3", true},           {"0/1", "type", "n", "int", "float", true},
       {"0/2", "type", "n", "float", "int", true},      {"0/3", "dtype", "x", "Float", "Double", false},
       {"0/4", "dtype", "x", "Double", "Float", false}, {"0/5", "length", "names", "2", "1", true},
-      {"0/6", "requires_grad", "x", "0", "1", true},   {"0/7", "requires_grad", "x", "1", "", false}};
+      {"0/6", "requires_grad", "x", "0", "1", true},   {"0/7", "requires_grad", "x", "1", "0", true}};
   ASSERT_EQ(log.recompiles.size(), expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const auto& [address, reasons] = log.recompiles[i];
