@@ -261,8 +261,8 @@ class Text {
     Table table({"symbol", "is", "now", "range", "line", "graphs"});
     for (std::size_t i = 0; i < groups.size() && i < limit_; ++i) {
       const ExplainSymbol& symbol = *groups[i].first;
-      table.row({symbol.name, symbol.origin, symbol.hint ? fmt::format("{}", *symbol.hint) : "-", range_text(symbol),
-                 place_text(symbol.place), list_text(groups[i].second)});
+      table.row({symbol.name, shortened(symbol.origin, 44), symbol.hint ? fmt::format("{}", *symbol.hint) : "-",
+                 range_text(symbol), place_text(symbol.place), list_text(groups[i].second)});
     }
     if (!groups.empty()) out_ += table.text();
     more(groups.size());

@@ -543,12 +543,14 @@ class Explainer {
         if (advice.empty()) advice = "this compile is done anew in every process: remove what cannot be cached";
       } else if (n.kind == "error") {
         if (is_break(n) || is_given_up(n)) continue;
+      } else if (n.kind == "restart") {
+        if (is_break(n)) continue;
+        advice = restart_advice(n.title);
       } else if (n.kind != "rank" || n.severity == trace::DiagnosticRecord::Severity::Info) {
         continue;
       }
-      out_.findings.push_back({is_limit(n) ? "recompile-limit" : n.kind,
-                               n.kind == "error" ? short_type(n.title) : n.title, advice, n.place, n.compiles, n.count,
-                               n.cost_ns});
+      out_.findings.push_back({is_limit(n) ? "recompile-limit" : n.kind, finding_title(n), advice, n.place, n.compiles,
+                               n.count, n.cost_ns});
     }
   }
 
@@ -557,6 +559,18 @@ class Explainer {
     const std::size_t end = title.find(':'), dot = title.rfind('.', end);
     const bool dotted = dot != std::string::npos && end != std::string::npos && title.find(' ') > dot;
     return dotted ? title.substr(dot + 1) : title;
+  }
+
+  static std::string finding_title(const ExplainNote& n) {
+    if (n.kind == "error") return short_type(n.title);
+    return n.kind == "restart" ? fmt::format("analysis started over: {}", class_name(n.title)) : n.title;
+  }
+
+  /// `Restart` for `<class 'torch.exc.Restart'>`.
+  static std::string class_name(const std::string& text) {
+    if (!text.starts_with("<class '") || !text.ends_with("'>")) return text;
+    const std::size_t start = std::max<std::size_t>(text.rfind('.') + 1, 8);
+    return text.substr(start, text.size() - 2 - start);
   }
 
   /// The bare error of a compile whose limit is a note of its own.
@@ -571,7 +585,7 @@ class Explainer {
     for (const ExplainBreak& b : out_.break_groups)
       for (const std::string& compile : n.compiles)
         if (std::find(b.compiles.begin(), b.compiles.end(), compile) != b.compiles.end() &&
-            (n.title.find(b.kind) != std::string::npos || n.place.line == b.place.line))
+            (n.title.find(b.kind) != std::string::npos || (n.place.line > 0 && n.place.line == b.place.line)))
           return true;
     return false;
   }

@@ -136,8 +136,8 @@ struct ExplainPhase {
 
 /// Something worth doing.
 struct ExplainFinding {
-  std::string
-      kind;  ///< `break`, `recompile`, `recompile-limit`, `error`, `cudagraph-skip`, `cache-bypass`, `rank`, ...
+  std::string kind;  ///< `break`, `recompile`, `recompile-limit`, `error`, `restart`, `cudagraph-skip`, `cache-bypass`,
+                     ///< `rank`
   std::string title;  ///< one line
   std::string advice;
   ExplainPlace place;
@@ -173,6 +173,8 @@ std::string break_advice(std::string_view kind, std::string_view reason, std::st
 std::string recompile_advice(const ExplainReason& reason);
 /// What to do about an exception; never empty. `title` is `Type: message`.
 std::string error_advice(std::string_view title);
+/// What to do where the analysis of a function was started over without a graph break; never empty.
+std::string restart_advice(std::string_view title);
 /// The phase that a span of PyTorch's compile-time timeline belongs to: `dynamo: trace Python`, ...
 std::string_view compile_phase(std::string_view span);
 

@@ -153,6 +153,17 @@ std::string error_advice(std::string_view title) {
   return "the function runs without compiled code: mend the error, or leave the function out of torch.compile";
 }
 
+std::string restart_advice(std::string_view title) {
+  if (title.find("TensorifyScalar") != kNowhere)
+    return "floats were taken for symbols and then fixed after all: pass them as tensors, or set "
+           "torch._dynamo.config.specialize_float = True";
+  if (title.find("UnspecializeRestart") != kNowhere)
+    return "a module or value changed while it was traced: set it up before the first call";
+  if (title.find("SpeculationRestart") != kNowhere)
+    return "the code behind a call could not be traced: see the graph breaks of this function";
+  return "the attempt was thrown away: see what the next attempt did otherwise";
+}
+
 std::string recompile_advice(const ExplainReason& r) {
   const std::string x = r.source.empty() ? "the value" : plain_source(r.source);
   const std::string& form = r.form;

@@ -77,6 +77,18 @@ TEST(Explain, BreaksByLineCostliestFirst) {
   EXPECT_EQ(e.break_groups.front().place.line, 241);
 }
 
+TEST(Explain, ARestartThatIsNoBreakIsAThingToDo) {
+  const Explanation e = Logs({"logs/breaks_many.log.gz"}).explain();
+  std::vector<const ExplainFinding*> restarts;
+  for (const ExplainFinding& f : e.findings)
+    if (f.kind == "restart") restarts.push_back(&f);
+  ASSERT_EQ(restarts.size(), 1u);
+  EXPECT_EQ(restarts[0]->title, "analysis started over: TensorifyScalarRestartAnalysis");
+  EXPECT_EQ(restarts[0]->compiles, std::vector<std::string>{"4/1"});
+  EXPECT_NE(restarts[0]->advice.find("specialize_float"), std::string::npos);
+  EXPECT_GT(restarts[0]->cost_ns, 0);
+}
+
 TEST(Explain, FramesThatGoOnBehindABreakAreSaidToBe) {
   const Explanation e = Logs({"logs/breaks_many.log.gz"}).explain();
   ASSERT_EQ(e.frames.size(), 8u);
