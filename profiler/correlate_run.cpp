@@ -22,6 +22,8 @@ bool is_overhead(std::string_view name) {
   return std::any_of(std::begin(words), std::end(words), [&](std::string_view w) { return name.starts_with(w); });
 }
 
+bool copies(std::string_view op) { return op == "aten::copy_" || op == "aten::_foreach_copy_"; }
+
 bool is_graph_launch(std::string_view name) { return name.find("GraphLaunch") != name.npos; }
 
 }  // namespace
@@ -295,7 +297,7 @@ bool RunMatcher::may_hold_launches(const KnownProgram& program, std::uint32_t ev
 }
 
 void RunMatcher::find_units(int r) {
-  const Region& region = regions_[static_cast<size_t>(r)];
+  Region& region = regions_[static_cast<size_t>(r)];
   if (region.program < 0) return;
   const KnownProgram& program = programs_.all()[static_cast<size_t>(region.program)];
   const auto& host = tree_.host();
@@ -316,6 +318,7 @@ void RunMatcher::find_units(int r) {
       if (h.kind == EventTree::Kind::Runtime) {
         const auto devices = tree_.launched(i);
         const bool graph = is_graph_launch(tree_.name(h));
+        region.graph |= graph;
         for (const EventTree::Device& d : devices) {
           add_unit({i, static_cast<int>(&d - tree_.device().data()), r, -1, false, !graph});
           if (!graph) break;
@@ -391,6 +394,10 @@ RunMatcher::Verdict RunMatcher::judge_host(std::uint32_t launcher) const {
     const Region& region = regions_[static_cast<size_t>(v.region)];
     v.part = TimePart::Unmatched;
     v.why = region.program < 0 ? region.why : "no call of the program is left for it";
+    if (region.graph && v.unit >= 0 && copies(tree_.name(tree_.host()[units_[static_cast<size_t>(v.unit)].event]))) {
+      v.part = TimePart::DataMovement;
+      v.why = "inputs copied to where a CUDA graph reads them";
+    }
     return v;
   }
   bool wrapper = false;

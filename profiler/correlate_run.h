@@ -42,7 +42,8 @@ class RunMatcher {
     int program = -1;
     trace::Id compile = trace::kNone;
     bool exact = false;
-    std::string why;  ///< no program: why
+    bool graph = false;  ///< it replays a CUDA graph
+    std::string why;     ///< no program: why
     /// Found by kernel names, without an event around it: the events that belong to it.
     std::vector<std::uint32_t> members;
   };

@@ -6,6 +6,8 @@
 #include <cctype>
 #include <map>
 
+#include "profiler/library_groups.h"
+
 namespace strata::profiler {
 namespace {
 
@@ -163,7 +165,7 @@ std::vector<bool> complete_classes(const std::vector<const std::vector<int>*>& e
 }
 
 /// Kernels of a CUDA graph between two known ones belong to the library calls that stand between those two in the
-/// program, when there is one such call, or as many kernels as calls.
+/// program, when there is one such call, as many kernels as calls, or one way to divide them.
 void fill_gaps(const std::vector<Observed>& observed, const std::vector<ExpectedLaunch>& launches,
                std::vector<Aligned>& result) {
   for (size_t begin = 0; begin < observed.size();) {
@@ -173,15 +175,27 @@ void fill_gaps(const std::vector<Observed>& observed, const std::vector<Expected
     }
     size_t end = begin;
     while (end < observed.size() && result[end].launch < 0 && observed[end].replayed) ++end;
-    const size_t first = begin == 0 ? 0 : static_cast<size_t>(result[begin - 1].launch + 1);
-    const size_t last = end == observed.size() ? launches.size() : static_cast<size_t>(std::max(result[end].launch, 0));
+    // The known launches around; what is neither known nor of a graph is no call of the program and may stand between.
+    size_t before = begin, after = end;
+    while (before > 0 && result[before - 1].launch < 0 && !observed[before - 1].replayed) --before;
+    while (after < observed.size() && result[after].launch < 0 && !observed[after].replayed) ++after;
     const bool anchored =
-        (begin == 0 || result[begin - 1].launch >= 0) && (end == observed.size() || result[end].launch >= 0);
+        (before == 0 || result[before - 1].launch >= 0) && (after == observed.size() || result[after].launch >= 0);
+    const size_t first = before == 0 ? 0 : static_cast<size_t>(result[before - 1].launch + 1);
+    const size_t last =
+        after == observed.size() ? launches.size() : static_cast<size_t>(std::max(result[after].launch, 0));
     std::vector<int> calls;
     for (size_t j = first; anchored && j < last; ++j)
       if (launches[j].library) calls.push_back(static_cast<int>(j));
-    if (calls.size() == 1 || calls.size() == end - begin)
+    if (calls.size() == 1 || calls.size() == end - begin) {
       for (size_t i = begin; i < end; ++i) result[i].launch = calls.size() == 1 ? calls[0] : calls[i - begin];
+    } else if (!calls.empty()) {
+      std::vector<std::string_view> kernels, callees;
+      for (size_t i = begin; i < end; ++i) kernels.push_back(observed[i].name);
+      for (int call : calls) callees.push_back(launches[static_cast<size_t>(call)].name);
+      const std::vector<int> owner = divide_among_calls(kernels, callees);
+      for (size_t i = 0; i < owner.size(); ++i) result[begin + i].launch = calls[static_cast<size_t>(owner[i])];
+    }
     begin = end;
   }
 }

@@ -200,12 +200,39 @@ TEST_F(CorrelateTest, CudaGraphGapsThatCannotBeTold) {
               {{"triton_a_0"}, {"extern_kernels.mm", true}, {"extern_kernels.bmm", true}, {"triton_b_1"}});
   add("user_annotation", call_of("ka"), 0, 200);
   const auto k =
-      launch(10, {{"triton_a_0", 1}, {"gemm", 2}, {"x", 4}, {"y", 8}, {"triton_b_1", 16}}, 1, "cudaGraphLaunch");
+      launch(10, {{"triton_a_0", 1}, {"gemm", 2}, {"gemm", 4}, {"gemm", 8}, {"triton_b_1", 16}}, 1, "cudaGraphLaunch");
   const RunCorrelation& run = correlate_all();
   EXPECT_EQ(run[TimePart::Matched].ns, 17);
   EXPECT_EQ(run[TimePart::Unmatched].ns, 14);
   EXPECT_EQ(launch_of(k[2]), 0);
   EXPECT_THAT(run.unassigned.at(0).why, HasSubstr("CUDA graph"));
+}
+
+TEST_F(CorrelateTest, CudaGraphKernelsAreDividedByWhatTheyAre) {
+  const auto p = add_program(add_compile("0/0", 0, 0), "backward", "ka",
+                             {{"torch.ops.aten.convolution_backward.default", true},
+                              {"extern_kernels.mm", true},
+                              {"extern_kernels.addmm", true},
+                              {"triton_b_1"}});
+  add("user_annotation", call_of("ka"), 0, 200);
+  const auto copy = op("aten::_foreach_copy_", 5, {{"multi_tensor_apply", 256}});
+  const auto k = launch(30,
+                        {{"nchwToNhwcKernel", 1},
+                         {"sm80_xmma_wgrad_implicit_gemm", 2},
+                         {"nhwcToNchwKernel", 4},
+                         {"cutlass_sgemm", 8},
+                         {"cublasLt::splitKreduce_kernel", 16},
+                         {"memcpy128", 32},
+                         {"sm80_xmma_gemm", 64},
+                         {"triton_b_1", 128}},
+                        1, "cudaGraphLaunch");
+  const RunCorrelation& run = correlate_all();
+  const int owner[] = {0, 0, 0, 1, 1, 2, 2, 3};
+  for (size_t i = 0; i < k.size(); ++i) EXPECT_EQ(launch_of(k[i]), p.launches[static_cast<size_t>(owner[i])]) << i;
+  EXPECT_EQ(match_of(k[3]), Match::Inferred);
+  EXPECT_EQ(run[TimePart::Matched].ns, 255);
+  EXPECT_EQ(launch_of(copy[0]), 0);
+  EXPECT_EQ(run[TimePart::DataMovement].ns, 256);  // into the graph's own inputs
 }
 
 TEST_F(CorrelateTest, KeyOfAnotherRunFallsBackToTheAddress) {
