@@ -325,7 +325,8 @@ void MainWindow::show_page() {
     page = context_.path().isEmpty() ? static_cast<QWidget*>(welcome_) : graph_;
   else if (step->snapshot.kind == trace::SnapshotKind::Text)
     page = text_stage_;
-  if (overview_shown_ && context_.reader()) page = overview_;
+  const bool no_graphs = context_.reader() && context_.compiles().empty();
+  if (context_.reader() && (overview_shown_ || no_graphs)) page = overview_;
   centre_->setCurrentWidget(page);
   update_status();
 }
