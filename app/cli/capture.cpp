@@ -119,6 +119,8 @@ fs::path set_environment(const CaptureOptions& o, const CaptureFolder& folder) {
   if (!o.use_cache)
     set_default("TORCHINDUCTOR_CACHE_DIR", (folder / "cache").string(),
                 "graphs out of the cache are logged in part only");
+  // The profiler's own log would stand between the script's lines.
+  if (o.profile && !set_value("KINETO_LOG_LEVEL")) ::setenv("KINETO_LOG_LEVEL", "99", 1);
   const char* path = set_value("PYTHONPATH");
   ::setenv("PYTHONPATH", ((folder / "hook").string() + (path ? std::string(":") + path : "")).c_str(), 1);
   ::setenv("STRATA_CAPTURE_FOLDER", folder.path().c_str(), 1);

@@ -131,7 +131,9 @@ void query(const QueryOptions& o) {
   for (const std::string& term : o.terms) text += (text.empty() ? "" : " ") + term;
   const QueryExpression expression = parse_query(text);
   if (!o.of.empty()) check_word("kind of things to query", o.of, {"nodes", "events"});
-  const bool events = o.of.empty() ? asks_for_events(expression) : o.of == "events";
+  // A profile alone has no nodes.
+  const bool events =
+      o.of.empty() ? asks_for_events(expression) || trace::Reader(o.trace).compiles().empty() : o.of == "events";
   events ? show_events(o, expression) : show_nodes(o, expression);
 }
 

@@ -25,7 +25,8 @@ namespace {
 namespace fs = std::filesystem;
 
 /// A script may print much before its first log line; a file that has none in this many bytes is no log.
-constexpr std::size_t kMaxHead = std::size_t{16} << 20;
+constexpr std::size_t kMaxHead = std::size_t{256} << 20;
+constexpr std::size_t kMaxPackedHead = std::size_t{64} << 20;
 constexpr std::size_t kFirstHead = std::size_t{64} << 10;
 constexpr std::size_t kTail = std::size_t{256} << 10;
 
@@ -78,14 +79,17 @@ LineKind line_kind(std::string_view line) {
 
 struct LogLook {
   std::size_t records = 0, lines = 0;
+  std::size_t first_record = 0;  ///< where it begins
 };
 
-LogLook look_for_log(std::string_view text) {
+LogLook look_for_log(const std::string_view whole) {
   LogLook look;
+  std::string_view text = whole;
   while (!text.empty() && look.records == 0) {
     const std::size_t end = text.find('\n');
     const LineKind kind = line_kind(text.substr(0, end));
     look.records += kind == LineKind::Record;
+    if (kind == LineKind::Record) look.first_record = whole.size() - text.size();
     look.lines += kind == LineKind::Log;
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
   }
@@ -165,7 +169,7 @@ bool has_trace_events(const fs::path& path, std::string_view head) {
   if (head.find("\"schemaVersion\"") != std::string_view::npos &&
       head.find("\"deviceProperties\"") != std::string_view::npos)
     return true;
-  if (is_gzip(path)) return read_head(path, kMaxHead).find(key) != std::string::npos;
+  if (is_gzip(path)) return read_head(path, kMaxPackedHead).find(key) != std::string::npos;
   return map_file(path).text().find(key) != std::string_view::npos;
 }
 
@@ -193,15 +197,18 @@ Verdict judge_json(const fs::path& path, const std::string& head) {
   return skip("JSON, but no profile: it has no \"traceEvents\"");
 }
 
-Verdict judge_text(const fs::path& path, std::string head) {
-  LogLook look = look_for_log(head);
-  if (look.records == 0 && head.size() >= kFirstHead) {
-    head = read_head(path, kMaxHead);
-    look = look_for_log(head);
-  }
-  if (look.records > 0) return {InputKind::TorchTrace, {}, std::move(head)};
+Verdict judge_log(std::string_view text) {
+  const LogLook look = look_for_log(text);
+  if (look.records > 0) return {InputKind::TorchTrace, {}, std::string(text.substr(look.first_record, kFirstHead))};
   if (look.lines > 0) return {InputKind::TorchLogs, {}, {}};
   return skip("not a log, trace or profile of PyTorch");
+}
+
+Verdict judge_text(const fs::path& path, std::string_view head) {
+  Verdict verdict = judge_log(head);
+  if (verdict.kind == InputKind::TorchTrace || head.size() < kFirstHead) return verdict;
+  return is_gzip(path) ? judge_log(read_head(path, kMaxPackedHead))
+                       : judge_log(map_file(path).text().substr(0, kMaxHead));
 }
 
 Verdict judge(const fs::path& path) {
@@ -218,7 +225,7 @@ Verdict judge(const fs::path& path) {
     return skip("compiled code (AOTInductor?) without its graphs; import the TORCH_TRACE logs of the compile");
   if (head.starts_with("SQLite format 3")) return skip("a database; a Strata trace opens without import");
   if (begins_with_json(head)) return judge_json(path, head);
-  return judge_text(path, std::move(head));
+  return judge_text(path, head);
 }
 
 // ------------------------------------------------------------------------------------------------------------------

@@ -279,7 +279,8 @@ std::string counts(TextRedactor& text, const std::string& json) {
   if (json.empty()) return {};
   std::string out = "{";
   try {
-    for (const auto& [key, value] : parse_json(json, "counts").object())
+    const Json tree = parse_json(json, "counts");
+    for (const auto& [key, value] : tree.object())
       if (const auto* n = value.as<int64_t>())
         out += fmt::format("{}\"{}\":{}", out.size() > 1 ? "," : "", text.pieces(key), *n);
   } catch (const std::exception&) {

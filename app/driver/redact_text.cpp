@@ -173,7 +173,7 @@ std::string TextRedactor::file(std::string_view path) {
   return found->second;
 }
 
-/// A subscript, `L['x']`, is a name; any other string is the owner's.
+/// A string that is a name, as in `L['x']`, gets that name's pseudonym.
 std::size_t TextRedactor::string_literal(std::string_view text, std::size_t at, std::string& out) {
   const char quote = text[at];
   std::size_t end = at + 1;
@@ -194,13 +194,10 @@ std::size_t TextRedactor::number(std::string_view text, std::size_t at, Mode mod
     const char c = text[end];
     const bool sign = (c == '+' || c == '-') && end > at && (text[end - 1] == 'e' || text[end - 1] == 'E') && !whole;
     const bool point = c == '.' && end + 1 < text.size() && is_digit(text[end + 1]);
-    if (!is_word(c) && !sign && !point &&
-        !(c == '.' && whole && end > at && (end + 1 == text.size() || !is_letter(text[end + 1]))))
-      break;
+    if (!is_word(c) && !sign && !point) break;
     if (!is_digit(c)) whole = false;
     ++end;
   }
-  // A full stop behind a number ends a sentence.
   const std::string_view digits = text.substr(at, end - at);
   if (mode == Mode::Shape && (whole || digits.find_first_not_of("0123456789x") == std::string_view::npos)) {
     out += digits;
@@ -264,6 +261,12 @@ std::string TextRedactor::tokens(std::string_view text, Mode mode) {
     }
   }
   return out;
+}
+
+std::string TextRedactor::words(std::string_view text) {
+  for (const std::string_view trace : {"User stack trace", "Traceback (most recent", "from user code", "File \""})
+    text = text.substr(0, text.find(trace));
+  return tokens(text, Mode::Words);
 }
 
 std::string TextRedactor::pieces(std::string_view text) {
