@@ -232,6 +232,34 @@ TEST_F(RealProfiles, CpuKernelsWithTheirOwnEvents) {
   check_sums();
 }
 
+// A training step in two CUDA graphs: one launch call each, all kernels without operators. Which launch each kernel is
+// was read off the wrappers' code.
+TEST_F(RealProfiles, CudaGraphsOfATrainingStep) {
+  import({kData / "cuda_graphs/train.log.gz", kData / "cuda_graphs/train.json.gz"});
+  const RunCorrelation& run = report_.runs.at(0);
+  EXPECT_DOUBLE_EQ(run.matched_percent(), 100);
+  EXPECT_EQ(run[TimePart::Unmatched].count, 0);
+  std::map<trace::Id, std::int64_t> places;
+  for (const auto& [key, launch] : launches()) places[launch.id] = key.second;
+  std::set<std::int64_t> graphs;
+  std::map<std::int64_t, std::vector<std::int64_t>> order;  // per launch call
+  for (const trace::EventRecord& e : reader_->events(run.run)) {
+    if (e.name == "cudaGraphLaunch") graphs.insert(e.correlation);
+    if (e.stream >= 0 && e.correlation != 0 && (e.category == "kernel" || e.category == "gpu_memset"))
+      order[e.correlation].push_back(e.launch == trace::kNone ? -1 : places.at(e.launch));
+  }
+  ASSERT_EQ(graphs.size(), 4u);
+  const std::vector<std::int64_t> forward = {0, 1, 2, 3, 3, 4, 5, 5, 6, 7, 7, 8, 8, 8, 8, 9};
+  const std::vector<std::int64_t> backward = {0, 1, 2, 3, 3,  4,  5,  6,  6,  6,  6, 6,
+                                              7, 7, 8, 9, 10, 11, 11, 12, 12, 13, 14};
+  bool is_forward = true;
+  for (std::int64_t graph : graphs) {
+    EXPECT_EQ(order.at(graph), is_forward ? forward : backward) << graph;
+    is_forward = !is_forward;
+  }
+  check_sums();
+}
+
 TEST_F(RealProfiles, EagerProfileBesideACompiledOne) {
   import({kData / "logs/cnn_fmnist_provenance.log.gz", kData / "profiles/cnn_fmnist_compiled.json.gz",
           kData / "profiles/cnn_fmnist_eager.json.gz"});
