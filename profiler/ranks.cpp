@@ -385,7 +385,8 @@ class Finder {
       const auto full = reader_.artifact(a.id);
       if (!full) continue;
       try {
-        for (const Json& item : parse_json(full->content, a.name).array())
+        const Json list = parse_json(full->content, a.name);
+        for (const Json& item : list.array())
           if (const auto* text = item.as<std::string>()) lines.push_back(*text);
       } catch (const std::exception&) {
         lines.push_back(full->content);  // not the list it should be: still comparable
