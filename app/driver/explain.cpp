@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "app/driver/explain_time.h"
 #include "capture/torch_text/python_traceback.h"
 #include "capture/torch_text/recompile_reason.h"
 
@@ -88,7 +89,7 @@ class Explainer {
     guards();
     shapes();
     notes();
-    phases();
+    explain_time(reader_, filtered_ ? &selected_ : nullptr, out_);
     findings();
     return std::move(out_);
   }
@@ -411,85 +412,6 @@ class Explainer {
       note.count = 1;
       note.cost_ns = c.duration_ns;
       out_.notes.push_back(std::move(note));
-    }
-  }
-
-  // ---- time -----------------------------------------------------------------------------------------------------
-
-  struct OpenSpan {
-    const trace::EventRecord* event = nullptr;
-    std::int64_t end = 0, inner = 0;
-    Id compile = kNone;
-  };
-
-  void phases() {
-    std::map<std::string, std::map<std::string, ExplainPhase::Span>> found;
-    for (const trace::RunRecord& run : reader_.runs())
-      if (run.label == "compile") timeline(reader_.events(run.id), found);
-    if (found.empty()) pass_times(found);
-    for (auto& [name, spans] : found) {
-      ExplainPhase phase;
-      phase.name = name;
-      for (auto& [span, s] : spans) {
-        phase.self_ns += s.self_ns;
-        phase.spans.push_back(std::move(s));
-      }
-      std::stable_sort(phase.spans.begin(), phase.spans.end(),
-                       [](const auto& a, const auto& b) { return a.self_ns > b.self_ns; });
-      out_.phases_ns += phase.self_ns;
-      out_.phases.push_back(std::move(phase));
-    }
-    std::stable_sort(out_.phases.begin(), out_.phases.end(),
-                     [](const auto& a, const auto& b) { return a.self_ns > b.self_ns; });
-  }
-
-  using Found = std::map<std::string, std::map<std::string, ExplainPhase::Span>>;
-
-  /// Own times of nested spans, track by track.
-  void timeline(const std::vector<trace::EventRecord>& events, Found& found) {
-    std::map<std::pair<Id, std::int64_t>, std::vector<const trace::EventRecord*>> tracks;
-    for (const trace::EventRecord& e : events)
-      if (e.duration_ns >= 0 && (e.phase.empty() || e.phase == "X")) tracks[{e.track, e.thread}].push_back(&e);
-    for (auto& [track, list] : tracks) {
-      std::stable_sort(list.begin(), list.end(), [](const auto* a, const auto* b) {
-        return a->start_ns != b->start_ns ? a->start_ns < b->start_ns : a->duration_ns > b->duration_ns;
-      });
-      std::vector<OpenSpan> open;
-      for (const trace::EventRecord* e : list) {
-        while (!open.empty() && open.back().end <= e->start_ns) close(open, found);
-        const std::int64_t end = e->start_ns + e->duration_ns;
-        if (!open.empty()) open.back().inner += std::min(end, open.back().end) - e->start_ns;
-        const Id compile = e->compile != kNone ? e->compile : open.empty() ? kNone : open.back().compile;
-        open.push_back({e, open.empty() ? end : std::min(end, open.back().end), 0, compile});
-      }
-      while (!open.empty()) close(open, found);
-    }
-  }
-
-  void close(std::vector<OpenSpan>& open, Found& found) {
-    const OpenSpan span = open.back();
-    open.pop_back();
-    if (filtered_ && !selected_.contains(span.compile)) return;
-    const std::int64_t whole = span.end - span.event->start_ns;
-    ExplainPhase::Span& to = found[std::string(compile_phase(span.event->name))][span.event->name];
-    to.name = span.event->name;
-    ++to.count;
-    to.total_ns += whole;
-    to.self_ns += std::max<std::int64_t>(whole - span.inner, 0);
-  }
-
-  /// Our own compiles have passes instead of a timeline.
-  void pass_times(Found& found) {
-    for (const trace::CompileRecord& c : compiles_) {
-      if (!selected(c.id)) continue;
-      for (const trace::PassRecord& p : reader_.passes(c.id)) {
-        if (p.duration_ns < 0) continue;
-        ExplainPhase::Span& to = found["passes"][p.name];
-        to.name = p.name;
-        ++to.count;
-        to.total_ns += p.duration_ns;
-        to.self_ns += p.duration_ns;
-      }
     }
   }
 
