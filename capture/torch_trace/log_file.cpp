@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <unordered_set>
 
 #include "capture/torch_trace/gunzip.h"
 #include "capture/torch_trace/md5.h"
@@ -19,6 +20,8 @@ constexpr std::size_t kPlaces = 100;
 // How many records after a torn one may hold its rest.
 constexpr std::size_t kRepairReach = 16;
 constexpr std::size_t kRepairBytes = std::size_t{64} << 20;
+// Processes that are listed; a file with more of them is damaged.
+constexpr std::size_t kIdents = 10000;
 // Places in a head line at which its JSON may begin.
 constexpr int kJsonTries = 8;
 
@@ -334,10 +337,10 @@ void LogFile::judge_hashes() {
 
 void LogFile::collect_tables() {
   std::size_t entries = 0;
+  std::unordered_set<std::int64_t> seen;
   for (const LogRecord& record : records_) {
     const std::int64_t ident = record.head.ident;
-    if (std::find(idents_.begin(), idents_.end(), ident) == idents_.end() && idents_.size() < 10000)
-      idents_.push_back(ident);
+    if (seen.size() < kIdents && seen.insert(ident).second) idents_.push_back(ident);
     if (record.rank) ranks_.try_emplace(ident, *record.rank);
     if (record.key != "str" || ++entries > limits_.strings) continue;
     const std::vector<JsonSlice> pair = record.metadata.items();

@@ -84,7 +84,8 @@ void LogImport::add_processes() {
   for (const std::int64_t ident : file_.idents()) {
     const std::int64_t pid = pid_of(ident);
     if (processes_.contains(pid)) continue;
-    processes_[pid].id = context_.process(pid, file_.rank(ident));
+    ranks_[pid] = file_.rank(ident);
+    processes_[pid].id = context_.process(pid, ranks_[pid]);
   }
   for (const LogRecord& r : file_.records()) {
     const auto known = std::find_if(context_.processes().begin(), context_.processes().end(),
@@ -136,11 +137,8 @@ trace::Id LogImport::frame_of(CompileState& state, const LogCompile& compile) {
 
 std::string LogImport::address_prefix(const LogCompile& compile) const {
   std::string prefix;
-  for (const std::int64_t ident : file_.idents()) {
-    if (pid_of(ident) != compile.pid) continue;
-    if (options_.rank_prefix && file_.rank(ident) >= 0) prefix = fmt::format("r{}:", file_.rank(ident));
-    break;
-  }
+  const auto rank = ranks_.find(compile.pid);
+  if (options_.rank_prefix && rank != ranks_.end() && rank->second >= 0) prefix = fmt::format("r{}:", rank->second);
   return compile.autograd.empty() || !compile.frame ? prefix : fmt::format("{}!{}/", prefix, compile.autograd);
 }
 
@@ -151,7 +149,7 @@ void LogImport::add_compiles() {
   for (std::size_t c = 0; c < compiles_.size(); ++c) {
     const LogCompile& compile = structure_.compiles[c];
     CompileState& state = compiles_[c];
-    state.process = processes_[compile.pid].id;
+    state.process = process_of(compile.pid).id;
     state.frame = frame_of(state, compile);
     std::string prefix = address_prefix(compile);
     for (const LogAttempt& attempt : compile.attempts) {

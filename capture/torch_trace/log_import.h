@@ -4,6 +4,7 @@
 
 /// The import of one log: takes the prepared records in order and writes them. Internal; see torch_trace.h.
 
+#include <algorithm>
 #include <future>
 #include <map>
 #include <memory>
@@ -69,6 +70,12 @@ struct BreakState {
   std::int64_t line = 0;
   std::vector<trace::SourceLocation> stack;
   int compile = kNoIndex, attempt = kNoIndex;
+
+  /// Whether the line is that of the break or of a call that led to it.
+  bool is_at(std::int64_t number) const {
+    if (line == number) return true;
+    return std::any_of(stack.begin(), stack.end(), [&](const auto& l) { return l.line == number; });
+  }
 };
 
 struct RecompileState {
@@ -124,7 +131,6 @@ class LogImport {
   void keep(std::size_t i, const PreparedRecord& prepared);
   void write_tensors(AttemptState& attempt);
   void write_expressions(AttemptState& attempt);
-  bool resumes(const BreakState& b, std::size_t compile) const;
   void finish_breaks();
   std::vector<std::string> restart_reasons(std::size_t compile) const;
   void finish_recompiles();
@@ -181,6 +187,7 @@ class LogImport {
   trace::Id input_ = trace::kNone;
   KnownFiles files_;
   std::map<std::int64_t, ProcessState> processes_;  ///< by pid
+  std::map<std::int64_t, std::int64_t> ranks_;      ///< by pid
   std::map<std::pair<trace::Id, std::int64_t>, trace::FrameRecord> frames_;
   std::vector<CompileState> compiles_;  ///< as in structure_
   std::vector<BreakState> breaks_;

@@ -147,38 +147,32 @@ void LogImport::take_break(std::size_t i, const PreparedRecord& prepared) {
   breaks_.push_back(std::move(state));
 }
 
-// Whether compile `c` is the first one of a function that resumes behind the break: `torch_dynamo_resume_in_f_at_12`
-// for a break in `f` at line 12.
-bool LogImport::resumes(const BreakState& b, std::size_t c) const {
-  const auto at = resumed_at(compiles_[c].function);
-  if (!at || compiles_[c].process != b.record.process || structure_.compiles[c].compile.value_or(0) != 0) return false;
-  if (b.compile < 0 || static_cast<std::size_t>(b.compile) >= c) return false;
-  const std::string& broken = compiles_[static_cast<std::size_t>(b.compile)].function;
-  const auto outer = resumed_at(broken);
-  if (at->first != (outer ? outer->first : broken)) return false;
-  if (b.line == at->second) return true;
-  return std::any_of(b.stack.begin(), b.stack.end(), [&](const auto& l) { return l.line == at->second; });
-}
-
 // A break costs the attempt that it ended, if that was started over, and the first compile of each function that
-// resumes behind it (a branch has two). Such a compile is put down to the last break before it that fits.
+// resumes behind it (a branch has two): `torch_dynamo_resume_in_f_at_12` for a break in `f`, or in what resumes `f`, at
+// line 12. Such a compile is put down to the last break before it that fits.
 void LogImport::finish_breaks() {
   std::vector<std::int64_t> costs(breaks_.size(), -1);
   const auto add = [&](std::size_t b, std::int64_t ns) {
     if (ns >= 0) costs[b] = std::max<std::int64_t>(costs[b], 0) + ns;
   };
+  std::map<std::pair<trace::Id, std::string>, std::vector<std::size_t>> of_function;
   for (std::size_t b = 0; b < breaks_.size(); ++b) {
     if (breaks_[b].compile < 0) continue;
     const trace::CompileRecord& attempt = attempt_of(breaks_[b].compile, breaks_[b].attempt).record;
     if (attempt.outcome == "restarted") add(b, attempt.duration_ns);
+    const CompileState& broken = compiles_[static_cast<std::size_t>(breaks_[b].compile)];
+    const auto outer = resumed_at(broken.function);
+    of_function[{broken.process, outer ? outer->first : broken.function}].push_back(b);
   }
   for (std::size_t c = 0; c < compiles_.size(); ++c) {
-    if (!compiles_[c].function.starts_with("torch_dynamo_resume_in_")) continue;
-    for (std::size_t b = breaks_.size(); b-- > 0;) {
-      if (!resumes(breaks_[b], c)) continue;
-      add(b, total_ns(compiles_[c]));
-      break;
-    }
+    const auto at = resumed_at(compiles_[c].function);
+    if (!at || structure_.compiles[c].compile.value_or(0) != 0) continue;
+    const auto breaks = of_function.find({compiles_[c].process, at->first});
+    if (breaks == of_function.end()) continue;
+    const auto cause = std::find_if(breaks->second.rbegin(), breaks->second.rend(), [&](std::size_t b) {
+      return static_cast<std::size_t>(breaks_[b].compile) < c && breaks_[b].is_at(at->second);
+    });
+    if (cause != breaks->second.rend()) add(*cause, total_ns(compiles_[c]));
   }
   for (std::size_t b = 0; b < breaks_.size(); ++b) {
     if (costs[b] < 0) continue;
