@@ -199,6 +199,10 @@ class ModuleReader {
     size_t quote = std::min(text_.find("'''", from), text_.find("\"\"\"", from));
     if (quote != std::string_view::npos && quote > line_end && !opens_below(i, quote)) quote = std::string_view::npos;
     if (quote == std::string_view::npos) return call_without_code(kernel, i, from);
+    if (const size_t first = text_.find_first_of("'\"", from); first < quote) {
+      const std::string_view symbol = py::unquote(text_.substr(first, quote - first));
+      if (kernel.language != "cpp" && py::is_name(symbol)) kernel.symbol = symbol;
+    }
     const std::string_view marks = text_.substr(quote, 3);
     size_t begin = quote + 3;
     if (const std::string_view args = text_.substr(from, quote - from); kernel.language == "cpp")

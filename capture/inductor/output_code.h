@@ -24,7 +24,8 @@ struct FragmentNode {
 };
 
 struct CodeKernel {
-  std::string name;      ///< `triton_poi_fused_add_0`, as profiles show it
+  std::string name;      ///< `triton_poi_fused_add_0`: what the wrapper calls it
+  std::string symbol;    ///< name of the compiled function; of user kernels what profiles show
   std::string language;  ///< `triton`, `cpp`, `cuda`, ... (the method of `async_compile`)
   /// `pointwise`, `reduction`, `persistent_reduction`, `split_scan`, `template`, `foreach`, `user`, `multi`; `loop` for
   /// C++; empty when it does not say

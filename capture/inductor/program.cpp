@@ -185,7 +185,7 @@ class ProgramWriter {
     record.exact = kernel.match >= 0 && match_.launches[static_cast<size_t>(kernel.match)].source == MatchSource::Maps;
     const CodeKernel* code = kernel.code < 0 ? nullptr : &code_.kernels[static_cast<size_t>(kernel.code)];
     if (code != nullptr) {
-      record.name = code->name;
+      record.name = code->family == "user" && !code->symbol.empty() ? code->symbol : code->name;
       record.kind = code->code.empty() && code->variants.empty() ? trace::KernelKind::Opaque : trace::KernelKind::Loop;
       record.language = code->language;
     } else {

@@ -131,6 +131,72 @@ TEST(InductorMatch, OtherLaunchesOfOneKernelHaveOtherNodes) {
   }
 }
 
+TEST(InductorMatch, UserKernelsAndTemplates) {
+  const OutputCode code = parse_output_code(R"(# AOT ID: ['0_inference']
+# Original path: /home/u/k.py:3
+scale_0 = async_compile.triton('scale', '''
+@triton_heuristics.user_autotune(
+    configs=[{'BLOCK': 128}],
+    inductor_meta={'kernel_name': 'scale_0', 'mutated_arg_names': ['y']},
+    triton_meta={'signature': {'x': '*fp32', 'y': '*fp32', 'n': 'i32', 'BLOCK': 'constexpr'}},
+    custom_kernel=True,
+)
+@triton.jit
+def scale(x, y, n, BLOCK : tl.constexpr):
+    pass
+''', device_str='cuda')
+
+# Graph fragment:
+#   %arg0_1 : Tensor "f32[8, 8][8, 1]cuda:0" = PlaceHolder[target=arg0_1]
+#   %mm : [num_users=1] = call_function[target=torch.ops.aten.mm.default](args = (%arg0_1, %arg0_1), kwargs = {})
+#   return %mm
+triton_tem_fused_mm_1 = async_compile.triton('triton_tem_fused_mm_1', '''
+@triton_heuristics.template(
+    num_stages=3,
+    num_warps=4,
+    triton_meta={'signature': {'arg_A': '*fp32', 'arg_B': '*fp32', 'out_ptr0': '*fp32'}},
+    inductor_meta={'kernel_name': 'Placeholder.DESCRIPTIVE_NAME'}
+)
+@triton.jit
+def triton_tem_fused_mm_1(arg_A, arg_B, out_ptr0):
+    pass
+''')
+
+multi_kernel_0 = async_compile.multi_kernel('multi_kernel_0', [
+    triton_tem_fused_mm_1,
+])
+
+def call(args):
+    arg0_1, = args
+    args.clear()
+    buf0 = empty_strided_cuda((8, 8), (8, 1), torch.float32)
+    triton_tem_fused_mm_1.run(arg0_1, arg0_1, buf0, 1, 1, 1, stream=stream0)
+    buf1 = empty_strided_cuda((8, 8), (8, 1), torch.float32)
+    scale_0.run(buf0, buf1, 64, stream=stream0)
+    multi_kernel_0.run(arg0_1, buf1, buf0, stream=stream0)
+    return (buf1, buf0, )
+)");
+  ASSERT_EQ(code.kernels.size(), 3u);
+  EXPECT_EQ(code.kernels[0].family, "user");
+  EXPECT_EQ(code.kernels[0].symbol, "scale");
+  EXPECT_EQ(code.kernels[1].family, "template");
+  EXPECT_THAT(code.kernels[2].variants, ElementsAre("triton_tem_fused_mm_1"));
+  ASSERT_EQ(code.launches.size(), 3u);
+  EXPECT_THAT(code.launches[1].writes, ElementsAre(code.find_buffer("buf1")));
+  EXPECT_THAT(code.launches[2].writes, ElementsAre(code.find_buffer("buf0")));
+  const auto nodes = test::graph_nodes(R"(class GraphModule(torch.nn.Module):
+    def forward(self, arg0_1: "f32[8, 8][8, 1]cuda:0"):
+        mm: "f32[8, 8][8, 1]cuda:0" = torch.ops.aten.mm.default(arg0_1, arg0_1)
+        empty: "f32[8, 8][8, 1]cuda:0" = torch.ops.aten.empty.memory_format([8, 8])
+        triton_kernel_wrapper_mutation = torch.ops.higher_order.triton_kernel_wrapper_mutation(kernel_idx = 0, constant_args_idx = 0, grid = [(1, 1, 1)], tma_descriptor_metadata = {}, kwargs = {'x': mm, 'y': empty});  triton_kernel_wrapper_mutation = None
+        return (empty, mm)
+)");
+  ASSERT_FALSE(nodes.empty());
+  const ProgramMatch match = match_nodes(code, {}, nodes);
+  EXPECT_THAT(names(match.launches[0], nodes), ElementsAre("mm"));
+  EXPECT_THAT(names(match.launches[1], nodes), ElementsAre("triton_kernel_wrapper_mutation"));
+}
+
 TEST(InductorMatch, GraphsThatDoNotBelongToTheCode) {
   const auto programs = test::log_programs("cnn_fmnist");
   const OutputCode code = parse_output_code(programs.at(0).code);
