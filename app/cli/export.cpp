@@ -5,6 +5,7 @@
 #include "app/draw/export.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -16,6 +17,7 @@
 #include "app/cli/interrupt.h"
 #include "app/cli/json_text.h"
 #include "app/draw/html_report.h"
+#include "app/driver/explain.h"
 #include "core/support/error.h"
 #include "profiler/chrome_export.h"
 
@@ -78,12 +80,22 @@ void write_chrome(const ExportOptions& o, trace::Reader& reader) {
   if (result.events == 0) note("the trace has no events: there is nothing on the timeline");
 }
 
+std::string report(trace::Reader& reader, const std::string& graph) {
+  draw::HtmlOptions options;
+  options.graph = graph;
+  for (const ExplainFinding& f : explain(reader, graph).findings)
+    options.findings.push_back(
+        {f.title, f.advice, f.place.file.empty() ? "" : fmt::format("{}:{}", f.place.file, f.place.line), f.place.text,
+         fmt::format("{}", fmt::join(f.compiles, ", ")), static_cast<double>(f.cost_ns)});
+  return draw::html_report(reader, options);
+}
+
 void write_export(const ExportOptions& o) {
   const std::string format = format_of(o);
   check_word("format", format, {"svg", "png", "pdf", "dot", "json", "chrome", "html"});
   trace::Reader reader(o.trace);
   if (format == "chrome") return write_chrome(o, reader);
-  if (format == "html") return draw::write_file(o.output, draw::html_report(reader, {.graph = o.address.graph}));
+  if (format == "html") return draw::write_file(o.output, report(reader, o.address.graph));
   const trace::CompileRecord compile = select_compile(reader, o.address);
   const trace::SnapshotRecord snapshot = select_snapshot(reader, compile.id, o.address);
   draw::DrawOptions options;

@@ -68,6 +68,7 @@ class HtmlReport {
   std::string run() {
     head();
     summary();
+    findings();
     graph_breaks();
     recompiles();
     times();
@@ -140,6 +141,18 @@ class HtmlReport {
     for (const trace::InputRecord& i : reader_.inputs())
       rows.push_back({escape_xml(i.path), escape_xml(i.kind), fmt::format("{}", i.bytes), escape_xml(i.producer)});
     if (!rows.empty()) table({"input", "kind", ">bytes", "made by"}, rows);
+  }
+
+  void findings() {
+    if (options_.findings.empty()) return;
+    section("first", "What to fix first");
+    std::vector<std::vector<std::string>> rows;
+    for (const HtmlFinding& f : options_.findings)
+      rows.push_back({fmt::format("<b>{}</b><br>{}", escape_xml(f.title), escape_xml(f.advice)),
+                      fmt::format("<span class=\"mono\">{}</span>{}", escape_xml(f.place),
+                                  f.code.empty() ? "" : "<pre>" + escape_xml(f.code) + "</pre>"),
+                      escape_xml(f.graphs), time_text(f.cost_ns)});
+    table({"what, and what to do", "line", "graphs", ">cost"}, rows);
   }
 
   /// `file:line in function` of the innermost entry and the code of the line.

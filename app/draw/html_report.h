@@ -6,16 +6,24 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "core/trace/reader.h"
 
 namespace strata::draw {
 
+/// One thing to do, as `strata explain` finds them.
+struct HtmlFinding {
+  std::string title, advice, place, code, graphs;
+  double cost_ns = -1;
+};
+
 struct HtmlOptions {
-  std::string graph;              ///< only this compile; empty: all
-  std::size_t max_rows = 300;     ///< of one table; what is left out is counted
-  std::size_t max_nodes = 400;    ///< larger graphs are not drawn
-  std::size_t max_pictures = 60;  ///< graphs that are drawn
+  std::vector<HtmlFinding> findings;  ///< most serious first
+  std::string graph;                  ///< only this compile; empty: all
+  std::size_t max_rows = 300;         ///< of one table; what is left out is counted
+  std::size_t max_nodes = 400;        ///< larger graphs are not drawn
+  std::size_t max_pictures = 60;      ///< graphs that are drawn
 };
 
 /// The whole document: summary, graph breaks and recompiles with their lines, graphs with pictures of what was fused,

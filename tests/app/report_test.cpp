@@ -114,8 +114,9 @@ TEST_F(ImportedTrace, ReportIsOneFile) {
   const std::string file = folder_->file("r.html");
   ok({"export", breaks_trace(), "--format", "html", "-o", file});
   const std::string html = read_text(file);
-  EXPECT_THAT(html, AllOf(HasSubstr("<!DOCTYPE html>"), HasSubstr("Data-dependent branching"), HasSubstr("<svg"),
-                          HasSubstr("prefers-color-scheme: dark"), HasSubstr("cases.py:235")));
+  EXPECT_THAT(
+      html, AllOf(HasSubstr("<!DOCTYPE html>"), HasSubstr("Data-dependent branching"), HasSubstr("<svg"),
+                  HasSubstr("prefers-color-scheme: dark"), HasSubstr("What to fix first"), HasSubstr("cases.py:235")));
   for (const char* outside : {"<script", "src=\"", "<link", "@import", "url(", "href=\"http"})
     EXPECT_THAT(html, Not(HasSubstr(outside))) << outside;
 }
