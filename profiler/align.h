@@ -14,6 +14,7 @@ namespace strata::profiler {
 struct AlignItem {
   std::string name;
   std::vector<std::string> shapes;
+  bool operator==(const AlignItem&) const = default;
 };
 
 /// For every operator the call that it is, or -1; calls rise with operators. Names must go together (`name_match`);

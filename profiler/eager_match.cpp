@@ -152,14 +152,22 @@ EagerMatch match_operators(const Timeline& eager, const Reference& reference) {
   EagerMatch match;
   const auto lists = operators_by_iteration(eager);
   const size_t have = reference.iterations.size();
+  // Most iterations are like the one before.
+  std::vector<AlignItem> last_calls, last_operators;
+  std::vector<int> last_found;
   for (size_t i = 0; i < lists.size(); ++i) {
     // With as many iterations each has its own; else the last stands for all: earlier ones may compile or warm up.
     const auto& items = reference.iterations[lists.size() == have ? i : have - 1];
     std::vector<AlignItem> calls, operators;
     for (const auto& item : items) calls.push_back(item.item);
     for (const int op : lists[i]) operators.push_back(align_item(at(eager, op)));
-    auto found = align(calls, operators);
-    fill_gaps(found, items, operators);
+    if (i == 0 || calls != last_calls || operators != last_operators) {
+      last_found = align(calls, operators);
+      fill_gaps(last_found, items, operators);
+      last_calls = std::move(calls);
+      last_operators = std::move(operators);
+    }
+    const std::vector<int>& found = last_found;
     for (size_t j = 0; j < found.size(); ++j) {
       if (found[j] < 0)
         ++match.unmatched;

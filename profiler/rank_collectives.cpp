@@ -42,8 +42,9 @@ bool read_call(const trace::EventRecord& e, CollectiveCall& call) {
   } catch (const Error&) {
     return false;
   }
-  call.start = e.start_ns;
-  call.end = e.start_ns + std::max<std::int64_t>(e.duration_ns, 0);
+  // Nonsense from a damaged file must not overflow.
+  call.start = std::clamp(e.start_ns, -(std::int64_t{1} << 60), std::int64_t{1} << 60);
+  call.end = call.start + std::clamp<std::int64_t>(e.duration_ns, 0, std::int64_t{1} << 50);
   return !call.name.empty() && !between_two(call.name);
 }
 

@@ -26,13 +26,18 @@ bool is_device_work(std::string_view category) {
   return category == "kernel" || category == "gpu_memcpy" || category == "gpu_memset";
 }
 
+/// What is outside is nonsense from a damaged file, and would overflow sums.
+constexpr std::int64_t kMostTime = std::int64_t{1} << 61, kMostDuration = std::int64_t{1} << 50;
+std::int64_t sane_start(std::int64_t ns) { return std::clamp(ns, -kMostTime, kMostTime); }
+std::int64_t sane_duration(std::int64_t ns) { return std::clamp<std::int64_t>(ns, 0, kMostDuration); }
+
 HostEvent host_event(const trace::EventRecord& e, Kind kind) {
   HostEvent h;
   h.id = e.id;
   h.name = e.name;
   h.kind = kind;
-  h.start = e.start_ns;
-  h.duration = std::max<std::int64_t>(e.duration_ns, 0);
+  h.start = sane_start(e.start_ns);
+  h.duration = sane_duration(e.duration_ns);
   h.track = e.track;
   h.correlation = e.correlation;
   h.external = e.external;
@@ -50,8 +55,8 @@ DeviceEvent device_event(const trace::EventRecord& e, std::int64_t device) {
   d.id = e.id;
   d.name = e.name;
   d.category = e.category;
-  d.start = e.start_ns;
-  d.duration = std::max<std::int64_t>(e.duration_ns, 0);
+  d.start = sane_start(e.start_ns);
+  d.duration = sane_duration(e.duration_ns);
   d.track = e.track;
   d.device = device;
   d.compile = e.compile;
