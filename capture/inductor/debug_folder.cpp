@@ -130,6 +130,13 @@ class DebugImport {
     trace::InputRecord input;
     input.path = folder_.string();
     input.kind = "debug-folder";
+    for (const GraphFolder& found : folders) {
+      for (const fs::path& file : entries_of(found.path)) {
+        std::error_code failed;
+        const auto size = fs::is_regular_file(file, failed) ? fs::file_size(file, failed) : 0;
+        if (!failed) input.bytes += static_cast<std::int64_t>(size);
+      }
+    }
     input_ = context_.add_input(input);
     for (std::size_t i = 0; i < folders.size(); ++i) {
       context_.progress(static_cast<double>(i) / static_cast<double>(folders.size()), folders[i].path.string());

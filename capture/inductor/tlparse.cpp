@@ -105,16 +105,19 @@ class LogBuilder {
   void add_record(const simdjson::dom::object& record) {
     simdjson::dom::array strings;
     if (record["string_table"].get(strings) == simdjson::SUCCESS) {
-      std::int64_t number = 0;
       for (const simdjson::dom::element item : strings) {
         std::string_view text;
-        if (item.get(text) == simdjson::SUCCESS)
-          line(fmt::format("{{\"str\": [{}, {}]}}", json_text(text), number), {});
-        ++number;
+        const bool is_text = item.get(text) == simdjson::SUCCESS;
+        strings_.push_back(is_text ? fmt::format("{{\"str\": [{}, {}]}}", json_text(text), strings_.size()) : "");
       }
       return;
     }
     read_head(record);
+    // The table stands before the first head that says which process wrote it.
+    for (std::string& string : strings_) {
+      if (!string.empty()) line(std::move(string), {});
+    }
+    strings_.clear();
     std::string json;
     std::string_view file, hash;
     bool has_payload = record["payload_filename"].get(file) == simdjson::SUCCESS;
@@ -298,6 +301,7 @@ class LogBuilder {
   fs::path folder_;
   std::int64_t* problems_;
   std::string out_;
+  std::vector<std::string> strings_;  ///< of the table, not yet written
   std::string head_ = "V0101 00:00:00.000000";
   std::int64_t thread_ = 1, number_ = 1;
   std::string path_ = "torch/_logging/structured.py";

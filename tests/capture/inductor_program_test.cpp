@@ -337,6 +337,7 @@ std::vector<std::string> content(const fs::path& path) {
       out.push_back(a.kind + " " + a.name + (a.kind == "json" ? std::string() : " " + std::to_string(a.size)));
     }
   }
+  for (const trace::ProcessRecord& p : reader.processes()) out.push_back("process " + std::to_string(p.pid));
   for (const trace::DiagnosticRecord& d : reader.diagnostics()) out.push_back(d.kind + " " + d.title);
   out.push_back("events " + std::to_string(reader.event_count()));
   return out;
