@@ -25,11 +25,12 @@ std::vector<trace::SourceLocation> parse_python_stack(std::string_view text, std
 
 /// What an exception's text says.
 struct PythonError {
-  std::string type;                               ///< `torch._dynamo.exc.BackendCompilerFailed`; empty: none found
-  std::string message;                            ///< may have several lines; ends before torch's own advice
-  std::string advice;                             ///< `Set TORCHDYNAMO_VERBOSE=1 ...`; may be empty
-  std::vector<trace::SourceLocation> stack;       ///< where it was raised, outermost first
-  std::vector<trace::SourceLocation> user_stack;  ///< after `from user code:` or `User stack:`, outermost first; may be empty
+  std::string type;                          ///< `torch._dynamo.exc.BackendCompilerFailed`; empty: none found
+  std::string message;                       ///< may have several lines; ends before torch's own advice
+  std::string advice;                        ///< `Set TORCHDYNAMO_VERBOSE=1 ...`; may be empty
+  std::vector<trace::SourceLocation> stack;  ///< where it was raised, outermost first
+  std::vector<trace::SourceLocation>
+      user_stack;  ///< after `from user code:` or `User stack:`, outermost first; may be empty
 };
 
 /// The last exception of a text with one or more chained tracebacks (that is the one that was seen outside).
