@@ -29,7 +29,8 @@ class Output {
     if (wanted <= capacity_) return;
     char* grown = static_cast<char*>(std::realloc(data_.get(), wanted));
     if (!grown) throw_runtime(fmt::format("not enough memory to decompress {} bytes", wanted));
-    static_cast<void>(data_.release());
+    char* const old = data_.release();  // realloc took it over
+    static_cast<void>(old);
     data_.reset(grown);
     capacity_ = wanted;
   }

@@ -46,7 +46,7 @@ LogClock::LogClock(const LogTime& at, std::int64_t epoch_ns) {
   if (!plausible(epoch)) return;
   const auto local = nearest(at, epoch);
   if (!local || std::llabs(*local - epoch) > 15 * 3600) return;
-  reference_s_ = *local;
+  reference_s_ = local;
   const std::int64_t offset = *local - epoch;
   zone_s_ = (offset + (offset < 0 ? -450 : 450)) / 900 * 900;
 }
