@@ -21,7 +21,7 @@ std::vector<std::string_view> operators_of(std::string_view callee) {
     if (op.ends_with("_out")) op.remove_suffix(4);
   }
   std::vector<std::string_view> out = {op};
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kOther = {{
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kOther = {{
       {"randint", "inductor_seeds"},
       {"bias_addmm", "addmm"},
       {"_mm_plus_mm", "mm_plus_mm"},
@@ -34,8 +34,6 @@ std::vector<std::string_view> operators_of(std::string_view callee) {
       {"scatter_", "scatter_value"},
       {"addmm", "_linear_pointwise"},
       {"mm", "_linear_pointwise"},
-      {"wait_tensor", "wait_tensor"},
-      {"_scaled_mm", "_scaled_mm"},
   }};
   for (const auto& [from, to] : kOther) {
     if (op == from) out.push_back(to);

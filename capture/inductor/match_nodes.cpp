@@ -75,6 +75,14 @@ void Matcher::index_operators() {
     if (l.kernel >= 0 || !seen.insert(l.callee).second) continue;
     for (const std::string_view op : operators_of(l.callee)) library_operators_.insert(op);
   }
+  for (int n = 0; n < graph_.size(); ++n) {
+    const std::vector<int>& inputs = graph_.inputs(n);
+    const bool number = !graph_.is_call(n) && graph_.node(n).shape.empty();
+    constant_.push_back(number ||
+                        (graph_.is_call(n) && !is_library(n) && std::all_of(inputs.begin(), inputs.end(), [&](int in) {
+                           return constant_[static_cast<size_t>(in)];
+                         })));
+  }
 }
 
 void Matcher::set_value(int b, int node) {

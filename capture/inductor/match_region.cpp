@@ -12,6 +12,8 @@ namespace {
 
 /// Nodes that the search for the region of one kernel may visit.
 constexpr size_t kMaxRegion = 4000;
+/// Views of views that are followed.
+constexpr int kMaxViews = 32;
 
 }  // namespace
 
@@ -43,17 +45,11 @@ std::vector<int> Matcher::reachable(const std::vector<int>& sources) const {
 
 bool Matcher::computable(int n, const std::set<int>& known) const {
   return std::all_of(graph_.inputs(n).begin(), graph_.inputs(n).end(),
-                     [&](int in) { return known.contains(in) || free_standing(in, known, 0); });
+                     [&](int in) { return known.contains(in) || free_standing(in, known); });
 }
 
-bool Matcher::free_standing(int n, const std::set<int>& known, int depth) const {
-  if (depth > 16) return false;
-  if (known.contains(n)) return true;
-  if (!graph_.is_call(n)) return graph_.node(n).shape.empty();  // a number
-  if (is_library(n)) return false;
-  const std::vector<int>& inputs = graph_.inputs(n);
-  if (inputs.empty()) return true;
-  return std::all_of(inputs.begin(), inputs.end(), [&](int in) { return free_standing(in, known, depth + 1); });
+bool Matcher::free_standing(int n, const std::set<int>& known) const {
+  return known.contains(n) || constant_[static_cast<size_t>(n)];
 }
 
 void Matcher::region(const CodeLaunch& l, LaunchMatch& match) const {
@@ -139,10 +135,10 @@ int Matcher::stored_node(int b, const CodeLaunch& l, const std::vector<int>& reg
   return best;
 }
 
-bool Matcher::leaves(int n, const std::vector<int>& region) const {
+bool Matcher::leaves(int n, const std::vector<int>& region, int depth) const {
   for (const int user : graph_.users(n)) {
     if (!contains(region, user)) return true;
-    if (graph_.is_view(user) && leaves(user, region)) return true;
+    if (depth < kMaxViews && graph_.is_view(user) && leaves(user, region, depth + 1)) return true;
   }
   return graph_.users(n).empty();
 }

@@ -117,8 +117,8 @@ class Matcher {
   bool is_library(int n) const { return library_operators_.contains(graph_.op(n)); }
 
   bool computable(int n, const std::set<int>& known) const;
-  /// Values that no buffer holds: constants, sizes, views of what is known.
-  bool free_standing(int n, const std::set<int>& known, int depth) const;
+  /// What is known, and values that no buffer holds: constants, sizes.
+  bool free_standing(int n, const std::set<int>& known) const;
   void region(const CodeLaunch& l, LaunchMatch& match) const;
   /// What the program returns is known even where the way to it is not: back to what other kernels compute.
   bool returned(const CodeLaunch& l, LaunchMatch& match) const;
@@ -130,7 +130,7 @@ class Matcher {
   /// The node of the region that a written buffer takes.
   int stored_node(int b, const CodeLaunch& l, const std::vector<int>& region, const std::vector<int>& stored) const;
   /// Whether something outside the region uses the node's value.
-  bool leaves(int n, const std::vector<int>& region) const;
+  bool leaves(int n, const std::vector<int>& region, int depth = 0) const;
   static bool named_in(std::string_view kernel, std::string_view op);
   void add_ancestors(int n, const std::vector<int>& sources, std::vector<int>& out) const;
   /// A kernel that only brings a value into another layout computes no node; what it copies stands for it.
@@ -166,7 +166,8 @@ class Matcher {
   std::vector<int> value_, final_, last_writer_;
   std::vector<int> writer_;  ///< the launch that wrote a buffer last, so far
   std::vector<char> claimed_library_, claimed_loop_;
-  std::set<int> finished_;  ///< nodes whose value some buffer got
+  std::vector<char> constant_;  ///< nodes that depend on no tensor
+  std::set<int> finished_;      ///< nodes whose value some buffer got
   std::unordered_map<int, First> first_;
   std::unordered_map<int, int> first_launches_;  ///< of each kernel
   std::unordered_map<int, int> repeated_;        ///< buffer and what the launch at hand writes into it

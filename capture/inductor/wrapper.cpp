@@ -142,7 +142,7 @@ bool WrapperReader::assign(std::string_view left, std::string_view right, bool r
     view(left, right, reuse);
     return false;
   }
-  if (right.find(".item()") != std::string_view::npos) return item(left, right, comments);
+  if (right.find(".item()") != std::string_view::npos) return item(right, comments);
   const size_t open = right.find('(');
   if (open != std::string_view::npos && allocates(right.substr(0, open))) {
     allocate(left, right, open);

@@ -99,12 +99,11 @@ bool bookkeeping(std::string_view callee) {
 
 }  // namespace
 
-bool WrapperReader::item(std::string_view left, std::string_view right, const CommentBlock& comments) {
+bool WrapperReader::item(std::string_view right, const CommentBlock& comments) {
   CodeLaunch launch = start("aten.item", right, comments);
   launch.operands.emplace_back(right);
   launch.buffers.push_back(named(right));
   for (const int b : launch.buffers[0]) add_once(launch.reads, b);
-  (void)left;
   if (launch.reads.empty()) return false;
   out_.launches.push_back(std::move(launch));
   return true;

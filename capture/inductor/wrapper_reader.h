@@ -71,7 +71,7 @@ class WrapperReader {
   /// `empty_strided_cuda((8, 4), (4, 1), torch.float32)` and the older forms with keywords.
   void allocate(std::string_view left, std::string_view right, size_t open);
   static std::string device(std::string_view text);
-  bool item(std::string_view left, std::string_view right, const CommentBlock& comments);
+  bool item(std::string_view right, const CommentBlock& comments);
   CodeLaunch start(std::string_view callee, std::string_view text, const CommentBlock& comments) const;
   std::vector<int> named(std::string_view operand) const;
   /// A call as a statement or as the right side of an assignment.
