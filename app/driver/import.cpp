@@ -168,7 +168,10 @@ void count_compiled(ImportSummary& summary, trace::Reader& reader) {
   summary.processes = reader.processes().size();
   summary.frames = reader.frames().size();
   summary.breaks = reader.graph_breaks().size();
-  summary.recompiles = reader.recompiles().size();
+  // One compile may be made anew because the guards of several earlier ones failed.
+  std::set<trace::Id> again;
+  for (const trace::RecompileRecord& r : reader.recompiles()) again.insert(r.compile);
+  summary.recompiles = again.size();
   summary.events = reader.event_count();
 }
 

@@ -210,7 +210,7 @@ QString totals_html(const TraceData& data) {
   parts << QString("<b>%1</b> compiles").arg(data.compiles.size());
   if (compile > 0) parts << QString("<b>%1</b> compiling").arg(cost_text(compile));
   parts << QString("<b>%1</b> graph breaks").arg(data.breaks.size());
-  parts << QString("<b>%1</b> recompiles").arg(data.recompiles.size());
+  parts << QString("<b>%1</b> recompiles").arg(data.recompiled());
   if (failed) parts << QString("<b>%1</b> failed").arg(failed);
   return "<p>" + parts.join(" &nbsp;·&nbsp; ") + "</p>";
 }
@@ -306,6 +306,12 @@ std::optional<SourceLocation> user_line(const std::vector<SourceLocation>& stack
     if (!inside_torch(it->file)) return *it;
   if (stack.empty()) return std::nullopt;
   return stack.back();
+}
+
+std::size_t TraceData::recompiled() const {
+  std::set<Id> again;
+  for (const RecompileRecord& r : recompiles) again.insert(r.compile);
+  return again.size();
 }
 
 const CompileRecord* TraceData::compile(Id id) const {

@@ -49,6 +49,8 @@ struct TraceData {
   std::map<trace::Id, trace::SourceLocation> places;  ///< the user's line of each stack that a record above has
   std::vector<Finding> findings;  ///< costliest first; those without a known cost after, errors before others
 
+  /// Compiles that are there because guards of earlier ones failed.
+  std::size_t recompiled() const;
   const trace::CompileRecord* compile(trace::Id id) const;
   /// Name and place of the frame a compile belongs to.
   std::string frame_title(const trace::CompileRecord& compile) const;

@@ -57,7 +57,7 @@ ProblemsPanel::ProblemsPanel(Context& context, QWidget* parent)
     summary_->setText(!data ? "Open a trace to see what is worth mending."
                             : QString("%1 graph breaks, %2 recompiles; the costliest first.")
                                   .arg(data->breaks.size())
-                                  .arg(data->recompiles.size()));
+                                  .arg(data->recompiled()));
   };
   connect(&context, &Context::traceOpened, this, fill);
   connect(&context, &Context::traceDataChanged, this, fill);
