@@ -81,6 +81,8 @@ class Summer {
   void add_kernels(trace::Id run, bool device) {
     const auto categories = work_categories(reader_, run, device);
     if (categories.empty()) return;
+    // In CUDA graphs a launch has no operator: it ran as often as the rarest of its kernels.
+    std::map<std::pair<trace::Id, trace::Id>, std::int64_t> runs;
     for (const trace::EventSum& s : reader_.event_sums(run, categories)) {
       const auto ns = static_cast<double>(s.total_ns);
       if (s.launch == trace::kNone && s.kernel == trace::kNone) {
@@ -89,12 +91,14 @@ class Summer {
       }
       KernelMeasured& k = kernel(s.kernel, s.program);
       k.ns += ns;
-      k.events += s.count;
+      const auto [ran, fresh] = runs.try_emplace({s.kernel, s.launch}, s.count);
+      ran->second = std::min(ran->second, s.count);
       if (s.match == trace::Match::Exact) k.exact_ns += ns;
       const TensorCoreUse use = device ? tensor_core_use(s.name) : TensorCoreUse::No;
       if (use == TensorCoreUse::Yes) k.tensor_ns += ns;
       if (use == TensorCoreUse::Unknown) k.unknown_ns += ns;
     }
+    for (const auto& [key, count] : runs) times_.kernels[key.first].events += count;
   }
 
   /// A launch runs several device kernels, or none; its operator on the host runs once.
@@ -247,7 +251,7 @@ void add_kernel_rows(const MeasuredTimes& times, bool by_graph, std::vector<Meas
       row.match = match_of(k);
       row.tensor_core = tensor_core_of(k);
     }
-    row.calls += k.calls > 0 ? k.calls : k.events;
+    row.calls += std::max(k.calls, k.events);
     row.total += k.ns;
     row.exact += k.exact_ns;  // nanoseconds until all are added
     if (match_of(k) == trace::Match::Inferred) row.match = trace::Match::Inferred;

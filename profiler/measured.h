@@ -29,9 +29,9 @@ std::vector<trace::RunRecord> profile_runs(trace::Reader& reader);
 /// Everything measured of one kernel.
 struct KernelMeasured {
   trace::KernelRecord record;
-  std::string graph;       ///< `0/0 forward`
-  std::int64_t calls = 0;  ///< launches that ran
-  std::int64_t events = 0;
+  std::string graph;        ///< `0/0 forward`
+  std::int64_t calls = 0;   ///< launches that ran, by the operators on the host
+  std::int64_t events = 0;  ///< the same by what ran on devices: CUDA graphs have no operators
   double ns = 0, exact_ns = 0;
   double tensor_ns = 0, unknown_ns = 0;  ///< in device kernels that use Tensor Cores, or that may
 };

@@ -257,6 +257,8 @@ TEST_F(RealProfiles, CudaGraphsOfATrainingStep) {
     EXPECT_EQ(order.at(graph), is_forward ? forward : backward) << graph;
     is_forward = !is_forward;
   }
+  for (const MeasuredRow& row : make_measured_table(*reader_, {MeasuredBy::Kernel, std::nullopt, 0}).rows)
+    if (row.key == "torch.ops.aten.convolution_backward.default") EXPECT_EQ(row.calls, 2);
   check_sums();
 }
 
