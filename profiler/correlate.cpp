@@ -14,8 +14,8 @@
 namespace strata::profiler {
 namespace {
 
-constexpr std::string_view kParts[kTimeParts] = {"matched",   "not matched",   "autotuning",
-                                                 "optimizer", "data movement", "eager"};
+constexpr std::string_view kParts[kTimeParts] = {"matched",       "not matched", "autotuning", "optimizer",
+                                                 "data movement", "eager",       "compiling"};
 constexpr const char* kKind = "correlation";
 
 std::string one_line(std::string_view text) {

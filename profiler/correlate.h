@@ -28,10 +28,11 @@ enum class TimePart : int {
   Autotuning,    ///< a kernel of a program, run to choose its configuration
   Optimizer,     ///< under `Optimizer.step` or `zero_grad`
   DataMovement,  ///< copies and fills outside of compiled code
-  Eager          ///< anything else: not compiled
+  Eager,         ///< anything else: not compiled
+  Compiling      ///< the compiler itself, while the program ran for the first time
 };
-inline constexpr int kTimeParts = 6;
-/// `matched`, `not matched`, `autotuning`, `optimizer`, `data movement`, `eager`.
+inline constexpr int kTimeParts = 7;
+/// `matched`, `not matched`, `autotuning`, `optimizer`, `data movement`, `eager`, `compiling`.
 std::string_view time_part_text(TimePart part);
 
 struct PartTotal {

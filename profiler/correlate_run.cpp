@@ -22,6 +22,27 @@ bool is_overhead(std::string_view name) {
   return std::any_of(std::begin(words), std::end(words), [&](std::string_view w) { return name.starts_with(w); });
 }
 
+/// Steps of the compiler: PyTorch puts each into the profile by its own name and as `NAME (dynamo_timed)`; the names
+/// are those of the compile timeline.
+bool is_compile_step(std::string_view name) {
+  static constexpr std::string_view words[] = {"dynamo",
+                                               "entire_frame_compile",
+                                               "entire_backward_compile",
+                                               "backend_compile",
+                                               "inductor_compile",
+                                               "fx_codegen_and_compile",
+                                               "create_aot_dispatcher_function",
+                                               "aot_collect_metadata",
+                                               "aot_trace_joint_graph",
+                                               "async_compile.wait",
+                                               "build_guards",
+                                               "bytecode_tracing",
+                                               "compiled_autograd"};
+  return name.ends_with(" (dynamo_timed)") || name.starts_with("compile_attempt_") ||
+         name.starts_with("compile_fx.<locals>.") ||
+         std::find(std::begin(words), std::end(words), name) != std::end(words);
+}
+
 bool copies(std::string_view op) { return op == "aten::copy_" || op == "aten::_foreach_copy_"; }
 
 bool is_graph_launch(std::string_view name) { return name.find("GraphLaunch") != name.npos; }
@@ -45,6 +66,7 @@ RunMatcher::Name RunMatcher::name_of(const std::string& text) {
   if (text == "CompiledFunctionBackward") return {Role::Backward, ""};
   if (text.starts_with("Optimizer.")) return {Role::Optimizer, ""};
   if (is_overhead(text)) return {Role::Overhead, ""};
+  if (is_compile_step(text)) return {Role::Compiling, ""};
   return {};
 }
 
@@ -86,6 +108,12 @@ trace::Id RunMatcher::compile_around(std::uint32_t event) const {
     return compile ? compile->id : trace::kNone;
   }
   return trace::kNone;
+}
+
+bool RunMatcher::while_compiling(std::uint32_t event) const {
+  for (std::uint32_t at = event; at != EventTree::kNoEvent; at = tree_.host()[at].parent)
+    if (roles_[tree_.host()[at].name].role == Role::Compiling) return true;
+  return false;
 }
 
 /// With caches off logs have no keys: then a compile's address in its own process says all.
@@ -308,6 +336,10 @@ void RunMatcher::find_units(int r) {
         continue;
       }
       const EventTree::Host& h = host[i];
+      if (roles_[h.name].role == Role::Compiling) {
+        i = h.after;  // what the compiler runs to learn shapes or to compare kernels is no launch
+        continue;
+      }
       const bool wanted = h.kind == EventTree::Kind::Operator && expected(program, h.name);
       const bool open = h.kind == EventTree::Kind::Annotation ||
                         (h.kind == EventTree::Kind::Operator && !wanted && may_hold_launches(program, i));
@@ -390,6 +422,10 @@ RunMatcher::Verdict RunMatcher::judge_host(std::uint32_t launcher) const {
     v.region = units_[static_cast<size_t>(v.unit)].region;
     return v;
   }
+  if (while_compiling(launcher)) {
+    v.part = TimePart::Compiling;
+    return v;
+  }
   if (v.region >= 0) {
     const Region& region = regions_[static_cast<size_t>(v.region)];
     v.part = TimePart::Unmatched;
@@ -421,7 +457,7 @@ RunMatcher::Verdict RunMatcher::judge(const EventTree::Device& device, size_t in
   }
   Verdict v = judge_host(device.launcher);
   if (v.part == TimePart::Matched) return v;
-  if (v.part == TimePart::Unmatched) {
+  if (v.part == TimePart::Unmatched || v.part == TimePart::Compiling) {
     // A kernel of the program that the alignment did not take was run to measure it.
     const Region* region = v.region >= 0 ? &regions_[static_cast<size_t>(v.region)] : nullptr;
     if (region && region->program >= 0 &&

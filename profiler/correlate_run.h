@@ -29,7 +29,7 @@ class RunMatcher {
 
  private:
   /// What the name of a host event says; found once per name.
-  enum class Role : std::uint8_t { Plain, Program, Compiled, Forward, Backward, Optimizer, Overhead };
+  enum class Role : std::uint8_t { Plain, Program, Compiled, Forward, Backward, Optimizer, Overhead, Compiling };
   struct Name {
     Role role = Role::Plain;
     std::string detail;  ///< the program's key or the compile's address
@@ -66,6 +66,7 @@ class RunMatcher {
   std::vector<std::uint32_t> members_around(const KnownProgram& program, std::uint32_t begin, std::uint32_t first,
                                             std::uint32_t last, std::uint32_t end) const;
   trace::Id compile_around(std::uint32_t event) const;
+  bool while_compiling(std::uint32_t event) const;
   bool without_key(int program) const;
   void resolve(Region& region, const Name& name);
   void cover(int region);

@@ -63,6 +63,32 @@ TEST_F(CorrelateTest, HostEventsOfALaunchAreAssignedToo) {
   EXPECT_EQ(match_of(behind), Match::None);
 }
 
+/// The first call of a function holds its compilation: what the compiler runs is no launch and not lost either.
+TEST_F(CorrelateTest, WhatTheCompilerRunsIsApart) {
+  const trace::Id compile = add_compile("0/0", 0, 0);
+  const auto backward = add_program(compile, "backward", "kb", {{"triton_b_0"}, {"extern_kernels.mm", true}});
+  add("cpu_op", "Torch-Compiled Region: 0/0", 0, 90);
+  add("cpu_op", "dynamo", 2, 80);
+  add("cpu_op", "_compile.compile_inner (dynamo_timed)", 3, 70);
+  const auto fake = op("aten::mm", 20, {{"gemm", 3}});
+  add("cpu_op", "CompiledFunctionBackward", 100, 300, 2);
+  add("cpu_op", "entire_backward_compile", 102, 90, 2);
+  add("cpu_op", "backward._backward_impl (dynamo_timed)", 103, 80, 2);
+  const auto trial = op("triton_b_0", 110, {{"triton_b_0", 5}}, 2);
+  const auto probe = op("aten::mm", 150, {{"gemm", 7}}, 2);
+  add("user_annotation", call_of("kb"), 220, 50, 2);
+  const auto b = op("triton_b_0", 230, {{"triton_b_0", 11}}, 2);
+  const auto mm = op("aten::mm", 250, {{"gemm", 13}}, 2);
+  const RunCorrelation& run = correlate_all();
+  EXPECT_EQ(launch_of(b[0]), backward.launches[0]);
+  EXPECT_EQ(launch_of(mm[0]), backward.launches[1]);
+  EXPECT_EQ(run[TimePart::Matched].ns, 24);
+  EXPECT_EQ(run[TimePart::Unmatched].count, 0);
+  EXPECT_EQ(run[TimePart::Compiling].ns, 3 + 5 + 7);
+  EXPECT_DOUBLE_EQ(run.matched_percent(), 100);
+  for (trace::Id id : {fake[0], trial[0], probe[0]}) EXPECT_EQ(launch_of(id), trace::kNone);
+}
+
 TEST_F(CorrelateTest, BackwardOnItsOwnThreadAndPartsApart) {
   const trace::Id compile = add_compile("0/0", 0, 0);
   add_program(compile, "forward", "kf", {{"triton_f_0"}});
