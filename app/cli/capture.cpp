@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -69,14 +70,11 @@ class CaptureFolder {
   fs::path operator/(const char* part) const { return path_ / part; }
   const fs::path& path() const { return path_; }
 
-  /// Versions of torch that the script's processes imported.
-  std::vector<std::string> torch_versions() const {
-    std::vector<std::string> versions;
-    for (const auto& entry : fs::directory_iterator(path_ / "torch")) {
-      std::string version;
-      std::getline(std::ifstream(entry.path()), version);
-      versions.push_back(version);
-    }
+  /// Versions of torch that the script's processes imported, by process id.
+  std::map<std::string, std::string> torch_versions() const {
+    std::map<std::string, std::string> versions;
+    for (const auto& entry : fs::directory_iterator(path_ / "torch"))
+      std::getline(std::ifstream(entry.path()), versions[entry.path().filename().string()]);
     return versions;
   }
 
@@ -219,16 +217,32 @@ int run_child(const std::vector<std::string>& words) {
 
 /// Why there is nothing to import.
 std::string reason(const CaptureFolder& folder, const CaptureOptions& o) {
-  const std::vector<std::string> versions = folder.torch_versions();
+  const auto versions = folder.torch_versions();
   if (versions.empty())
     return fmt::format("'{}' did not import torch{}", o.words.front(),
                        o.words.front().find("python") == std::string::npos
                            ? ""
                            : " (is PyTorch installed for this Python, and was it started without -I, -E or -S?)");
-  if (versions.front().starts_with("1."))
-    return fmt::format("PyTorch {} has no torch.compile: version 2.4 or newer writes the logs", versions.front());
-  return fmt::format("PyTorch {} ran, but nothing was compiled with torch.compile{}", versions.front(),
+  const std::string& version = versions.begin()->second;
+  if (version.starts_with("1."))
+    return fmt::format("PyTorch {} has no torch.compile: version 2.4 or newer writes the logs", version);
+  return fmt::format("PyTorch {} ran, but nothing was compiled with torch.compile{}", version,
                      o.profile ? " and no profile was left" : "; --profile records what runs without it, too");
+}
+
+/// Profiles are called `PID.json` or `rank_R_PID.json`.
+void note_missing_profiles(const CaptureFolder& folder, const std::vector<fs::path>& profiles) {
+  for (const auto& [pid, version] : folder.torch_versions()) {
+    const bool there = std::any_of(profiles.begin(), profiles.end(), [&pid = pid](const fs::path& p) {
+      const std::string name = p.stem().string();
+      return name == pid || name.ends_with("_" + pid);
+    });
+    if (!there)
+      note(
+          fmt::format("process {} left no profile: it is written when Python exits, not after os._exit, a crash or "
+                      "kill -9",
+                      pid));
+  }
 }
 
 int capture(const CaptureOptions& o, const Invocation& invocation) {
@@ -238,6 +252,7 @@ int capture(const CaptureOptions& o, const Invocation& invocation) {
   const int code = run_child(o.words);
   std::vector<fs::path> files = new_files(logs, before);
   const std::vector<fs::path> profiles = new_files(folder / "profile", {});
+  if (o.profile) note_missing_profiles(folder, profiles);
   files.insert(files.end(), profiles.begin(), profiles.end());
   if (files.empty()) {
     note(fmt::format("no trace: {}", reason(folder, o)));

@@ -133,7 +133,7 @@ void add_import(CLI::App& app, Invocation& invocation) {
       ->add_option(
           "PATH", options->paths,
           "TORCH_TRACE folders and logs, torch_compile_debug folders, TORCH_LOGS text, tlparse folders, profiler "
-          "traces; .gz too; folders are searched")
+          "traces; .gz too; exported programs (.pt2); folders are searched")
       ->required();
   command->add_option("-o,--output", options->output, "the trace to write")->type_name("OUT.strata")->required();
   command->add_flag("--redact", options->redact, "leave out source text, paths, names, strings and constants");

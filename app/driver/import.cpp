@@ -41,9 +41,9 @@ class Draft {
 
   const fs::path& path() const { return path_; }
 
-  void redact() {
+  void redact(const std::function<void()>& step) {
     const fs::path redacted = beside("redact");
-    redact_trace(path_, redacted);
+    redact_trace(path_, redacted, step);
     fs::rename(redacted, path_);
   }
 
@@ -239,7 +239,11 @@ ImportSummary import_paths(std::span<const fs::path> paths, const fs::path& out,
   const bool used =
       std::any_of(summary.inputs.begin(), summary.inputs.end(), [](const auto& i) { return i.records > 0; });
   if (!used) throw_nothing(summary);
-  if (options.redact) draft.redact();
+  const auto step = [&](std::string_view what) {
+    if (options.progress && !options.progress(1, what)) throw capture::ImportCancelled();
+  };
+  if (options.redact) draft.redact([&] { step("redacting"); });
+  step("writing");
   draft.publish();
   return summary;
 }

@@ -144,24 +144,6 @@ void note_times(FoundInput& input, std::string_view head) {
 // ------------------------------------------------------------------------------------------------------------------
 // JSON and binary files
 
-std::string zip_reason(const fs::path& path) {
-  try {
-    const capture::ZipArchive archive(map_file(path), path.string());
-    bool code = false, models = false;
-    for (const std::string& name : archive.names()) {
-      code |= name.find("aotinductor") != std::string::npos || name.ends_with(".so") || name.ends_with(".wrapper.cpp");
-      models |=
-          name.find("models/") != std::string::npos || name.find("serialized_exported_program") != std::string::npos;
-    }
-    if (code)
-      return "an AOTInductor package: compiled code without its graphs; import the TORCH_TRACE logs of the compile";
-    if (models) return "an exported program (.pt2): `strata compile` makes a trace of it";
-    return "a zip archive without a trace; unpack it if logs are in it";
-  } catch (const Error&) {
-    return "a damaged zip archive";
-  }
-}
-
 /// Whether a JSON object has the member `traceEvents`, however late it comes.
 bool has_trace_events(const fs::path& path, std::string_view head) {
   constexpr std::string_view key = "\"traceEvents\"";
@@ -186,6 +168,23 @@ struct Verdict {
 };
 
 Verdict skip(std::string why) { return {std::nullopt, std::move(why), {}}; }
+
+Verdict judge_zip(const fs::path& path) {
+  bool code = false, program = false;
+  try {
+    for (const std::string& name : capture::ZipArchive(map_file(path), path.string()).names()) {
+      code |= name.find("aotinductor") != std::string::npos || name.ends_with(".so") || name.ends_with(".wrapper.cpp");
+      program |=
+          name.find("models/") != std::string::npos || name.find("serialized_exported_program") != std::string::npos;
+    }
+  } catch (const Error&) {
+    return skip("a damaged zip archive");
+  }
+  if (program) return {InputKind::Program, {}, {}};
+  if (code)
+    return skip("an AOTInductor package: compiled code without its graphs; import the TORCH_TRACE logs of the compile");
+  return skip("a zip archive without a trace; unpack it if logs are in it");
+}
 
 Verdict judge_json(const fs::path& path, const std::string& head) {
   const char first = head[head.find_first_of("{[")];
@@ -219,7 +218,7 @@ Verdict judge(const fs::path& path) {
   if (!std::ifstream(path)) return skip("cannot be read");
   std::string head = read_head(path, kFirstHead);
   if (head.empty()) return skip(is_gzip(path) ? "a gzip file that is cut short or damaged" : "cannot be read");
-  if (head.starts_with("PK\x03\x04")) return skip(zip_reason(path));
+  if (head.starts_with("PK\x03\x04")) return judge_zip(path);
   if (head.starts_with("\x7f"
                        "ELF"))
     return skip("compiled code (AOTInductor?) without its graphs; import the TORCH_TRACE logs of the compile");
@@ -357,8 +356,8 @@ void warn_of_stale_files(FoundInputs& found) {
 }  // namespace
 
 std::string_view to_string(InputKind kind) {
-  static constexpr std::array<std::string_view, 5> names = {"torch-trace", "debug-folder", "tlparse", "torch-logs",
-                                                            "profile"};
+  static constexpr std::array<std::string_view, 6> names = {"torch-trace", "debug-folder", "tlparse",
+                                                            "torch-logs",  "program",      "profile"};
   return names[static_cast<std::size_t>(kind)];
 }
 

@@ -15,9 +15,9 @@
 namespace strata {
 
 /// In the order in which inputs are imported: what says most comes first, profiles last.
-enum class InputKind : int { TorchTrace = 0, DebugFolder, Tlparse, TorchLogs, Profile };
+enum class InputKind : int { TorchTrace = 0, DebugFolder, Tlparse, TorchLogs, Program, Profile };
 
-/// `torch-trace`, `debug-folder`, `tlparse`, `torch-logs`, `profile`: as in `trace::InputRecord::kind`.
+/// `torch-trace`, `debug-folder`, `tlparse`, `torch-logs`, `program`, `profile`: as in `trace::InputRecord::kind`.
 std::string_view to_string(InputKind kind);
 
 struct FoundInput {
@@ -31,7 +31,7 @@ struct FoundInput {
 
 struct SkippedInput {
   std::filesystem::path path;
-  std::string why;  ///< `a PyTorch program (.pt2); compile it with ...`
+  std::string why;  ///< `an AOTInductor package: ...`
 };
 
 struct FoundInputs {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/driver/importers.h"
 
+#include "app/driver/import_program.h"
 #include "capture/inductor/debug_folder.h"
 #include "capture/inductor/tlparse.h"
 #include "capture/kineto/kineto.h"
@@ -62,6 +63,9 @@ void read_input(ImportContext& context, const FoundInput& input, const capture::
       break;
     case InputKind::TorchLogs:
       capture::import_torch_logs(context, input.path);
+      break;
+    case InputKind::Program:
+      import_program(context, input.path);
       break;
     case InputKind::Profile:
       capture::import_profile(context, input.path);

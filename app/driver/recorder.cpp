@@ -5,11 +5,12 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <set>
 
-#include "core/ir/fx_printer.h"
+#include "app/driver/graph_records.h"
 #include "core/ir/loop.h"
 #include "core/support/error.h"
 
@@ -17,19 +18,6 @@ namespace strata {
 namespace {
 
 int64_t unix_now() { return std::chrono::system_clock::now().time_since_epoch() / std::chrono::nanoseconds(1); }
-
-std::string shape_text(const std::vector<SymInt>& shape) {
-  std::string text = "[";
-  for (size_t d = 0; d < shape.size(); ++d) text += (d ? ", " : "") + shape[d].str();
-  return text + "]";
-}
-
-std::string arguments_text(const Node& node) {
-  std::string text;
-  for (const Argument& a : node.args) text += (text.empty() ? "" : ", ") + print_fx(a);
-  for (const auto& [key, a] : node.kwargs) text += (text.empty() ? "" : ", ") + key + " = " + print_fx(a);
-  return text;
-}
 
 trace::Amount amount(const SymInt& e) {
   trace::Amount result;
@@ -44,10 +32,6 @@ std::vector<trace::NodeId> node_ids(const std::vector<NodeId>& ids) { return {id
 std::string stage_name(const PassRun& run) {
   if (run.pass->stage != "simplified") return run.pass->stage;
   return run.pass->stage + ":" + run.pass->name + "#" + std::to_string(run.occurrence);
-}
-
-std::string_view role_name(Role role) {
-  return role == Role::Backward ? "backward" : role == Role::Recomputed ? "recomputed" : "forward";
 }
 
 std::string_view buffer_kind(PlanBuffer::Kind kind) {
@@ -67,15 +51,15 @@ std::string_view buffer_kind(PlanBuffer::Kind kind) {
 }  // namespace
 
 struct Recorder::Impl {
-  explicit Impl(const std::string& path) : writer(path) {}
+  explicit Impl(const std::string& path) : writer(path), graphs(writer) {}
 
   trace::Writer writer;
+  GraphRecords graphs;
   trace::Id process = trace::kNone;
   trace::CompileRecord compile;
   int64_t compiles = 0;
   trace::Id scheduled_snapshot = trace::kNone;
   std::vector<trace::Id> kernels, launches, buffers;
-  std::unordered_map<const void*, trace::Id> stacks;
   std::unordered_map<std::string, trace::Id> makers;
   int64_t passes = 0;  ///< of the present compile
   std::shared_ptr<const Plan> plan;
@@ -84,48 +68,14 @@ struct Recorder::Impl {
   std::shared_ptr<ShapeEnv> env;
   int acknowledge_fd = -1;
   int64_t acknowledged = 0;
-  std::vector<SourceStack> kept_stacks;  ///< so that pointers in `stacks` stay unique
-
-  trace::Id stack_of(const SourceStack& stack) {
-    if (!stack || stack->empty()) return trace::kNone;
-    const auto it = stacks.find(stack.get());
-    if (it != stacks.end()) return it->second;
-    std::vector<trace::SourceLocation> entries;
-    for (const SourceLocation& l : *stack) entries.push_back({l.file, l.line, l.function, l.code});
-    kept_stacks.push_back(stack);
-    return stacks[stack.get()] = writer.stack(entries);
-  }
-
-  trace::NodeRecord record_of(const Node& node) {
-    trace::NodeRecord r;
-    r.id = static_cast<trace::NodeId>(node.id);
-    r.name = node.name;
-    r.op = to_string(node.kind);
-    r.target = node.target;
-    r.args = arguments_text(node);
-    const auto add_operands = [&](const Argument& a) {
-      r.inputs.emplace_back();
-      for_each_node(a, [&](Node* n) { r.inputs.back().push_back(static_cast<trace::NodeId>(n->id)); });
-    };
-    for (const Argument& a : node.args) add_operands(a);
-    for (const auto& [key, a] : node.kwargs) add_operands(a);
-    r.type = to_string(node.type);
-    if (node.type.is_tensor()) {
-      r.dtype = dtype_abbr(node.tensor().dtype);
-      r.shape = shape_text(node.tensor().shape);
-      r.device = node.tensor().device;
-    }
-    r.module = node.meta.module_path;
-    r.stack = stack_of(node.meta.source);
-    if (const auto it = makers.find(node.meta.maker); it != makers.end()) r.maker = it->second;
-    r.role = role_name(node.meta.role);
-    return r;
-  }
 
   std::vector<trace::NodeRecord> records_of(const Graph& graph) {
-    std::vector<trace::NodeRecord> nodes;
-    nodes.reserve(graph.size());
-    for (const auto& node : graph.nodes()) nodes.push_back(record_of(*node));
+    std::vector<trace::NodeRecord> nodes = graphs.nodes(graph);
+    auto record = nodes.begin();
+    for (const auto& node : graph.nodes()) {
+      if (const auto it = makers.find(node->meta.maker); it != makers.end()) record->maker = it->second;
+      ++record;
+    }
     return nodes;
   }
 
@@ -205,22 +155,6 @@ struct Recorder::Impl {
       a.lines.push_back({line, line, node_ids(code.line_nodes[i])});
     }
     writer.add(a);
-  }
-
-  void symbols(const Graph& graph) {
-    const ShapeEnv& env = graph.env();
-    for (size_t id = 0; id < env.symbol_count(); ++id) {
-      const Symbol& s = env.info(id);
-      if (s.origin == "axis" || s.origin == "indirect") continue;
-      trace::SymbolRecord r;
-      r.compile = compile.id;
-      r.name = s.name;
-      r.hint = s.hint;
-      if (s.range.min != kSymMin) r.min = s.range.min;
-      if (s.range.max != kSymMax) r.max = s.range.max;
-      r.origin = s.origin;
-      writer.add(r);
-    }
   }
 
   void sources(const Program& program) {
@@ -387,7 +321,7 @@ void Recorder::begin_compile(const Program& program, const std::string& backend)
   r.code_text.clear();
   r.code_lines.clear();
   r.sources(program);
-  r.symbols(program.graph);
+  r.graphs.symbols(program.graph, r.compile.id);
   r.snapshot("captured", program.graph, trace::kNone);
   r.commit();
 }
@@ -464,14 +398,7 @@ void Recorder::scheduled(const Graph& graph, const Scheduled& scheduled) {
   r.plan_launches(*scheduled.plan);
   r.loops_stage(*scheduled.plan);
   r.plan = scheduled.plan;
-  for (const Assumption& a : graph.env().assumptions()) {
-    trace::AssumptionRecord record;
-    record.compile = r.compile.id;
-    record.expression = a.text;
-    record.kind = "relation";
-    record.reason = a.reason + (a.where.empty() ? "" : " at " + a.where);
-    r.writer.add(record);
-  }
+  r.graphs.assumptions(graph, r.compile.id);
   r.commit();
 }
 

@@ -340,9 +340,11 @@ bool is_public_property(std::string_view key) {
          (key.starts_with("device.") && key.ends_with(".name"));
 }
 
+constexpr std::size_t kRowsPerStep = 4096;
+
 class Redactor {
  public:
-  Redactor(Database& from, Database& to) : from_(from), to_(to) {
+  Redactor(Database& from, Database& to, const std::function<void()>& step) : from_(from), to_(to), step_(step) {
     Query query = from_.query("SELECT id, value FROM string");
     while (query.step()) strings_[query.integer(0)] = query.text(1);
   }
@@ -392,6 +394,7 @@ class Redactor {
     RowReader<Lookup> reader{Lookup{this}};
     RowBinder<Intern> binder{Intern{this}, 3};
     while (read.step()) {
+      if (step_ && ++rows_ % kRowsPerStep == 0) step_();
       Record record = reader.template read<Record>(read);
       redact(record);
       binder.bind(write, record);
@@ -463,6 +466,8 @@ class Redactor {
 
   Database& from_;
   Database& to_;
+  const std::function<void()>& step_;
+  std::size_t rows_ = 0;
   TextRedactor text_;
   std::unordered_map<Id, std::string> strings_;
   std::unordered_map<std::string, Id> interned_;
@@ -472,7 +477,7 @@ class Redactor {
 
 std::span<const RedactionRule> redaction_rules() { return kRules; }
 
-void redact_trace(const fs::path& from, const fs::path& to) {
+void redact_trace(const fs::path& from, const fs::path& to, const std::function<void()>& step) {
   TraceFile source(from);
   {
     Writer empty(to);  // makes the file, or refuses to
@@ -481,7 +486,7 @@ void redact_trace(const fs::path& from, const fs::path& to) {
   try {
     Database target(to, Database::Mode::ReadWrite, to);
     target.execute("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; BEGIN");
-    Redactor(source.database(), target).run();
+    Redactor(source.database(), target, step).run();
     target.release_statements();
     target.execute("COMMIT; VACUUM");
   } catch (...) {

@@ -6,6 +6,7 @@
 /// operators and times stay. docs/import.md has the rules.
 
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string_view>
 
@@ -35,7 +36,9 @@ struct RedactionRule {
 std::span<const RedactionRule> redaction_rules();
 
 /// Writes the redacted copy of the trace `from` to `to`, a new file: ids, structure and times are the same. Artifacts
-/// and raw records are left out. Throws what Reader and Writer throw.
-void redact_trace(const std::filesystem::path& from, const std::filesystem::path& to);
+/// and raw records are left out. `step` is called every few thousand rows; it may throw to give up. Throws what Reader,
+/// Writer and `step` throw, and leaves no file then.
+void redact_trace(const std::filesystem::path& from, const std::filesystem::path& to,
+                  const std::function<void()>& step = {});
 
 }  // namespace strata

@@ -66,7 +66,7 @@ struct PropertyRecord {
 struct InputRecord {
   Id id = kNone;
   std::string path;
-  std::string kind;  ///< `torch-trace`, `torch-logs`, `debug-folder`, `tlparse`, `profile`
+  std::string kind;  ///< `torch-trace`, `torch-logs`, `debug-folder`, `tlparse`, `program`, `profile`
   std::int64_t bytes = 0;
   Id process = kNone;
   std::string producer;  ///< `torch 2.11.0`, as far as the file says; may be empty

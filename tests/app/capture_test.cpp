@@ -6,8 +6,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 
+#include "core/trace/reader.h"
 #include "tests/app/import_testing.h"
 
 namespace strata::testing {
@@ -169,6 +171,110 @@ TEST_F(LivePyTorch, EagerScriptsAndErrors) {
       {"--profile"}, {"/usr/bin/env", torch_python(), "-c", "import torch; torch.ones(2).sum(); raise SystemExit(3)"});
   EXPECT_EQ(fails.code, 3);
   EXPECT_EQ(strata({"query", out(), "category=cpu_op"}).code, 0) << "the profile is there";
+}
+
+/// Compiles and runs a function, says so in the file `ready`, and then does as the words say.
+constexpr const char* kCompilesAndThen = R"PY(
+import os, signal, sys, time, torch
+@torch.compile
+def f(x):
+    return (x.sin() + x.cos()).relu() * 2
+for i in range(3):
+    f(torch.randn(64, 64))
+open(sys.argv[1], "w").close()
+exec(sys.argv[2])
+)PY";
+
+/// A process group of its own, as a shell makes one for what is typed.
+class LivePyTorchEnd : public LivePyTorch {
+ protected:
+  std::vector<std::string> words(const std::string& end) {
+    write_text(folder_.path() / "script.py", kCompilesAndThen);
+    return {"/usr/bin/setsid", strata_binary(),           "capture", "--profile", "-o", out(), "--", "/usr/bin/env",
+            torch_python(),    folder_.file("script.py"), ready(),   end};
+  }
+  std::string ready() const { return folder_.file("ready"); }
+  Finished run(const std::string& end) { return Child(words(end)).finish(std::chrono::seconds(280)); }
+  bool has_graph() const { return strata({"show", out(), "--graph", "0/0", "--stage", "captured"}).code == 0; }
+  bool has_profile() const {
+    const Finished f = strata({"query", out(), "category=cpu_op", "--json"});
+    return f.code == 0 && parse_json(f.out, "query").at("count").integer() > 0;
+  }
+};
+
+TEST_F(LivePyTorchEnd, ControlCInTheMiddle) {
+  Child child(words("while True: f(torch.randn(64, 64)); time.sleep(0.01)"));
+  for (int i = 0; i < 2000 && !fs::exists(ready()); ++i) ::usleep(50000);
+  ASSERT_TRUE(fs::exists(ready()));
+  ::kill(-child.pid(), SIGINT);
+  const Finished f = child.finish(std::chrono::seconds(280));
+  EXPECT_EQ(f.code, 130) << f.err;
+  EXPECT_THAT(f.err, AllOf(HasSubstr("KeyboardInterrupt"), HasSubstr("what it left is imported")));
+  EXPECT_TRUE(has_graph());
+  EXPECT_TRUE(has_profile());
+}
+
+TEST_F(LivePyTorchEnd, Exception) {
+  const Finished f = run("raise RuntimeError('mine')");
+  EXPECT_EQ(f.code, 1) << f.err;
+  EXPECT_THAT(f.err, HasSubstr("RuntimeError: mine"));
+  EXPECT_TRUE(has_graph());
+  EXPECT_TRUE(has_profile());
+}
+
+TEST_F(LivePyTorchEnd, Terminated) {
+  EXPECT_EQ(run("os.kill(os.getpid(), signal.SIGTERM)").code, 128 + SIGTERM);
+  EXPECT_TRUE(has_graph());
+  EXPECT_TRUE(has_profile());
+}
+
+TEST_F(LivePyTorchEnd, WithoutPythonsExit) {
+  const std::pair<const char*, int> ends[] = {{"os._exit(5)", 5},
+                                              {"os.kill(os.getpid(), signal.SIGKILL)", 128 + SIGKILL}};
+  for (const auto& [end, code] : ends) {
+    const Finished f = run(end);
+    EXPECT_EQ(f.code, code) << f.err;
+    EXPECT_THAT(f.err, HasSubstr("left no profile"));
+    EXPECT_TRUE(has_graph()) << end;
+    EXPECT_FALSE(has_profile()) << end;
+  }
+}
+
+constexpr const char* kRanks = R"PY(
+import torch, torch.distributed as dist
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+model = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.ReLU(), torch.nn.Linear(16, 4))
+compiled = torch.compile(model)
+for step in range(3):
+    compiled(torch.randn(8 + step * rank, 8)).sum().backward()  # other sizes on rank 1: it compiles again
+    for p in model.parameters():
+        dist.all_reduce(p.grad)
+dist.destroy_process_group()
+)PY";
+
+TEST_F(LivePyTorch, SeveralRanks) {
+  write_text(folder_.path() / "ranks.py", kRanks);
+  const Finished f = capture({"--profile"}, {"/usr/bin/env", torch_python(), "-m", "torch.distributed.run",
+                                             "--nproc-per-node", "2", "--master-addr", "127.0.0.1", "--master-port",
+                                             std::to_string(20000 + ::getpid() % 20000), folder_.file("ranks.py")});
+  ASSERT_EQ(f.code, 0) << f.err;
+  trace::Reader reader(out());
+  std::set<std::int64_t> ranks;
+  for (const trace::ProcessRecord& p : reader.processes()) ranks.insert(p.rank);
+  EXPECT_THAT(ranks, ElementsAre(0, 1)) << "logs and profiles of a rank are one process";
+  EXPECT_EQ(reader.processes().size(), 2u);
+  std::map<std::string, int> kinds;
+  for (const trace::InputRecord& i : reader.inputs()) ++kinds[i.kind];
+  EXPECT_EQ(kinds["torch-trace"], 2);
+  EXPECT_EQ(kinds["profile"], 2);
+  std::set<std::string> addresses;
+  for (const trace::CompileRecord& c : reader.compiles()) addresses.insert(c.address);
+  EXPECT_TRUE(addresses.contains("r0:0/0") && addresses.contains("r1:0/0") && addresses.contains("r1:0/1"));
+  EXPECT_FALSE(addresses.contains("r0:0/1"));
+  const Finished explained = strata({"explain", out(), "--all"});
+  EXPECT_EQ(explained.code, 0);
+  EXPECT_THAT(explained.out, AllOf(HasSubstr("2 ranks"), HasSubstr("times on rank 1, once on rank 0")));
 }
 
 }  // namespace

@@ -6,6 +6,10 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <set>
+
+#include "app/driver/import.h"
 #include "tests/app/import_testing.h"
 
 namespace strata::testing {
@@ -79,13 +83,12 @@ TEST_F(ImportOfWrongInput, NotATraceAtAll) {
   refused(file("a.strata", "SQLite format 3"), "database");
 }
 
-TEST_F(ImportOfWrongInput, CompiledCodeAndProgramsAreNamed) {
+TEST_F(ImportOfWrongInput, CompiledCodeIsNamed) {
   refused(file("model.so", std::string("\x7f"
                                        "ELF\2\1\1",
                                        7)),
           "compiled code (AOTInductor?)");
   refused(file("model.zip", std::string("PK\3\4", 4)), "damaged zip");
-  refused(model_file("cnn_fmnist"), "an exported program (.pt2): `strata compile` makes a trace of it");
 }
 
 TEST_F(ImportOfWrongInput, TruncatedLog) {
@@ -246,21 +249,61 @@ TEST_F(ImportOfWrongInput, OutputThatCannotBeWritten) {
   EXPECT_EQ(strata({"import", log, "-o", folder_.path().string()}).code, 2);
 }
 
-TEST_F(ImportOfWrongInput, CancelLeavesNothing) {
+std::string long_profile(int events) {
   std::string profile = "{\"traceEvents\": [\n";
-  for (int i = 0; i < 400000; ++i)
+  for (int i = 0; i < events; ++i)
     profile += "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::add\", \"pid\": 1, \"tid\": 1, \"ts\": " +
                std::to_string(i) + ", \"dur\": 1, \"args\": {\"External id\": " + std::to_string(i) + "}},\n";
-  const std::string path = file("big.json", profile + "{}]}");
-  Child child({strata_binary(), "import", path, "-o", out()});
-  ::usleep(60000);
-  child.signal(SIGINT);
-  const Finished f = child.finish();
-  EXPECT_THAT(f.code, ::testing::AnyOf(130, 0));  // it may have been faster
-  if (f.code == 130) {
-    EXPECT_THAT(f.err, HasSubstr("interrupted"));
-    EXPECT_THAT(folder_.names(), ElementsAre("in"));
+  return profile + "{}]}";
+}
+
+/// Whatever is being done when the user gives up: no file is left, and the trace that was there stays as it was.
+TEST_F(ImportOfWrongInput, CancelLeavesNothing) {
+  file("a.log", log_text("breaks_many"));
+  file("b.json", long_profile(20000));
+  const fs::path in = folder_.path() / "in";
+  ImportOptions options;
+  options.redact = true;
+  std::size_t calls = 0, last = 0;
+  std::set<std::string> stages;
+  options.progress = [&](double, std::string_view what) {
+    stages.insert(std::string(what));
+    return ++calls != last;
+  };
+  import_paths({&in, 1}, out(), options);
+  const std::size_t all = calls;
+  EXPECT_GT(all, 5u);
+  EXPECT_THAT(stages, ::testing::IsSupersetOf({"matching", "comparing ranks", "redacting", "writing"}));
+  fs::remove(out());
+  for (last = 1; last <= all; ++last) {
+    if (last == all / 2) write_text(out(), "");
+    calls = 0;
+    EXPECT_THROW(import_paths({&in, 1}, out(), options), capture::ImportCancelled) << last;
+    EXPECT_EQ(calls, last) << "nothing is asked again";
+    EXPECT_EQ(fs::exists(out()), last >= all / 2);
+    EXPECT_EQ(folder_.names().size(), last < all / 2 ? 1u : 2u);
   }
+  EXPECT_EQ(read_text(out()), "");
+  EXPECT_THAT(folder_.names(), ElementsAre("in", "out.strata"));
+}
+
+/// The import is stopped while its file is there, so that the signal meets it at work.
+TEST_F(ImportOfWrongInput, ControlC) {
+  const std::string path = file("big.json", long_profile(400000));
+  const auto has_draft = [&] {
+    const auto names = folder_.names();
+    return std::any_of(names.begin(), names.end(), [](const auto& n) { return n.starts_with(".out.strata.import"); });
+  };
+  Child child({strata_binary(), "import", path, "-o", out()});
+  for (int i = 0; i < 20000 && !has_draft(); ++i) ::usleep(500);
+  child.signal(SIGSTOP);
+  ASSERT_TRUE(has_draft());
+  child.signal(SIGINT);
+  child.signal(SIGCONT);
+  const Finished f = child.finish();
+  EXPECT_EQ(f.code, 130);
+  EXPECT_THAT(f.err, HasSubstr("interrupted"));
+  EXPECT_THAT(folder_.names(), ElementsAre("in"));
 }
 
 }  // namespace
