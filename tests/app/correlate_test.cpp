@@ -258,7 +258,9 @@ TEST_F(RealProfiles, CudaGraphsOfATrainingStep) {
     is_forward = !is_forward;
   }
   for (const MeasuredRow& row : make_measured_table(*reader_, {MeasuredBy::Kernel, std::nullopt, 0}).rows)
-    if (row.key == "torch.ops.aten.convolution_backward.default") EXPECT_EQ(row.calls, 2);
+    if (row.key == "torch.ops.aten.convolution_backward.default") {
+      EXPECT_EQ(row.calls, 2);
+    }
   check_sums();
 }
 
