@@ -84,6 +84,53 @@ void write_troubled(const std::filesystem::path& path) {
   writer.close();
 }
 
+/// What a program writes while the window is open is shown without being asked for.
+TEST(Follow, ATraceThatIsBeingWritten) {
+  TemporaryFolder folder;
+  Context context;
+  MainWindow window(context, false);
+  window.resize(1000, 700);
+  window.show();
+  Writer writer(folder / "live.strata");
+  writer.set_property("model", "train.py");
+  writer.commit();
+  context.open({QString::fromStdString((folder / "live.strata").string()), "", "", ""});
+  ASSERT_TRUE(settle(context));
+  EXPECT_TRUE(context.following());
+  EXPECT_EQ(context.exit_code(), 0) << context.first_error().toStdString();
+  const auto add_compile = [&](int number) {
+    CompileRecord c;
+    c.address = "0/" + std::to_string(number);
+    c.compile_number = number;
+    c.name = "f";
+    const Id id = writer.add(c);
+    SnapshotRecord snapshot;
+    snapshot.compile = id;
+    snapshot.stage = "captured";
+    NodeRecord node;
+    node.id = 1;
+    node.name = "x";
+    node.op = "placeholder";
+    writer.add(snapshot, std::vector<NodeRecord>{node});
+    writer.commit();
+  };
+  add_compile(0);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return context.step_data() != nullptr; }, 20000));
+  EXPECT_EQ(context.compile()->compile.address, "0/0");
+  context.select_node(1);
+  ASSERT_TRUE(settle(context));
+  add_compile(1);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return context.compiles().size() == 2; }, 20000));
+  ASSERT_TRUE(settle(context));
+  EXPECT_EQ(context.compile()->compile.address, "0/0");
+  EXPECT_EQ(context.selection().node, 1);  // what was looked at stays
+  EXPECT_EQ(context.trace_data()->compiles.size(), 2u);
+  writer.close();
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !context.following(); }, 20000));
+  ASSERT_TRUE(settle(context));
+  EXPECT_EQ(context.compiles().size(), 2u);
+}
+
 class Overview : public testing::Test {
  protected:
   void SetUp() override {

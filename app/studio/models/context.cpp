@@ -12,6 +12,11 @@ namespace strata::studio {
 
 using namespace trace;
 
+namespace {
+/// How often a trace that is being written is looked at.
+constexpr int kFollowMilliseconds = 500;
+}  // namespace
+
 struct Context::Opened {
   OpenRequest request;
   std::shared_ptr<Reader> reader;
@@ -21,9 +26,53 @@ struct Context::Opened {
 Context::Context(QObject* parent) : QObject(parent) {
   connect(&queue_, &JobQueue::failed, this,
           [this](const QString&, const QString& text, int code) { fail(text, code); });
+  follow_.setInterval(kFollowMilliseconds);
+  connect(&follow_, &QTimer::timeout, this, &Context::look_again);
   connect(&queue_, &JobQueue::busyChanged, this, [this](bool busy) {
     if (!busy) emit settled();
   });
+}
+
+struct Context::Grown {
+  std::shared_ptr<Reader> reader;
+  std::vector<CompileRecord> compiles;
+  TraceDataPtr data;
+  std::shared_ptr<const CompileData> compile;
+  bool complete = false;
+};
+
+/// On the worker: what is asked of the reader may wait for what it is reading now.
+void Context::look_again() {
+  if (!queue_.idle() || !reader_) return;
+  const Id shown = compile_ ? compile_->compile.id : kNone;
+  queue_.post("follow", [this, reader = reader_, shown]() -> JobQueue::Apply {
+    auto result = std::make_shared<Grown>();
+    const bool changed = reader->changed();
+    result->complete = !reader->unfinished();
+    if (!changed && !result->complete) return [] {};
+    result->reader = reader;
+    result->compiles = reader->compiles();
+    result->data = load_trace_data(*reader);
+    for (const CompileRecord& c : result->compiles)
+      if (c.id == shown) result->compile = load_compile(*reader, c);
+    return [this, result] { grown(result); };
+  });
+}
+
+void Context::grown(const std::shared_ptr<Grown>& result) {
+  if (result->reader != reader_) return;
+  if (result->complete) follow_.stop();
+  compiles_ = std::move(result->compiles);
+  trace_data_ = result->data;
+  emit traceGrown();
+  emit traceDataChanged();
+  if (!compile_ && !compiles_.empty()) return load_compile_data(compiles_.front(), {}, {});
+  if (!result->compile || !compile_ || result->compile->compile.id != compile_->compile.id) return;
+  compile_ = result->compile;
+  emit compileChanged();
+  if (!step_)
+    if (const SnapshotRecord* first = compile_->snapshots.empty() ? nullptr : &compile_->snapshots.front())
+      show_step(*first, {});
 }
 
 Context::~Context() = default;
@@ -39,7 +88,8 @@ void Context::fail(const QString& text, int code) {
 void Context::open(const OpenRequest& request) {
   exit_code_ = 0;
   first_error_.clear();
-  for (const char* key : {"compile", "step", "details", "overview"}) queue_.supersede(key);
+  follow_.stop();
+  for (const char* key : {"compile", "step", "details", "overview", "follow"}) queue_.supersede(key);
   queue_.post("open", [this, request]() -> JobQueue::Apply {
     auto result = std::make_shared<Opened>();
     result->request = request;
@@ -64,12 +114,14 @@ void Context::opened(const std::shared_ptr<Opened>& result) {
   details_.reset();
   selection_ = {};
   marked_.clear();
+  if (reader_->unfinished()) follow_.start();
   emit traceOpened();
   emit compileChanged();
   emit stepChanged();
   emit selectionChanged();
   emit detailsChanged();
   load_overview();
+  if (compiles_.empty() && following()) return;  // the first one is on its way
   if (compiles_.empty()) {
     // A profile alone has no graph, and its timeline is shown.
     if (reader_->event_count() == 0) fail("the trace holds no compiled graph", static_cast<int>(ErrorKind::User));
@@ -107,6 +159,12 @@ void Context::select_kernel_of(Id compile, Id kernel) {
   select_compile(compile);
 }
 
+void Context::select_node_of(Id compile, NodeId node) {
+  if (compile_ && compile_->compile.id == compile) return select_node(node);
+  wanted_node_ = node;
+  select_compile(compile);
+}
+
 void Context::select_compile(Id id) {
   auto it = std::find_if(compiles_.begin(), compiles_.end(), [id](const auto& c) { return c.id == id; });
   if (it == compiles_.end() || (compile_ && compile_->compile.id == id)) return;
@@ -131,10 +189,12 @@ void Context::load_compile_data(const CompileRecord& compile, const QString& sta
       if (const auto place = std::exchange(wanted_place_, std::nullopt)) return restore(*place);
       going_ = false;
       const Id kernel = std::exchange(wanted_kernel_, kNone);
+      const NodeId wanted_node = std::exchange(wanted_node_, 0);
       const KernelRecord* wanted = kernel ? compile_->kernel(kernel) : nullptr;
       const SnapshotRecord* drawn = wanted ? compile_->find(wanted->snapshot) : nullptr;
       if (const SnapshotRecord* first = drawn ? drawn : first_snapshot(stage)) show_step(*first, node);
       if (wanted) select_kernel(kernel);
+      if (wanted_node) select_node(wanted_node);
     };
   });
 }
@@ -177,8 +237,9 @@ void Context::step(int by) {
 void Context::show_step(const SnapshotRecord& snapshot, const QString& node) {
   wanted_snapshot_ = snapshot.id;
   queue_.post("step",
-              [this, reader = reader_, compile = compile_, snapshot, options = options_, node]() -> JobQueue::Apply {
-                StepPtr step = load_step(*reader, *compile, snapshot, options);
+              [this, reader = reader_, compile = compile_, snapshot, options = options_, node,
+               previous = step_]() -> JobQueue::Apply {
+                StepPtr step = load_step(*reader, *compile, snapshot, options, previous, JobQueue::superseded);
                 return [this, step, node] { step_ready(step, node); };
               });
 }
@@ -330,14 +391,15 @@ void Context::set_marked(std::vector<NodeId> nodes) {
 
 void Context::set_options(const draw::DrawOptions& options) {
   bool shape = options.parameters != options_.parameters || options.groups != options_.groups ||
-               options.times != options_.times || options.types != options_.types;
+               options.times != options_.times || options.types != options_.types ||
+               options.group_by != options_.group_by || options.opened != options_.opened;
   options_ = options;
   emit optionsChanged();
   if (!shape || !step_ || step_->nodes.empty()) return;
   if (wanted_snapshot_ != step_->snapshot.id)  // another stage is on its way: load that one with the new options
     if (const SnapshotRecord* wanted = compile_->find(wanted_snapshot_)) return show_step(*wanted, {});
   queue_.post("step", [this, compile = compile_, step = step_, options]() -> JobQueue::Apply {
-    StepPtr drawn = redraw(*step, *compile, options);
+    StepPtr drawn = redraw(*step, *compile, options, JobQueue::superseded);
     return [this, drawn] { step_ready(drawn, {}); };
   });
 }

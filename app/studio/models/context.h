@@ -7,6 +7,7 @@
 
 #include <QObject>
 #include <QString>
+#include <QTimer>
 #include <memory>
 #include <optional>
 
@@ -33,6 +34,8 @@ class Context : public QObject {
   void select_compile(trace::Id compile);
   /// A kernel of any compile: that compile is shown first.
   void select_kernel_of(trace::Id compile, trace::Id kernel);
+  /// A node of any compile, likewise.
+  void select_node_of(trace::Id compile, trace::NodeId node);
   void select_snapshot(trace::Id snapshot);
   /// The next or last stage (`by` 1 or -1), if there is one.
   void step(int by);
@@ -60,6 +63,8 @@ class Context : public QObject {
   const std::vector<trace::NodeId>& marked() const { return marked_; }
   const draw::DrawOptions& options() const { return options_; }
   JobQueue& queue() { return queue_; }
+  /// Whether the trace is still being written and is looked at again and again.
+  bool following() const { return follow_.isActive(); }
   /// Exit code of the first error since `open`, 0 if there was none.
   int exit_code() const { return exit_code_; }
   QString first_error() const { return first_error_; }
@@ -67,6 +72,8 @@ class Context : public QObject {
  signals:
   void traceOpened();
   void compileChanged();
+  /// A trace that is being written has more compiles than before, or is complete now.
+  void traceGrown();
   /// The whole trace was read (after traceOpened, or again when it grew).
   void traceDataChanged();
   void stepChanged();
@@ -98,16 +105,21 @@ class Context : public QObject {
   void restore(const Place& place);
   void load_selection();
   void load_overview();
+  struct Grown;
+  void look_again();
+  void grown(const std::shared_ptr<Grown>& result);
   trace::NodeId find_node(const QString& text);
   void fail(const QString& text, int exit_code);
   const trace::SnapshotRecord* first_snapshot(const QString& stage);
 
   JobQueue queue_;
+  QTimer follow_;
   QString path_;
   std::shared_ptr<trace::Reader> reader_;
   std::vector<trace::CompileRecord> compiles_;
   TraceDataPtr trace_data_;
   trace::Id wanted_kernel_ = trace::kNone;
+  trace::NodeId wanted_node_ = 0;
   std::vector<Place> places_;
   size_t place_ = 0;    ///< index of the present one
   bool going_ = false;  ///< a remembered place is being restored

@@ -19,6 +19,7 @@
 #include <QVBoxLayout>
 
 #include "app/draw/export.h"
+#include "app/studio/views/graph_controls.h"
 #include "app/studio/views/help.h"
 #include "app/studio/views/theme.h"
 #include "core/support/error.h"
@@ -50,9 +51,9 @@ MainWindow::MainWindow(Context& context, bool remember, QWidget* parent)
     setWindowTitle(QFileInfo(context_.path()).fileName() + " – Strata Studio");
     message_bar_->hide();
     had_step_ = false;
-    if (context_.reader()->unfinished())
+    if (context_.following())
       show_message(
-          "this trace was not closed: its program is still running or was killed; what it wrote until then is shown");
+          "this trace was not closed: its program is still running or was killed; what it writes is shown as it comes");
   });
   connect(&context_, &Context::detailsChanged, this, [this] {
     auto details = context_.details();
@@ -65,7 +66,7 @@ MainWindow::MainWindow(Context& context, bool remember, QWidget* parent)
 }
 
 const std::vector<std::string>& MainWindow::views() {
-  static const std::vector<std::string> names = {"graph",  "changes",  "source",   "code",     "times", "inspector",
+  static const std::vector<std::string> names = {"graph",  "changes",  "source",   "code",     "profile", "inspector",
                                                  "stages", "timeline", "overview", "problems", "guards"};
   return names;
 }
@@ -128,12 +129,14 @@ void MainWindow::build_docks() {
   auto* changes = dock("Changes", "changes", changes_ = new ChangesPanel(context_), Qt::BottomDockWidgetArea);
   auto* source = dock("Source", "source", source_ = new SourcePanel(context_), Qt::BottomDockWidgetArea);
   auto* code = dock("Code", "code", code_ = new CodePanel(context_), Qt::BottomDockWidgetArea);
-  auto* times = dock("Times", "times", times_ = new TimesPanel(context_), Qt::BottomDockWidgetArea);
+  profile_source_ = new ProfileSource(context_, this);
+  profile_ = new ProfilePanel(context_, *profile_source_);
+  auto* profile = dock("Profile", "profile", profile_, Qt::BottomDockWidgetArea);
   tabifyDockWidget(changes, source);
   tabifyDockWidget(source, code);
-  tabifyDockWidget(code, times);
+  tabifyDockWidget(code, profile);
   auto* timeline = dock("Timeline", "timeline", timeline_ = new TimelinePanel(context_), Qt::BottomDockWidgetArea);
-  tabifyDockWidget(times, timeline);
+  tabifyDockWidget(profile, timeline);
   auto* problems = dock("Problems", "problems", problems_ = new ProblemsPanel(context_), Qt::BottomDockWidgetArea);
   tabifyDockWidget(timeline, problems);
   auto* guards = dock("Guards", "guards", guards_ = new GuardsPanel(context_), Qt::BottomDockWidgetArea);
@@ -186,10 +189,11 @@ void MainWindow::build_toolbar() {
   bar->addSeparator();
   connect(bar->addAction("Fit"), &QAction::triggered, graph_, &GraphView::fit);
   toggle(bar, "Weights", "Show weights and constants", &draw::DrawOptions::parameters);
-  toggle(bar, "Kernels", "Show the frames around fused groups", &draw::DrawOptions::groups);
   toggle(bar, "Types", "Show dtype and shape on the edges", &draw::DrawOptions::types);
   toggle(bar, "Legend", "Show what the colours mean", &draw::DrawOptions::legend);
   bar->addSeparator();
+  bar->addWidget(new QLabel(" Group: "));
+  bar->addWidget(new GroupBox(context_));
   bar->addWidget(new QLabel(" Colour: "));
   auto* colour = new QComboBox;
   colour->addItems({"operator", "dtype", "time", "none"});
@@ -280,7 +284,7 @@ bool MainWindow::show_view(const QString& name) {
     show_message(QString("unknown view '%1'; %2").arg(name, qt(suggest(name.toStdString(), known))));
     return false;
   }
-  static const std::vector<std::string> below = {"changes",  "source",   "code",  "times",
+  static const std::vector<std::string> below = {"changes",  "source",   "code",  "profile",
                                                  "timeline", "problems", "guards"};
   if (name == "overview") {
     show_overview(true);
@@ -344,10 +348,15 @@ void MainWindow::update_status() {
     parts << qt(step->snapshot.stage);
     if (!step->nodes.empty())
       parts << QString("%1 nodes, %2 edges").arg(step->nodes.size()).arg(step->picture.edges.size());
-    if (!step->picture.groups.empty()) parts << QString("%1 fused kernels").arg(step->picture.groups.size());
+    if (!step->picture.groups.empty() && step->picture.grouped_by == draw::GroupBy::Kernels)
+      parts << QString("%1 fused kernels").arg(step->picture.groups.size());
+    if (step->picture.nodes.size() != step->nodes.size()) parts << QString("%1 boxes").arg(step->picture.nodes.size());
     if (auto* node = step->find(context_.selection().node)) parts << "selected: " + qt(node->name);
   }
-  if (!context_.queue().idle()) parts << "loading …";
+  if (context_.following())
+    parts << "following: the trace is still being written";
+  else if (!context_.queue().idle())
+    parts << "loading …";
   status_->setText("  " + parts.join("   ·   "));
 }
 

@@ -127,8 +127,9 @@ void LinkTable::show_row(int source_row) {
 
 void LinkTable::follow(const QModelIndex& index) {
   if (!following_ || !index.isValid()) return;
-  if (auto node = index.data(NodeRole).toLongLong()) return context_.select_node(node);
   const auto compile = index.data(CompileRole).toLongLong(), kernel = index.data(KernelRole).toLongLong();
+  if (auto node = index.data(NodeRole).toLongLong())
+    return compile ? context_.select_node_of(compile, node) : context_.select_node(node);
   if (kernel && compile) return context_.select_kernel_of(compile, kernel);
   if (kernel) return context_.select_kernel(kernel);
   if (const int line = index.data(LineRole).toInt(); line > 0)
@@ -177,6 +178,7 @@ StagePanel::StagePanel(Context& context, QWidget* parent)
     if (auto snapshot = now.data(SnapshotRole).toLongLong()) context_.select_snapshot(snapshot);
   });
   connect(&context_, &Context::traceOpened, this, &StagePanel::fill_compiles);
+  connect(&context_, &Context::traceGrown, this, &StagePanel::fill_compiles);
   connect(&context_, &Context::compileChanged, this, &StagePanel::fill_stages);
   connect(&context_, &Context::stepChanged, this, &StagePanel::show_current);
 }
@@ -304,37 +306,6 @@ void ChangesPanel::fill() {
                  .arg(d.added.size())
                  .arg(d.removed.size())
                  .arg(d.changed.size()));
-}
-
-// ------------------------------------------------------------------------------------------------------ TimesPanel
-
-TimesPanel::TimesPanel(Context& context, QWidget* parent)
-    : QWidget(parent),
-      context_(context),
-      summary_(note("summary of times")),
-      table_(new LinkTable(context, time_headers(), "times of kernels")) {
-  auto* layout = column(this);
-  layout->addWidget(summary_);
-  layout->addWidget(table_, 1);
-  table_->rows().set_numeric({2, 3, 4, 5, 6, 7, 8, 9});
-  connect(&context_, &Context::compileChanged, this, [this] {
-    auto compile = context_.compile();
-    table_->set_rows(compile ? time_rows(*compile) : std::vector<TableRow>());
-    if (!compile) return summary_->clear();
-    double sum = 0;
-    for (const auto& [id, time] : compile->times) sum += time;
-    summary_->setText(compile->times.empty()
-                          ? QString("%1 kernels, none of them was timed: the trace holds no runs of this graph.")
-                                .arg(compile->kernels.size())
-                          : QString("%1 kernels; the medians add up to %2.")
-                                .arg(compile->kernels.size())
-                                .arg(qt(draw::format_time(sum))));
-  });
-  connect(&context_, &Context::detailsChanged, this, [this] {
-    auto details = context_.details();
-    if (details && !details->kernels.empty())
-      table_->show_row(table_->rows().row_of_kernel(details->kernels.front().id));
-  });
 }
 
 }  // namespace strata::studio
