@@ -104,6 +104,7 @@ class Layering {
     make_chains();
     make_layers();
     for (int sweep = 0; sweep < kSweeps; ++sweep) order(sweep % 2 == 0);
+    keep_places();
     for (int round = 0; round < kPlacementRounds; ++round) place(round);
     return finish();
   }
@@ -155,6 +156,28 @@ class Layering {
     for (const auto& layer : layers_) number(layer);
   }
 
+  bool placed(int i) const {
+    return static_cast<size_t>(i) < in_.places.size() && !std::isnan(in_.places[static_cast<size_t>(i)]);
+  }
+
+  /// Boxes that stood side by side before keep their order; what is new stays where the sweeps put it.
+  void keep_places() {
+    if (in_.places.empty()) return;
+    for (auto& layer : layers_) {
+      std::vector<int> old;
+      for (int i : layer)
+        if (placed(i)) old.push_back(i);
+      std::stable_sort(old.begin(), old.end(), [&](int a, int b) { return in_.places[a] < in_.places[b]; });
+      auto next = old.begin();
+      for (int& i : layer)
+        if (placed(i)) i = *next++;
+    }
+  }
+
+  void look_up() const {
+    if (in_.stop && *in_.stop && (*in_.stop)()) throw Stopped();
+  }
+
   void number(const std::vector<int>& layer) {
     // Ranks are relative to the layer's width, so that layers of different sizes pull towards the same place.
     for (size_t i = 0; i < layer.size(); ++i)
@@ -162,6 +185,7 @@ class Layering {
   }
 
   void order(bool downwards) {
+    look_up();
     std::vector<double> key(items_.size());
     for (size_t step = 0; step < layers_.size(); ++step) {
       auto& layer = layers_[downwards ? step : layers_.size() - 1 - step];
@@ -177,6 +201,7 @@ class Layering {
   }
 
   void place(int round) {
+    look_up();
     bool downwards = round % 2 == 0;
     for (size_t step = 0; step < layers_.size(); ++step)
       place_layer(layers_[downwards ? step : layers_.size() - 1 - step], downwards, round);

@@ -15,6 +15,8 @@ namespace strata::draw {
 struct LayeredInput {
   std::vector<std::pair<double, double>> sizes;  ///< width and height of each box
   std::vector<std::pair<int, int>> edges;        ///< indices of boxes; cycles are allowed, self edges are not
+  std::vector<double> places = {};               ///< where each box stood before, NaN if it is new; empty: all are new
+  const std::function<bool()>* stop = nullptr;   ///< as in LayoutRequest
 };
 
 struct LayeredResult {

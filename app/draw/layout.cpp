@@ -37,13 +37,21 @@ void add_margin(Layout& layout, double margin) {
 
 }  // namespace
 
-Layout lay_out(const Picture& picture, Engine engine) {
+Layout lay_out(const Picture& picture, const LayoutRequest& request) {
   Layout layout;
-  bool graphviz = engine == Engine::Graphviz || (engine == Engine::Automatic && small_enough(picture));
+  bool graphviz =
+      request.engine == Engine::Graphviz ||
+      (request.engine == Engine::Automatic && picture.grouped_by != GroupBy::Modules && small_enough(picture));
   auto made = graphviz && !picture.nodes.empty() ? lay_out_with_graphviz(picture) : std::nullopt;
-  layout = made ? std::move(*made) : lay_out_with_layers(picture);
+  layout = made ? std::move(*made) : lay_out_with_layers(picture, request);
   add_margin(layout, 16);
   return layout;
+}
+
+Layout lay_out(const Picture& picture, Engine engine) {
+  LayoutRequest request;
+  request.engine = engine;
+  return lay_out(picture, request);
 }
 
 }  // namespace strata::draw

@@ -4,7 +4,9 @@
 
 /// Where everything of a picture goes. Coordinates are pixels, y grows downwards, the origin is the upper left corner.
 
+#include <functional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "app/draw/picture.h"
@@ -41,8 +43,22 @@ struct Layout {
   Engine engine = Engine::Layered;  ///< the one that made it
 };
 
+/// A layout that was asked to stop.
+struct Stopped : std::exception {
+  const char* what() const noexcept override { return "stopped"; }
+};
+
+struct LayoutRequest {
+  Engine engine = Engine::Automatic;
+  /// Where nodes stood before (middle of the box): the layered layout keeps their order from left to right.
+  std::unordered_map<trace::NodeId, double> places;
+  /// Asked now and then by the layered layout; when it says true, Stopped is thrown. May be empty.
+  std::function<bool()> stop;
+};
+
 /// The picture must have been measured. Graphviz is entered by one thread at a time: others wait. If it fails, the
-/// layered layout is made.
+/// layered layout is made; pictures of modules always have that.
+Layout lay_out(const Picture& picture, const LayoutRequest& request);
 Layout lay_out(const Picture& picture, Engine engine = Engine::Automatic);
 
 /// Space of a node with the label under it.

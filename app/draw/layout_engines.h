@@ -8,7 +8,7 @@
 
 namespace strata::draw {
 
-Layout lay_out_with_layers(const Picture& picture);
+Layout lay_out_with_layers(const Picture& picture, const LayoutRequest& request);
 
 /// nullopt when Graphviz is not usable or fails.
 std::optional<Layout> lay_out_with_graphviz(const Picture& picture);

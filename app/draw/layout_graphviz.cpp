@@ -129,7 +129,9 @@ class DotGraph {
 
   void add_groups() {
     for (size_t g = 0; g < picture_.groups.size(); ++g) {
-      Agraph_t* cluster = agsubg(graph_, c(fmt::format("cluster_{}", g)), 1);
+      int parent = picture_.groups[g].parent;
+      Agraph_t* around = parent < 0 ? graph_ : clusters_[parent];
+      Agraph_t* cluster = agsubg(around, c(fmt::format("cluster_{}", g)), 1);
       agsafeset(cluster, c("margin"), c("10"), c(""));
       // Only the room is needed; the text is ours. An underscore is about half as wide as the size of the font.
       std::string room(static_cast<size_t>(picture_.groups[g].label_width / 5.4) + 1, '_');

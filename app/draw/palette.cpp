@@ -97,6 +97,7 @@ double slowest(const Picture& picture) {
 Colour node_fill(const PictureNode& node, const DrawOptions& options, double slowest) {
   const Palette& p = palette(options.dark);
   if (!options.colours || options.colour_by == ColourBy::None) return p.background;
+  if (!node.module.empty() && options.colour_by != ColourBy::Time) return mix(p.group_fill, p.group_border, 0.25);
   if (options.colour_by == ColourBy::DType) return dtype_fill(node.dtype, p);
   if (options.colour_by == ColourBy::Time)
     return time_fill(node.time_ns < 0 || slowest <= 0 ? -1 : node.time_ns / slowest, options.dark);
@@ -109,11 +110,13 @@ std::vector<LegendEntry> legend(const Picture& picture, const DrawOptions& optio
   const Palette& p = palette(options.dark);
   if (options.colour_by == ColourBy::Class) {
     std::set<OpClass> used;
-    for (const auto& node : picture.nodes) used.insert(node.op_class);
+    for (const auto& node : picture.nodes)
+      if (node.module.empty()) used.insert(node.op_class);
     for (OpClass c : used) entries.push_back({std::string(label(c)), p.fills[static_cast<size_t>(c)]});
   } else if (options.colour_by == ColourBy::DType) {
     std::set<std::string> used;
-    for (const auto& node : picture.nodes) used.insert(node.dtype);
+    for (const auto& node : picture.nodes)
+      if (node.module.empty()) used.insert(node.dtype);
     for (const auto& dtype : used) entries.push_back({dtype.empty() ? "no dtype" : dtype, dtype_fill(dtype, p)});
   } else {
     double most = slowest(picture);
@@ -122,6 +125,10 @@ std::vector<LegendEntry> legend(const Picture& picture, const DrawOptions& optio
       for (double share : {0.0, 0.5, 1.0})
         entries.push_back({format_time(most * share), time_fill(share, options.dark)});
   }
+  const bool modules =
+      std::any_of(picture.nodes.begin(), picture.nodes.end(), [](const auto& node) { return !node.module.empty(); });
+  if (modules && options.colour_by != ColourBy::Time)
+    entries.push_back({"module, collapsed", mix(p.group_fill, p.group_border, 0.25)});
   return entries;
 }
 

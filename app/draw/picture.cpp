@@ -105,7 +105,10 @@ void add_groups(Picture& picture, std::vector<Members> groups, const std::map<tr
   for (Members& members : groups) {
     auto found = members.kernel ? times.find(members.kernel->id) : times.end();
     double time = found == times.end() ? -1 : found->second;
-    for (int i : members.nodes) picture.nodes[i].time_ns = time;
+    for (int i : members.nodes) {
+      picture.nodes[i].time_ns = time;
+      if (time >= 0) picture.nodes[i].time_share = time / static_cast<double>(members.nodes.size());
+    }
     std::string note = kernel_note(members, options.times ? time : -1);
     std::string name = members.kernel ? members.kernel->name : "";
     if (!options.groups) continue;
@@ -115,8 +118,15 @@ void add_groups(Picture& picture, std::vector<Members> groups, const std::map<tr
       continue;
     }
     for (int i : members.nodes) picture.nodes[i].group = static_cast<int>(picture.groups.size());
-    picture.groups.push_back({name, note, kernel_tooltip(members, time),
-                              members.kernel ? members.kernel->id : trace::kNone, time, std::move(members.nodes), 0});
+    picture.groups.push_back({name,
+                              note,
+                              kernel_tooltip(members, time),
+                              members.kernel ? members.kernel->id : trace::kNone,
+                              time,
+                              std::move(members.nodes),
+                              0,
+                              -1,
+                              {}});
   }
 }
 
@@ -135,7 +145,11 @@ int Picture::find(trace::NodeId id) const {
 
 void Picture::index() {
   index_.clear();
-  for (size_t i = 0; i < nodes.size(); ++i) index_.emplace(nodes[i].id, static_cast<int>(i));
+  index_.reserve(nodes.size());
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    index_.emplace(nodes[i].id, static_cast<int>(i));
+    for (trace::NodeId id : nodes[i].members) index_.emplace(id, static_cast<int>(i));
+  }
 }
 
 std::string format_time(double ns) {

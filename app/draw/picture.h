@@ -6,6 +6,7 @@
 
 #include <map>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "app/draw/op_class.h"
@@ -14,6 +15,9 @@
 namespace strata::draw {
 
 enum class ColourBy : int { Class = 0, DType, Time, None };
+
+/// What frames stand for. Automatic: modules where a graph is too large to be read whole, kernels otherwise.
+enum class GroupBy : int { Automatic = 0, Kernels, Modules, None };
 
 struct DrawOptions {
   bool groups = true;      ///< frames around fused groups, with kernel names
@@ -24,6 +28,8 @@ struct DrawOptions {
   bool dark = false;
   bool legend = true;
   ColourBy colour_by = ColourBy::Class;
+  GroupBy group_by = GroupBy::Kernels;
+  std::map<std::string, bool> opened;  ///< modules that were expanded (true) or collapsed by hand, by path
 };
 
 /// What became of a node against the step before.
@@ -39,10 +45,13 @@ struct PictureNode {
   std::string dtype;
   OpClass op_class = OpClass::Other;
   NodeState state = NodeState::Same;
-  int group = -1;                ///< index into Picture::groups
-  double time_ns = -1;           ///< of the kernel that computes it; -1 unknown
-  double width = 0, height = 0;  ///< of the box, set by measure()
-  double label_width = 0;        ///< of the type under the box
+  int group = -1;                      ///< index into Picture::groups
+  double time_ns = -1;                 ///< of the kernel that computes it; -1 unknown
+  double time_share = -1;              ///< that time divided among the kernel's nodes; -1 unknown
+  double width = 0, height = 0;        ///< of the box, set by measure()
+  double label_width = 0;              ///< of the type under the box
+  std::string module;                  ///< path, if the box is a collapsed module
+  std::vector<trace::NodeId> members;  ///< the nodes of a collapsed module, empty for a node
 };
 
 struct PictureEdge {
@@ -55,8 +64,10 @@ struct PictureGroup {
   std::string tooltip;
   trace::Id kernel = trace::kNone;
   double time_ns = -1;
-  std::vector<int> nodes;  ///< at least two
+  std::vector<int> nodes;  ///< those inside and in no inner group; at least two in a kernel
   double label_width = 0;  ///< set by measure()
+  int parent = -1;         ///< the group around this one, always earlier in the list
+  std::string module;      ///< path, if the frame is an expanded module
 };
 
 struct Picture {
@@ -64,14 +75,15 @@ struct Picture {
   std::vector<PictureNode> nodes;  ///< program order
   std::vector<PictureEdge> edges;  ///< each pair once
   std::vector<PictureGroup> groups;
+  GroupBy grouped_by = GroupBy::Kernels;  ///< what was chosen where options said Automatic
 
-  /// Index of a node or -1.
+  /// Index of a node, or of the collapsed module that hides it, or -1.
   int find(trace::NodeId id) const;
   /// Rebuilds what find() uses; call it after filling `nodes`.
   void index();
 
  private:
-  std::map<trace::NodeId, int> index_;
+  std::unordered_map<trace::NodeId, int> index_;
 };
 
 /// Median duration of each kernel of a compile over all recorded runs; kernels that never ran are absent.

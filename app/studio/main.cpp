@@ -20,7 +20,7 @@ using strata::studio::MainWindow;
 
 struct Options {
   strata::studio::OpenRequest request;
-  QString view, screenshot, theme;
+  QString view, screenshot, theme, group;
   QSize size{1280, 800};
 };
 
@@ -34,12 +34,12 @@ void say(const QString& text) { std::fprintf(stderr, "strata-studio: %s\n", text
 const QCommandLineOption kGraph("graph", "The compile to show, such as 0/1.", "G");
 const QCommandLineOption kStage("stage", "The stage to show, such as scheduled.", "S");
 const QCommandLineOption kSelect("select", "The node to select, by name or id.", "NODE");
-const QCommandLineOption kView("view",
-                               "The page to bring forward: graph, changes, source, code, times, inspector, stages.",
-                               "V");
+const QCommandLineOption kView(
+    "view", "The page to bring forward: graph, changes, source, code, profile, timeline, inspector, stages.", "V");
 const QCommandLineOption kScreenshot("screenshot", "Write a picture of the window and exit; needs no display.",
                                      "OUT.png");
 const QCommandLineOption kSize("size", "Size of the window, such as 1280x800.", "WxH");
+const QCommandLineOption kGroup("group", "What frames stand for: automatic, kernels, modules or none.", "WHAT");
 const QCommandLineOption kTheme("theme", "light or dark.", "THEME");
 
 QSize parse_size(const QString& text) {
@@ -56,7 +56,7 @@ void check_unknown(const QCommandLineParser& parser) {
   QStringList unknown = parser.unknownOptionNames();
   if (unknown.isEmpty()) refuse(parser.errorText().toLower().remove(QChar('.')));
   std::vector<std::string> known;
-  for (const auto* option : {&kGraph, &kStage, &kSelect, &kView, &kScreenshot, &kSize, &kTheme})
+  for (const auto* option : {&kGraph, &kStage, &kSelect, &kView, &kScreenshot, &kSize, &kTheme, &kGroup})
     known.push_back("--" + option->names().front().toStdString());
   std::string found = "--" + unknown.front().toStdString();
   refuse(QString("unknown option '%1'; %2")
@@ -68,7 +68,7 @@ Options parse(const QStringList& arguments) {
   parser.setApplicationDescription("Shows a Strata trace: stages, graphs, kernels, code and times.");
   auto help = parser.addHelpOption();
   auto version = parser.addVersionOption();
-  parser.addOptions({kGraph, kStage, kSelect, kView, kScreenshot, kSize, kTheme});
+  parser.addOptions({kGraph, kStage, kSelect, kView, kScreenshot, kSize, kTheme, kGroup});
   parser.addPositionalArgument("trace", "The trace to open.", "[TRACE]");
   if (!parser.parse(arguments)) check_unknown(parser);
   if (parser.isSet(help)) {
@@ -86,6 +86,11 @@ Options parse(const QStringList& arguments) {
   options.view = parser.value(kView);
   options.screenshot = parser.value(kScreenshot);
   options.theme = parser.value(kTheme);
+  options.group = parser.isSet(kGroup) ? parser.value(kGroup) : "automatic";
+  std::vector<std::string> groups = {"automatic", "kernels", "modules", "none"};
+  if (std::find(groups.begin(), groups.end(), options.group.toStdString()) == groups.end())
+    refuse(QString("unknown group '%1'; %2")
+               .arg(options.group, QString::fromStdString(strata::suggest(options.group.toStdString(), groups))));
   if (parser.isSet(kSize)) options.size = parse_size(parser.value(kSize));
   std::vector<std::string> themes = {"light", "dark"};
   if (parser.isSet(kTheme) && std::find(themes.begin(), themes.end(), options.theme.toStdString()) == themes.end())
@@ -124,6 +129,9 @@ int run(QApplication& app, const Options& options) {
   Context context;
   strata::draw::DrawOptions drawing;
   drawing.dark = dark;
+  const QStringList groups = {"automatic", "kernels", "modules", "none"};
+  drawing.group_by = static_cast<strata::draw::GroupBy>(groups.indexOf(options.group));
+  drawing.groups = drawing.group_by != strata::draw::GroupBy::None;
   context.set_options(drawing);
   MainWindow window(context, !shot);
   if (shot || options.size != QSize(1280, 800)) window.resize(options.size);

@@ -9,6 +9,15 @@
 
 namespace strata::studio {
 
+namespace {
+
+/// Of the job that runs on this thread; null on threads that are no worker.
+thread_local const std::atomic<bool>* t_superseded = nullptr;
+
+}  // namespace
+
+bool JobQueue::superseded() { return t_superseded && t_superseded->load(); }
+
 JobQueue::JobQueue(QObject* parent) : QObject(parent), thread_([this] { loop(); }) {}
 
 JobQueue::~JobQueue() {
@@ -16,6 +25,7 @@ JobQueue::~JobQueue() {
     std::lock_guard lock(mutex_);
     stop_ = true;
     waiting_.clear();
+    if (running_.superseded) *running_.superseded = true;
   }
   wake_.notify_all();
   thread_.join();
@@ -23,7 +33,7 @@ JobQueue::~JobQueue() {
 
 void JobQueue::post(const QString& key, Work work) {
   supersede(key);
-  Job job{key, newest_[key], std::move(work)};
+  Job job{key, newest_[key], std::move(work), std::make_shared<std::atomic<bool>>(false)};
   {
     std::lock_guard lock(mutex_);
     waiting_.push_back(std::move(job));
@@ -38,6 +48,7 @@ void JobQueue::supersede(const QString& key) {
   {
     std::lock_guard lock(mutex_);
     dropped = std::erase_if(waiting_, [&](const Job& job) { return job.key == key; });
+    if (running_.superseded && running_.key == key) *running_.superseded = true;
   }
   open_ -= static_cast<int>(dropped);
   if (dropped > 0 && open_ == 0) emit busyChanged(false);
@@ -64,7 +75,9 @@ void JobQueue::loop() {
       if (stop_) return;
       job = std::move(waiting_.front());
       waiting_.pop_front();
+      running_ = {job.key, job.ticket, nullptr, job.superseded};
     }
+    t_superseded = job.superseded.get();
     Apply apply;
     auto fail = [&](const char* what, int code) {
       QString message = QString::fromUtf8(what);

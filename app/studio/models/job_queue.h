@@ -7,10 +7,12 @@
 
 #include <QObject>
 #include <QString>
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <thread>
 
@@ -31,6 +33,8 @@ class JobQueue : public QObject {
   void post(const QString& key, Work work);
   /// Drops waiting and running jobs of this key.
   void supersede(const QString& key);
+  /// Asked by work that takes long: nobody waits for its result any more. What it then throws is dropped.
+  static bool superseded();
   /// Nothing waits, runs, or has a result that is yet to be applied.
   bool idle() const;
 
@@ -44,6 +48,7 @@ class JobQueue : public QObject {
     QString key;
     quint64 ticket;
     Work work;
+    std::shared_ptr<std::atomic<bool>> superseded;
   };
   void loop();
   void finish(const Job& job, const Apply& apply);
@@ -53,6 +58,7 @@ class JobQueue : public QObject {
   std::condition_variable wake_;
   std::deque<Job> waiting_;
   bool stop_ = false;
+  Job running_;                        // its key and flag
   std::map<QString, quint64> newest_;  // owner's thread only
   quint64 next_ = 0;
   int open_ = 0;  // posted and not finished, owner's thread only

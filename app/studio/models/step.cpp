@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "app/studio/models/graph_groups.h"
 #include "app/studio/models/overview.h"
 
 namespace strata::studio {
@@ -65,7 +66,20 @@ bool only_grouped(const SnapshotDiff::Change& change) {
   return before == change.after;
 }
 
-void draw_step(StepData& step, const CompileData& compile, const draw::DrawOptions& options) {
+/// Where the nodes of a step stand from left to right; a node that a collapsed module hides stands where its box does.
+std::unordered_map<NodeId, double> places(const StepData& step) {
+  std::unordered_map<NodeId, double> result;
+  for (size_t i = 0; i < step.layout.nodes.size(); ++i) {
+    const double x = step.layout.nodes[i].centre_x();
+    result[step.picture.nodes[i].id] = x;
+    for (NodeId id : step.picture.nodes[i].members) result[id] = x;
+  }
+  return result;
+}
+
+void draw_step(StepData& step, const CompileData& compile, draw::DrawOptions options, draw::LayoutRequest request) {
+  const draw::GroupBy grouping = effective_grouping(options, step.nodes);
+  options.groups = grouping == draw::GroupBy::Kernels;
   std::vector<KernelRecord> kernels;
   for (const auto& kernel : compile.kernels)
     if (kernel.snapshot == step.snapshot.id) kernels.push_back(kernel);
@@ -79,7 +93,12 @@ void draw_step(StepData& step, const CompileData& compile, const draw::DrawOptio
     for (const auto& change : step.diff.changed)
       if (!only_grouped(change)) mark(change.after.id, draw::NodeState::Changed);
   }
-  step.layout = draw::lay_out(step.picture);
+  step.picture.grouped_by = grouping;
+  if (grouping == draw::GroupBy::Modules) {
+    step.picture = group_by_modules(step.picture, step.nodes, options);
+    draw::measure(step.picture, options);
+  }
+  step.layout = draw::lay_out(step.picture, request);
 }
 
 bool shown_as_code(const std::string& stage, const std::string& kind) {
@@ -306,7 +325,7 @@ std::string StepData::name(NodeId node) const { return node_name(names, node); }
 std::string Details::name(NodeId node) const { return node_name(names, node); }
 
 StepPtr load_step(Reader& reader, const CompileData& compile, const SnapshotRecord& snapshot,
-                  const draw::DrawOptions& options) {
+                  const draw::DrawOptions& options, const StepPtr& previous, const std::function<bool()>& stop) {
   auto step = std::make_shared<StepData>();
   step->snapshot = snapshot;
   if (snapshot.kind == SnapshotKind::Text) {
@@ -317,13 +336,20 @@ StepPtr load_step(Reader& reader, const CompileData& compile, const SnapshotReco
   for (size_t i = 0; i < step->nodes.size(); ++i) step->index.emplace(step->nodes[i].id, i);
   read_changes(reader, compile, *step);
   add_names(*step);
-  draw_step(*step, compile, options);
+  draw::LayoutRequest request;
+  request.stop = stop;
+  if (previous) request.places = places(*previous);
+  draw_step(*step, compile, options, std::move(request));
   return step;
 }
 
-StepPtr redraw(const StepData& step, const CompileData& compile, const draw::DrawOptions& options) {
+StepPtr redraw(const StepData& step, const CompileData& compile, const draw::DrawOptions& options,
+               const std::function<bool()>& stop) {
   auto copy = std::make_shared<StepData>(step);
-  draw_step(*copy, compile, options);
+  draw::LayoutRequest request;
+  request.stop = stop;
+  request.places = places(step);
+  draw_step(*copy, compile, options, std::move(request));
   return copy;
 }
 

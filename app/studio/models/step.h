@@ -4,6 +4,7 @@
 
 /// Everything the window shows of one stage, and of one selected node, read in one go off the UI thread.
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -67,11 +68,15 @@ struct StepData {
   std::string name(trace::NodeId node) const;  ///< `%relu_1`, `#17` if unknown
 };
 using StepPtr = std::shared_ptr<const StepData>;
+/// Nodes that `previous` showed too keep their place from left to right. `stop` is asked during the layout: when it
+/// says true, draw::Stopped is thrown.
 StepPtr load_step(trace::Reader& reader, const CompileData& compile, const trace::SnapshotRecord& snapshot,
-                  const draw::DrawOptions& options);
+                  const draw::DrawOptions& options, const StepPtr& previous = nullptr,
+                  const std::function<bool()>& stop = {});
 
 /// The same step drawn with other options: only the picture and the layout are made anew.
-StepPtr redraw(const StepData& step, const CompileData& compile, const draw::DrawOptions& options);
+StepPtr redraw(const StepData& step, const CompileData& compile, const draw::DrawOptions& options,
+               const std::function<bool()>& stop = {});
 
 /// What is selected: a node, or a kernel, or nothing.
 struct Selection {

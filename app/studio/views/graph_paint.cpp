@@ -62,6 +62,15 @@ void GraphView::paint_empty(QPainter& p) {
   p.drawText(this->rect(), Qt::AlignCenter, text);
 }
 
+/// Frames within frames are a little darker (lighter on dark) than what is around them.
+QColor GraphView::frame_fill(size_t g) const {
+  const QColor fill = to_qcolor(colours().group_fill);
+  int depth = 0;
+  for (int at = step_->picture.groups[g].parent; at >= 0; at = step_->picture.groups[static_cast<size_t>(at)].parent)
+    ++depth;
+  return dark_theme() ? fill.lighter(100 + 9 * std::min(depth, 6)) : fill.darker(100 + 3 * std::min(depth, 6));
+}
+
 void GraphView::paint_groups(QPainter& p, const QRectF& visible) {
   const auto& c = colours();
   for (size_t g = 0; g < step_->layout.groups.size(); ++g) {
@@ -72,7 +81,7 @@ void GraphView::paint_groups(QPainter& p, const QRectF& visible) {
              selected ? Qt::SolidLine : Qt::DashLine);
     if (scale_ < kOverviewScale) pen.setCosmetic(true);
     p.setPen(pen);
-    p.setBrush(to_qcolor(c.group_fill));
+    p.setBrush(frame_fill(g));
     p.drawRoundedRect(r, 8, 8);
   }
 }
@@ -85,7 +94,7 @@ void GraphView::paint_group_titles(QPainter& p, const QRectF& visible) {
     if (!r.intersects(visible)) continue;
     const auto& group = step_->picture.groups[g];
     QRectF line(r.x() + 9, r.y() + 3, r.width() - 12, 15), used;
-    QColor patch = to_qcolor(c.group_fill);
+    QColor patch = frame_fill(g);
     patch.setAlpha(215);
     p.fillRect(QRectF(r.x() + 7, r.y() + 3, std::min(group.label_width - 22, r.width() - 10), 15), patch);
     p.setPen(to_qcolor(c.group_text));
@@ -152,7 +161,7 @@ void GraphView::paint_overview(QPainter& p, const QRectF& visible) {
     if (nodes[i].state == draw::NodeState::Added) fill = to_qcolor(colours().added);
     if (nodes[i].state == draw::NodeState::Changed) fill = to_qcolor(colours().changed);
     batches[fill.rgb()].push_back(r);
-    if (static_cast<int>(i) == selected_ || marked_.contains(nodes[i].id)) outlined.push_back(i);
+    if (static_cast<int>(i) == selected_ || marked_.contains(static_cast<int>(i))) outlined.push_back(i);
   }
   p.setPen(Qt::NoPen);
   for (const auto& [colour, rects] : batches) {
@@ -179,6 +188,11 @@ void GraphView::paint_node(QPainter& p, size_t i) {
   bool round = node.op_class == draw::OpClass::Input || node.op_class == draw::OpClass::Parameter ||
                node.op_class == draw::OpClass::Output;
   double radius = round ? r.height() / 2 : 6;
+  if (!node.module.empty()) {  // a stack of sheets: there is more inside
+    p.setPen(QPen(to_qcolor(c.group_border), 1));
+    p.setBrush(fills_[i]);
+    p.drawRoundedRect(r.translated(3.5, 3.5), radius, radius);
+  }
   p.setPen(QPen(to_qcolor(c.node_border), 1));
   p.setBrush(fills_[i]);
   p.drawRoundedRect(r, radius, radius);
@@ -199,7 +213,7 @@ void GraphView::paint_node(QPainter& p, size_t i) {
 
 void GraphView::paint_outline(QPainter& p, size_t i) {
   bool selected = static_cast<int>(i) == selected_;
-  if (!selected && !marked_.contains(step_->picture.nodes[i].id)) return;
+  if (!selected && !marked_.contains(static_cast<int>(i))) return;
   QPen pen(to_qcolor(selected ? colours().selected : colours().related), 3);
   if (scale_ < kTextScale) pen.setCosmetic(true);
   p.setPen(pen);
@@ -228,7 +242,7 @@ void GraphView::paint_labels(QPainter& p, size_t i) {
   p.drawLine(QPointF(label.centre_x(), label.y), QPointF(label.centre_x(), label.bottom()));
   bool framed = node.group >= 0 && context_.options().groups;
   p.setPen(Qt::NoPen);
-  p.setBrush(to_qcolor(framed ? c.group_fill : c.background));
+  p.setBrush(framed ? frame_fill(static_cast<size_t>(node.group)) : to_qcolor(c.background));
   p.drawRect(QRectF(label.x + 2, label.y + 2, label.width - 4, 11));
   p.setPen(to_qcolor(c.dim_text));
   p.setFont(scene_font(draw::kTypeSize, false));
@@ -298,7 +312,7 @@ void GraphView::paint_strip(QPainter& p) {
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (nodes[i].state == draw::NodeState::Added) tick(i, to_qcolor(c.added), 9, 2);
     if (nodes[i].state == draw::NodeState::Changed) tick(i, to_qcolor(c.changed), 9, 2);
-    if (marked_.contains(nodes[i].id)) tick(i, to_qcolor(c.related), 2, 2);
+    if (marked_.contains(static_cast<int>(i))) tick(i, to_qcolor(c.related), 2, 2);
   }
   if (selected_ >= 0) tick(static_cast<size_t>(selected_), to_qcolor(c.selected), 0, 3);
   double top = -offset_.y() / scale_ * factor, tall = height() / scale_ * factor;

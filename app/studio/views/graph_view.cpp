@@ -10,6 +10,7 @@
 #include <cmath>
 #include <utility>
 
+#include "app/studio/models/graph_groups.h"
 #include "app/studio/models/lists.h"
 #include "app/studio/views/theme.h"
 
@@ -34,11 +35,8 @@ GraphView::GraphView(Context& context, QWidget* parent) : QWidget(parent), conte
   });
   connect(&context_, &Context::selectionChanged, this, [this] {
     const Selection& s = context_.selection();
-    selected_ = step_ && s.node ? step_->picture.find(s.node) : -1;
-    selected_group_ = -1;
-    if (step_ && s.kernel)
-      for (size_t g = 0; g < step_->picture.groups.size(); ++g)
-        if (step_->picture.groups[g].kernel == s.kernel) selected_group_ = static_cast<int>(g);
+    if (!s.empty()) module_.clear();
+    find_selected();
     setAccessibleDescription(selected_ >= 0 ? qt(step_->picture.nodes[static_cast<size_t>(selected_)].tooltip)
                                             : QString());
     bool in_view = QRectF(this->rect()).adjusted(30, 30, -30, -30).contains(node_rect(s.node).center());
@@ -46,9 +44,32 @@ GraphView::GraphView(Context& context, QWidget* parent) : QWidget(parent), conte
     update();
   });
   connect(&context_, &Context::markedChanged, this, [this] {
-    marked_ = {context_.marked().begin(), context_.marked().end()};
+    find_marked();
     update();
   });
+}
+
+void GraphView::find_marked() {
+  marked_.clear();
+  if (!step_) return;
+  for (trace::NodeId id : context_.marked())
+    if (int i = step_->picture.find(id); i >= 0) marked_.insert(i);
+}
+
+/// What is drawn of the selection: a node or the box that hides it, a kernel's frame, a module's box or frame.
+void GraphView::find_selected() {
+  const Selection& s = context_.selection();
+  selected_ = step_ && s.node ? step_->picture.find(s.node) : -1;
+  selected_group_ = -1;
+  if (!step_) return;
+  const auto& groups = step_->picture.groups;
+  for (size_t g = 0; g < groups.size(); ++g)
+    if ((s.kernel && groups[g].kernel == s.kernel) || (!module_.empty() && groups[g].module == module_))
+      selected_group_ = static_cast<int>(g);
+  if (module_.empty()) return;
+  const auto& nodes = step_->picture.nodes;
+  for (size_t i = 0; i < nodes.size(); ++i)
+    if (nodes[i].module == module_) selected_ = static_cast<int>(i);
 }
 
 QRectF GraphView::to_widget(const draw::Rect& r) const {
@@ -65,15 +86,16 @@ void GraphView::take_step() {
   step_ = context_.step_data();
   if (step_ && step_->nodes.empty()) step_.reset();
   build_paths();
-  const Selection& s = context_.selection();
-  selected_ = step_ && s.node ? step_->picture.find(s.node) : -1;
+  find_selected();
+  find_marked();
   if (!step_) {
     if (!context_.compile()) view_set_ = false;
-  } else if (!view_set_ || !old) {
+  } else if (!view_set_ || !old || old->picture.grouped_by != step_->picture.grouped_by) {
     first_view();
-  } else {
+  } else if (!keep_module(old)) {
     keep_place(old);
   }
+  toggled_.clear();
   update();
 }
 
@@ -144,6 +166,58 @@ void GraphView::keep_place(const StepPtr& old) {
   const auto& after = step_->layout.nodes[static_cast<size_t>(step_->picture.find(node))];
   offset_ += QPointF(before.centre_x() - after.centre_x(), before.y - after.y) * scale_;
   clamp();
+}
+
+namespace {
+
+const draw::Rect* module_place(const StepData& step, const std::string& path) {
+  for (size_t g = 0; g < step.picture.groups.size(); ++g)
+    if (step.picture.groups[g].module == path) return &step.layout.groups[g];
+  for (size_t i = 0; i < step.picture.nodes.size(); ++i)
+    if (step.picture.nodes[i].module == path) return &step.layout.nodes[i];
+  return nullptr;
+}
+
+}  // namespace
+
+/// A module that was expanded or collapsed keeps the middle of its upper side; an expanded one is brought into view.
+bool GraphView::keep_module(const StepPtr& old) {
+  if (toggled_.empty()) return false;
+  const draw::Rect* before = module_place(*old, toggled_);
+  const draw::Rect* after = module_place(*step_, toggled_);
+  if (!before || !after) return false;
+  offset_ += QPointF(before->centre_x() - after->centre_x(), before->y - after->y) * scale_;
+  const QRectF now = to_widget(*after);
+  if (now.top() < 0 || now.top() > height() - 40) offset_.ry() += 20 - now.top();
+  clamp();
+  return true;
+}
+
+QRectF GraphView::module_rect(const std::string& path) const {
+  const draw::Rect* place = step_ && !path.empty() ? module_place(*step_, path) : nullptr;
+  return place ? to_widget(*place) : QRectF();
+}
+
+void GraphView::toggle_module(const std::string& path) {
+  if (!step_ || path.empty()) return;
+  const auto& groups = step_->picture.groups;
+  const bool open = std::any_of(groups.begin(), groups.end(), [&](const auto& g) { return g.module == path; });
+  module_ = toggled_ = path;
+  draw::DrawOptions options = context_.options();
+  options.opened[path] = !open;
+  context_.set_options(options);
+}
+
+void GraphView::open_modules(bool open) {
+  if (!step_) return;
+  draw::DrawOptions options = context_.options();
+  if (open)
+    for (const auto& node : step_->picture.nodes)
+      if (!node.module.empty()) options.opened[node.module] = true;
+  if (!open)
+    for (const auto& group : step_->picture.groups)
+      if (!group.module.empty()) options.opened[group.module] = false;
+  context_.set_options(options);
 }
 
 void GraphView::fit() {
@@ -236,9 +310,24 @@ void GraphView::mouseReleaseEvent(QMouseEvent* event) {
   update();
   if (!click || !step_) return;
   QPointF at = to_scene(event->position());
-  if (int i = node_at(at); i >= 0) return context_.select_node(step_->picture.nodes[static_cast<size_t>(i)].id);
-  if (int g = group_at(at); g >= 0) return context_.select_kernel(step_->picture.groups[static_cast<size_t>(g)].kernel);
+  module_ = module_at(at);
+  const int i = node_at(at), g = group_at(at);
+  if (module_.empty() && i >= 0) return context_.select_node(step_->picture.nodes[static_cast<size_t>(i)].id);
+  if (module_.empty() && g >= 0) return context_.select_kernel(step_->picture.groups[static_cast<size_t>(g)].kernel);
   context_.select({});
+  find_selected();
+}
+
+void GraphView::mouseDoubleClickEvent(QMouseEvent* event) {
+  if (on_strip_ || event->button() != Qt::LeftButton) return;
+  toggle_module(module_at(to_scene(event->position())));
+}
+
+/// The module whose box, or whose frame outside of nodes, is here.
+std::string GraphView::module_at(QPointF scene) const {
+  if (int i = node_at(scene); i >= 0) return step_->picture.nodes[static_cast<size_t>(i)].module;
+  int g = group_at(scene);
+  return g < 0 ? std::string() : step_->picture.groups[static_cast<size_t>(g)].module;
 }
 
 void GraphView::keyPressEvent(QKeyEvent* event) {
@@ -261,8 +350,18 @@ void GraphView::keyPressEvent(QKeyEvent* event) {
       return fit();
     case Qt::Key_Space:
       return centre_on(context_.selection().node);
+    case Qt::Key_Return:
+    case Qt::Key_Enter:
+      return toggle_module(!module_.empty() ? module_ : step_ ? module_of(step_->picture, selected_) : "");
+    case Qt::Key_Greater:
+      return open_modules(true);
+    case Qt::Key_Less:
+      return open_modules(false);
     case Qt::Key_Escape:
-      return context_.select({});
+      module_.clear();
+      context_.select({});
+      find_selected();
+      return update();
     default:
       QWidget::keyPressEvent(event);
   }
@@ -274,7 +373,13 @@ void GraphView::walk(bool down) {
   if (selected_ < 0) return context_.select_node(step_->picture.nodes.front().id);
   for (const auto& edge : step_->picture.edges) {
     int here = down ? edge.from : edge.to, there = down ? edge.to : edge.from;
-    if (here == selected_) return context_.select_node(step_->picture.nodes[static_cast<size_t>(there)].id);
+    if (here != selected_) continue;
+    const auto& node = step_->picture.nodes[static_cast<size_t>(there)];
+    if (node.module.empty()) return context_.select_node(node.id);
+    module_ = node.module;
+    context_.select({});
+    find_selected();
+    return update();
   }
 }
 
@@ -309,7 +414,7 @@ int GraphView::node_at(QPointF scene) const {
 
 int GraphView::group_at(QPointF scene) const {
   if (!step_ || !context_.options().groups) return -1;
-  for (size_t g = 0; g < step_->layout.groups.size(); ++g)
+  for (size_t g = step_->layout.groups.size(); g-- > 0;)  // inner frames come after outer ones
     if (studio::rect(step_->layout.groups[g]).contains(scene)) return static_cast<int>(g);
   return -1;
 }

@@ -25,8 +25,14 @@ class GraphView : public QWidget {
   /// Brings the node to the middle.
   void centre_on(trace::NodeId node);
   double scale() const { return scale_; }
-  /// Where a node is on the widget; a null rectangle if it is not drawn.
+  /// Where a node, or the collapsed module that hides it, is on the widget; a null rectangle if it is not drawn.
   QRectF node_rect(trace::NodeId node) const;
+  /// Expands a collapsed module, collapses an expanded one.
+  void toggle_module(const std::string& path);
+  /// Where a module's box or frame is on the widget; a null rectangle if it is not drawn.
+  QRectF module_rect(const std::string& path) const;
+  /// Expands or collapses all modules that hold others.
+  void open_modules(bool open);
 
  protected:
   void paintEvent(QPaintEvent* event) override;
@@ -35,6 +41,7 @@ class GraphView : public QWidget {
   void mousePressEvent(QMouseEvent* event) override;
   void mouseMoveEvent(QMouseEvent* event) override;
   void mouseReleaseEvent(QMouseEvent* event) override;
+  void mouseDoubleClickEvent(QMouseEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
   bool event(QEvent* event) override;
 
@@ -43,6 +50,9 @@ class GraphView : public QWidget {
   void first_view();
   double top_centre() const;
   void keep_place(const StepPtr& old);
+  bool keep_module(const StepPtr& old);
+  void find_selected();
+  std::string module_at(QPointF scene) const;
   trace::NodeId anchor(const StepData& old) const;
   void build_paths();
   void zoom_at(QPointF point, double factor);
@@ -62,6 +72,8 @@ class GraphView : public QWidget {
   void paint_node(QPainter& p, size_t i);
   void paint_labels(QPainter& p, size_t i);
   void paint_outline(QPainter& p, size_t i);
+  void find_marked();
+  QColor frame_fill(size_t g) const;
   void paint_legend(QPainter& p);
   void paint_strip(QPainter& p);
   bool strip_shown() const;
@@ -77,8 +89,10 @@ class GraphView : public QWidget {
   std::vector<QPainterPath> paths_;
   std::vector<QRectF> path_bounds_;
   std::vector<QColor> fills_;
-  std::unordered_set<trace::NodeId> marked_;
-  int selected_ = -1;  ///< index of the selected node, -1 none
+  std::unordered_set<int> marked_;  ///< indices of nodes
+  std::string module_;              ///< path of the selected module, empty if none
+  std::string toggled_;             ///< the module that is being expanded or collapsed: it stays in its place
+  int selected_ = -1;               ///< index of the selected node, -1 none
   int selected_group_ = -1;
   double scale_ = 1;
   QPointF offset_;
