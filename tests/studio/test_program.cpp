@@ -46,7 +46,7 @@ int colours(const QImage& image) {
 }
 
 TEST_F(Program, ScreenshotsOfEveryViewAndTheme) {
-  for (const char* view : {"graph", "changes", "source", "code", "times"})
+  for (const char* view : {"graph", "changes", "source", "code", "profile"})
     for (const char* theme : {"light", "dark"}) {
       Result r = start({path("cnn.strata"), "--stage", "scheduled", "--select", "mul_0", "--view", view, "--theme",
                         theme, "--screenshot", path("shot.png"), "--size", "1280x800"});
@@ -75,7 +75,7 @@ TEST_F(Program, WrongNamesGiveTheNearestAndExitTwo) {
            {{"--stage", "schedulde"}, "unknown stage 'schedulde' of graph 0/0; did you mean 'scheduled'"},
            {{"--graph", "0/7"}, "unknown graph '0/7'; did you mean '0/"},
            {{"--select", "conv2d_9"}, "unknown node 'conv2d_9' at stage 'captured'; did you mean 'conv2d_"},
-           {{"--view", "tims"}, "unknown view 'tims'; did you mean 'times'"},
+           {{"--view", "profil"}, "unknown view 'profil'; did you mean 'profile'"},
            {{"--theme", "drak"}, "unknown theme 'drak'; valid: light, dark"},
            {{"--stge", "scheduled"}, "unknown option '--stge'; did you mean '--stage'"},
            {{"--size", "12"}, "--size '12' is not a window size"},

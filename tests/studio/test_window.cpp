@@ -223,7 +223,7 @@ TEST_F(Window, EveryPageHasAName) {
     if (widget->isVisible() && !widget->accessibleName().isEmpty()) SUCCEED();
   for (QWidget* widget :
        std::initializer_list<QWidget*>{&window_.graph(), &window_.stages().view(), &window_.source().view(),
-                                       &window_.code().view(), &window_.times().table(), &window_.search_box()})
+                                       &window_.code().view(), &window_.profile().table(), &window_.search_box()})
     EXPECT_FALSE(widget->accessibleName().isEmpty());
 }
 

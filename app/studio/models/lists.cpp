@@ -13,6 +13,13 @@ using namespace trace;
 
 QString qt(const std::string& text) { return QString::fromStdString(text); }
 
+QString bytes_text(double bytes) {
+  if (bytes < 1e3) return QString("%1 B").arg(bytes, 0, 'f', 0);
+  if (bytes < 1e6) return QString("%1 kB").arg(bytes / 1e3, 0, 'f', 1);
+  if (bytes < 1e9) return QString("%1 MB").arg(bytes / 1e6, 0, 'f', 2);
+  return QString("%1 GB").arg(bytes / 1e9, 0, 'f', 2);
+}
+
 namespace {
 
 QString time_text(double ns) { return ns < 0 ? QString() : qt(draw::format_time(ns)); }
@@ -106,13 +113,6 @@ QString origin_note(const StepData& step, NodeId node) {
                                             return step.name(id);
                                           }));
   return {};
-}
-
-QString bytes_text(double bytes) {
-  if (bytes < 1e3) return QString("%1 B").arg(bytes, 0, 'f', 0);
-  if (bytes < 1e6) return QString("%1 kB").arg(bytes / 1e3, 0, 'f', 1);
-  if (bytes < 1e9) return QString("%1 MB").arg(bytes / 1e6, 0, 'f', 2);
-  return QString("%1 GB").arg(bytes / 1e9, 0, 'f', 2);
 }
 
 double rate(const Amount& amount, double ns) { return amount.value && ns > 0 ? *amount.value / ns : -1; }

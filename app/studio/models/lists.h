@@ -41,5 +41,7 @@ void fill_inspector(QStandardItemModel& model, const CompileData* compile, const
 QString stack_text(const Details& details, LineRanges& lines);
 
 QString qt(const std::string& text);
+/// `401 kB`; decimal units.
+QString bytes_text(double bytes);
 
 }  // namespace strata::studio

@@ -296,7 +296,7 @@ QString runs_html(const TraceData& data) {
                  .arg(sum.count)
                  .arg(cost_text(static_cast<double>(sum.total)));
   return "<h3>What was timed</h3><p>" + parts.join(" &nbsp;·&nbsp; ") +
-         " &nbsp; <a href=\"view:timeline\">timeline</a> &nbsp; <a href=\"view:times\">kernels</a></p>";
+         " &nbsp; <a href=\"view:timeline\">timeline</a> &nbsp; <a href=\"view:profile\">kernels</a></p>";
 }
 
 }  // namespace

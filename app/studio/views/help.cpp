@@ -24,7 +24,7 @@ constexpr Key kKeys[] = {
     {"Esc", "select nothing"},
     {"double click on a line", "select the nodes that come from this line, or that this code computes"},
     {"Ctrl+E", "export the graph as SVG, PNG, PDF or DOT"},
-    {"Alt+1 … Alt+7", "graph, changes, source, code, times, inspector, stages"},
+    {"Alt+1 … Alt+7", "graph, changes, source, code, profile, inspector, stages"},
     {"F1", "this page"},
     {"Ctrl+Q", "quit"},
 };
@@ -44,7 +44,9 @@ QString help_page() {
          "<p><b>Inspector</b>: everything known of the selection. Underlined values lead further.</p>"
          "<p><b>Source</b> and <b>Code</b>: the Python lines the selection comes from, and the lines that were made of "
          "it.</p>"
-         "<p><b>Times</b>: one row per kernel. Click a column to sort.</p>";
+         "<p><b>Profile</b>: where the time of a run went, by kernel, operator, module or line. Click a column to sort, a "
+         "row to select what it stands for, twice to see its line. A kernel's time is divided among the operators it "
+         "was made of; * is partly inferred.</p>";
 }
 
 }  // namespace strata::studio

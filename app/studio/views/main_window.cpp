@@ -67,7 +67,8 @@ MainWindow::MainWindow(Context& context, bool remember, QWidget* parent)
 
 const std::vector<std::string>& MainWindow::views() {
   static const std::vector<std::string> names = {"graph",  "changes",  "source",   "code",     "profile", "inspector",
-                                                 "stages", "timeline", "overview", "problems", "guards"};
+                                                 "stages", "timeline", "overview", "problems", "guards",
+                                                 "roofline"};
   return names;
 }
 
@@ -136,7 +137,10 @@ void MainWindow::build_docks() {
   tabifyDockWidget(source, code);
   tabifyDockWidget(code, profile);
   auto* timeline = dock("Timeline", "timeline", timeline_ = new TimelinePanel(context_), Qt::BottomDockWidgetArea);
-  tabifyDockWidget(profile, timeline);
+  roofline_ = new RooflinePanel(context_, *profile_source_);
+  auto* roofline = dock("Roofline", "roofline", roofline_, Qt::BottomDockWidgetArea);
+  tabifyDockWidget(profile, roofline);
+  tabifyDockWidget(roofline, timeline);
   auto* problems = dock("Problems", "problems", problems_ = new ProblemsPanel(context_), Qt::BottomDockWidgetArea);
   tabifyDockWidget(timeline, problems);
   auto* guards = dock("Guards", "guards", guards_ = new GuardsPanel(context_), Qt::BottomDockWidgetArea);
@@ -285,7 +289,7 @@ bool MainWindow::show_view(const QString& name) {
     return false;
   }
   static const std::vector<std::string> below = {"changes",  "source",   "code",  "profile",
-                                                 "timeline", "problems", "guards"};
+                                                 "timeline", "problems", "guards", "roofline"};
   if (name == "overview") {
     show_overview(true);
     return true;

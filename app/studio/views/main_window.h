@@ -14,6 +14,8 @@
 #include "app/studio/models/context.h"
 #include "app/studio/views/graph_view.h"
 #include "app/studio/views/panels.h"
+#include "app/studio/views/profile_panel.h"
+#include "app/studio/views/roofline_view.h"
 
 namespace strata::studio {
 
@@ -37,7 +39,8 @@ class MainWindow : public QMainWindow {
   ChangesPanel& changes() { return *changes_; }
   SourcePanel& source() { return *source_; }
   CodePanel& code() { return *code_; }
-  TimesPanel& times() { return *times_; }
+  ProfilePanel& profile() { return *profile_; }
+  RooflinePanel& roofline() { return *roofline_; }
   OverviewPanel& overview() { return *overview_; }
   ProblemsPanel& problems() { return *problems_; }
   GuardsPanel& guards() { return *guards_; }
@@ -91,7 +94,9 @@ class MainWindow : public QMainWindow {
   ChangesPanel* changes_ = nullptr;
   SourcePanel* source_ = nullptr;
   CodePanel* code_ = nullptr;
-  TimesPanel* times_ = nullptr;
+  ProfileSource* profile_source_ = nullptr;
+  ProfilePanel* profile_ = nullptr;
+  RooflinePanel* roofline_ = nullptr;
   TimelinePanel* timeline_ = nullptr;
   QLineEdit* search_ = nullptr;
   QLabel* found_ = nullptr;

@@ -166,19 +166,6 @@ class TextStagePanel : public QWidget {
   CodePanel* code_;
 };
 
-/// One row per kernel with its times.
-class TimesPanel : public QWidget {
-  Q_OBJECT
- public:
-  explicit TimesPanel(Context& context, QWidget* parent = nullptr);
-  LinkTable& table() { return *table_; }
-
- private:
-  Context& context_;
-  QLabel* summary_;
-  LinkTable* table_;
-};
-
 /// The first page of a trace: what ran and what is most worth mending.
 class OverviewPanel : public QWidget {
   Q_OBJECT

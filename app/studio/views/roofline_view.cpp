@@ -1,0 +1,345 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "app/studio/views/roofline_view.h"
+
+#include <QHBoxLayout>
+#include <QHelpEvent>
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QSplitter>
+#include <QToolTip>
+#include <cmath>
+
+#include "app/studio/views/theme.h"
+
+namespace strata::studio {
+namespace {
+
+constexpr double kLeft = 84, kRight = 18, kTop = 14, kBottom = 44;
+/// Labels beyond this many say no more.
+constexpr size_t kMostLabels = 24;
+
+QColor memory_colour() { return dark_theme() ? QColor(96, 165, 250) : QColor(37, 99, 200); }
+QColor compute_colour() { return dark_theme() ? QColor(251, 146, 60) : QColor(200, 84, 12); }
+
+QString short_name(const RooflinePoint& p) {
+  const QString name = qt(p.name);
+  return name.size() > 34 ? name.left(22) + "…" + name.right(11) : name;
+}
+
+bool free_of(const QRectF& box, const std::vector<QRectF>& taken) {
+  return std::none_of(taken.begin(), taken.end(), [&](const QRectF& other) { return other.intersects(box); });
+}
+
+}  // namespace
+
+RooflinePlot::RooflinePlot(QWidget* parent) : QWidget(parent) {
+  setAccessibleName("roofline");
+  setFocusPolicy(Qt::StrongFocus);
+  setMouseTracking(true);
+  setMinimumSize(260, 160);
+}
+
+void RooflinePlot::set_roofline(std::shared_ptr<const Roofline> roofline) {
+  roofline_ = std::move(roofline);
+  hovered_ = -1;
+  setAccessibleDescription(roofline_ ? QString("%1 kernels by flops per byte and flops per second; the list beside it "
+                                               "holds the same")
+                                           .arg(roofline_->points.size())
+                                     : QString());
+  update();
+}
+
+void RooflinePlot::set_selected(trace::Id kernel) {
+  if (kernel == selected_) return;
+  selected_ = kernel;
+  update();
+}
+
+QRectF RooflinePlot::area() const {
+  return QRectF(kLeft, kTop, std::max(10.0, width() - kLeft - kRight), std::max(10.0, height() - kTop - kBottom));
+}
+
+QPointF RooflinePlot::place(double intensity, double rate) const {
+  const QRectF a = area();
+  const auto part = [](double v, double from, double to) { return std::log(v / from) / std::log(to / from); };
+  return {a.left() + a.width() * part(intensity, roofline_->least_x, roofline_->most_x),
+          a.bottom() - a.height() * part(rate, roofline_->least_y, roofline_->most_y)};
+}
+
+QPointF RooflinePlot::position(int point) const {
+  const RooflinePoint& p = roofline_->points.at(static_cast<size_t>(point));
+  return place(p.intensity, p.rate);
+}
+
+double RooflinePlot::radius(const RooflinePoint& p) const {
+  const double most = roofline_->points.front().ns;
+  return 3.5 + 9.5 * std::sqrt(most > 0 ? p.ns / most : 0);
+}
+
+/// Small dots are painted over large ones, and found before them.
+int RooflinePlot::point_at(QPointF at) const {
+  if (!roofline_) return -1;
+  for (int i = static_cast<int>(roofline_->points.size()) - 1; i >= 0; --i) {
+    const QPointF d = position(i) - at;
+    const double reach = radius(roofline_->points[static_cast<size_t>(i)]) + 1.5;
+    if (QPointF::dotProduct(d, d) <= reach * reach) return i;
+  }
+  return -1;
+}
+
+std::vector<std::pair<int, QRectF>> RooflinePlot::labels() const {
+  std::vector<std::pair<int, QRectF>> out;
+  if (!roofline_) return out;
+  const QFontMetricsF metrics(font());
+  std::vector<QRectF> taken = ceiling_labels();
+  const QRectF inside = area();
+  // The dots that matter most keep clear of labels, the labels of the greatest come first.
+  for (size_t i = 0; i < std::min<size_t>(roofline_->points.size(), 200); ++i) {
+    const double r = radius(roofline_->points[i]);
+    const QPointF at = position(static_cast<int>(i));
+    taken.emplace_back(at.x() - r, at.y() - r, 2 * r, 2 * r);
+  }
+  for (size_t i = 0; i < roofline_->points.size() && out.size() < kMostLabels; ++i) {
+    const RooflinePoint& p = roofline_->points[i];
+    const QSizeF size(metrics.horizontalAdvance(short_name(p)) + 4, metrics.height());
+    const QPointF at = position(static_cast<int>(i));
+    const double r = radius(p) + 3;
+    const QPointF corners[] = {{at.x() + r, at.y() - size.height() / 2},
+                               {at.x() - r - size.width(), at.y() - size.height() / 2},
+                               {at.x() - size.width() / 2, at.y() - r - size.height()},
+                               {at.x() - size.width() / 2, at.y() + r},
+                               {at.x() + r * 0.7, at.y() - r * 0.7 - size.height()},
+                               {at.x() + r * 0.7, at.y() + r * 0.7}};
+    for (const QPointF& corner : corners) {
+      const QRectF box(corner, size);
+      if (!inside.contains(box) || !free_of(box, taken)) continue;
+      taken.push_back(box);
+      out.emplace_back(static_cast<int>(i), box);
+      break;
+    }
+  }
+  return out;
+}
+
+void RooflinePlot::paint_axes(QPainter& painter) const {
+  const QRectF a = area();
+  const Roofline& r = *roofline_;
+  const QColor line = dark_theme() ? QColor(58, 62, 70) : QColor(226, 230, 236), text = palette().color(QPalette::Text);
+  const QFontMetricsF metrics(font());
+  double last = -1e9;
+  for (double x = r.least_x; x <= r.most_x * 1.001; x *= 10) {
+    const double at = place(x, r.least_y).x();
+    painter.setPen(line);
+    painter.drawLine(QPointF(at, a.top()), QPointF(at, a.bottom()));
+    const QString name = QString::number(x, 'g', 3);
+    const double wide = metrics.horizontalAdvance(name);
+    if (at - wide / 2 < last + 6) continue;
+    last = at + wide / 2;
+    painter.setPen(text);
+    painter.drawText(QRectF(at - 50, a.bottom() + 3, 100, metrics.height()), Qt::AlignHCenter, name);
+  }
+  last = 1e9;
+  for (double y = r.least_y; y <= r.most_y * 1.001; y *= 10) {
+    const double at = place(r.least_x, y).y();
+    painter.setPen(line);
+    painter.drawLine(QPointF(a.left(), at), QPointF(a.right(), at));
+    if (at + metrics.height() > last) continue;
+    last = at;
+    painter.setPen(text);
+    painter.drawText(QRectF(0, at - metrics.height() / 2, a.left() - 6, metrics.height()), Qt::AlignRight,
+                     rate_text(y, "flop/s"));
+  }
+  painter.setPen(text);
+  painter.drawText(QRectF(a.left(), height() - metrics.height() - 4, a.width(), metrics.height()), Qt::AlignHCenter,
+                   "arithmetic intensity, flop per byte");
+}
+
+std::vector<QRectF> RooflinePlot::ceiling_labels() const {
+  std::vector<QRectF> out;
+  const QFontMetricsF metrics(font());
+  const QRectF a = area();
+  for (const Ceiling& c : roofline_->compute) {
+    const double wide = metrics.horizontalAdvance(qt(c.name) + ": " + rate_text(c.value, "flop/s")) + 4,
+                 y = place(roofline_->least_x, c.value).y();
+    out.emplace_back(a.right() - wide, y - metrics.height() - 2, wide, metrics.height());
+  }
+  double x = a.left() + 6;
+  for (const Ceiling& c : roofline_->memory) {
+    const double wide = metrics.horizontalAdvance(qt(c.name) + ": " + rate_text(c.value, "B/s")) + 4;
+    out.emplace_back(x, a.top() + 2, wide, metrics.height());
+    x += wide + 14;
+  }
+  return out;
+}
+
+void RooflinePlot::paint_ceilings(QPainter& painter, std::vector<QRectF>& taken) const {
+  const Roofline& r = *roofline_;
+  double most = 0, bytes = 0;
+  for (const Ceiling& c : r.compute) most = std::max(most, c.value);
+  for (const Ceiling& c : r.memory) bytes = std::max(bytes, c.value);
+  taken = ceiling_labels();
+  size_t label = 0;
+  for (const Ceiling& c : r.compute) {
+    const double from = bytes > 0 ? std::clamp(c.value / bytes, r.least_x, r.most_x) : r.least_x;
+    painter.setPen(QPen(compute_colour(), 1.6, c.known ? Qt::SolidLine : Qt::DashLine));
+    painter.drawLine(place(from, c.value), place(r.most_x, c.value));
+    painter.drawText(taken[label++], Qt::AlignCenter, qt(c.name) + ": " + rate_text(c.value, "flop/s"));
+  }
+  for (const Ceiling& c : r.memory) {
+    const double left = std::max(r.least_x, r.least_y / c.value);
+    const double right = most > 0 ? std::min(r.most_x, most / c.value) : r.most_x;
+    painter.setPen(QPen(memory_colour(), 1.6, c.known ? Qt::SolidLine : Qt::DashLine));
+    if (left < right) painter.drawLine(place(left, left * c.value), place(right, right * c.value));
+    painter.drawText(taken[label++], Qt::AlignCenter, qt(c.name) + ": " + rate_text(c.value, "B/s"));
+  }
+}
+
+void RooflinePlot::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  painter.fillRect(rect(), palette().color(QPalette::Base));
+  if (!roofline_ || roofline_->points.empty()) {
+    painter.setPen(palette().color(QPalette::PlaceholderText));
+    painter.drawText(rect().adjusted(12, 12, -12, -12), Qt::AlignCenter | Qt::TextWordWrap,
+                     roofline_ ? "No kernel of this run has times, bytes and flops." : "");
+    return;
+  }
+  painter.setRenderHint(QPainter::Antialiasing);
+  paint_axes(painter);
+  painter.setClipRect(area().adjusted(-14, -14, 14, 14));
+  std::vector<QRectF> taken;
+  paint_ceilings(painter, taken);
+  for (size_t i = 0; i < roofline_->points.size(); ++i) {
+    const RooflinePoint& p = roofline_->points[i];
+    QColor fill = p.memory_bound ? memory_colour() : compute_colour();
+    const bool strong = p.kernel == selected_ || static_cast<int>(i) == hovered_;
+    fill.setAlpha(strong ? 255 : 150);
+    painter.setBrush(fill);
+    painter.setPen(QPen(palette().color(strong ? QPalette::Text : QPalette::Base), strong ? 2.2 : 1));
+    painter.drawEllipse(position(static_cast<int>(i)), radius(p), radius(p));
+  }
+  painter.setPen(palette().color(QPalette::Text));
+  for (const auto& [point, box] : labels())
+    painter.drawText(box, Qt::AlignCenter, short_name(roofline_->points[static_cast<size_t>(point)]));
+  if (hasFocus()) {
+    painter.setClipping(false);
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(palette().color(QPalette::Highlight));
+    painter.drawRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5));
+  }
+}
+
+void RooflinePlot::mousePressEvent(QMouseEvent* event) {
+  if (event->button() != Qt::LeftButton) return QWidget::mousePressEvent(event);
+  if (const int at = point_at(event->position()); at >= 0) emit chosen(at);
+}
+
+void RooflinePlot::mouseMoveEvent(QMouseEvent* event) {
+  const int at = point_at(event->position());
+  if (at == hovered_) return;
+  hovered_ = at;
+  setCursor(at >= 0 ? Qt::PointingHandCursor : Qt::ArrowCursor);
+  update();
+}
+
+void RooflinePlot::leaveEvent(QEvent*) {
+  hovered_ = -1;
+  update();
+}
+
+void RooflinePlot::keyPressEvent(QKeyEvent* event) {
+  const int by = event->key() == Qt::Key_Right || event->key() == Qt::Key_Down ? 1
+                 : event->key() == Qt::Key_Left || event->key() == Qt::Key_Up  ? -1
+                                                                               : 0;
+  if (by == 0 || !roofline_ || roofline_->points.empty()) return QWidget::keyPressEvent(event);
+  const auto& points = roofline_->points;
+  const auto at = std::find_if(points.begin(), points.end(), [&](const auto& p) { return p.kernel == selected_; });
+  const int count = static_cast<int>(points.size()), now = static_cast<int>(at - points.begin());
+  emit chosen(at == points.end() ? 0 : (now + by + count) % count);
+}
+
+bool RooflinePlot::event(QEvent* event) {
+  if (event->type() != QEvent::ToolTip) return QWidget::event(event);
+  auto* help = static_cast<QHelpEvent*>(event);
+  const int at = point_at(help->pos());
+  if (at < 0) {
+    QToolTip::hideText();
+    return true;
+  }
+  const RooflinePoint& p = roofline_->points[static_cast<size_t>(at)];
+  QToolTip::showText(
+      help->globalPos(),
+      QString("%1 (%2)\n%3 in %4 calls\n%5 flop/B, %6, %7\n%8 % of what %9 allows")
+          .arg(qt(p.name), qt(p.graph), qt(draw::format_time(p.ns)))
+          .arg(p.calls)
+          .arg(QString::number(p.intensity, 'g', 3), rate_text(p.rate, "flop/s"), rate_text(p.bandwidth, "B/s"),
+               QString::number(100 * p.reach, 'f', 1), p.memory_bound ? "memory" : "arithmetic"),
+      this);
+  return true;
+}
+
+// --------------------------------------------------------------------------------------------------- RooflinePanel
+
+RooflinePanel::RooflinePanel(Context& context, ProfileSource& source, QWidget* parent)
+    : QWidget(parent),
+      context_(context),
+      source_(source),
+      summary_(note("summary of the roofline")),
+      plot_(new RooflinePlot),
+      table_(new LinkTable(context, roofline_headers(), "kernels of the roofline")) {
+  auto* layout = column(this);
+  auto* bar = new QHBoxLayout;
+  bar->addWidget(new RunBox(source, "run shown in the roofline"));
+  summary_->setWordWrap(false);
+  summary_->setAlignment(Qt::AlignVCenter | Qt::AlignLeft);
+  bar->addWidget(summary_, 1);
+  layout->addLayout(bar);
+  auto* both = new QSplitter;
+  both->addWidget(plot_);
+  both->addWidget(table_);
+  both->setStretchFactor(0, 3);
+  both->setStretchFactor(1, 2);
+  both->setChildrenCollapsible(false);
+  layout->addWidget(both, 1);
+  table_->rows().set_numeric({2, 3, 4, 5, 6});
+  connect(&source_, &ProfileSource::profileChanged, this, &RooflinePanel::fill);
+  connect(&source_, &ProfileSource::choicesChanged, this, [this] {
+    if (isVisible()) source_.want();
+  });
+  connect(&context_, &Context::detailsChanged, this, &RooflinePanel::follow);
+  connect(plot_, &RooflinePlot::chosen, this, [this](int point) {
+    const RooflinePoint& p = source_.roofline()->points.at(static_cast<size_t>(point));
+    context_.select_kernel_of(p.compile, p.kernel);
+  });
+  fill();
+}
+
+void RooflinePanel::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  source_.want();
+}
+
+void RooflinePanel::fill() {
+  const auto roofline = source_.roofline();
+  plot_->set_roofline(roofline);
+  table_->set_rows(roofline ? roofline_rows(*roofline) : std::vector<TableRow>());
+  if (!roofline) return summary_->clear();
+  QString text = QString("%1 kernels").arg(roofline->points.size());
+  if (roofline->without > 0)
+    text += QString("; %1 (%2) have no known flops or bytes")
+                .arg(roofline->without)
+                .arg(qt(draw::format_time(roofline->without_ns)));
+  if (!roofline->points.empty() && !roofline->known()) text += "; ceilings: the highest seen here";
+  summary_->setText(text);
+  follow();
+}
+
+void RooflinePanel::follow() {
+  const DetailsPtr details = context_.details();
+  const trace::Id kernel = details && !details->kernels.empty() ? details->kernels.front().id : trace::kNone;
+  plot_->set_selected(kernel);
+  if (kernel != trace::kNone) table_->show_row(table_->rows().row_of_kernel(kernel));
+}
+
+}  // namespace strata::studio
