@@ -45,19 +45,25 @@ std::map<trace::NodeId, int> CapturedNodes::of(const std::vector<trace::NodeId>&
   return counts;
 }
 
-std::string CapturedNodes::line(trace::NodeId node) const {
+std::optional<trace::SourceLocation> CapturedNodes::location(trace::NodeId node) const {
   const auto it = nodes_.find(node);
-  if (it == nodes_.end() || it->second.stack == trace::kNone) return {};
-  const auto stack = reader_.stack(it->second.stack);
-  if (stack.empty()) return {};
-  const trace::SourceLocation* best = &stack.back();
+  if (it == nodes_.end() || it->second.stack == trace::kNone) return std::nullopt;
+  auto stack = reader_.stack(it->second.stack);
+  if (stack.empty()) return std::nullopt;
+  trace::SourceLocation* best = &stack.back();
   for (auto l = stack.rbegin(); l != stack.rend(); ++l) {
     if (l->file.find("/torch/") != std::string::npos || l->file.starts_with("torch/") || l->file.starts_with('<'))
       continue;
     best = &*l;
     break;
   }
-  return fmt::format("{}:{}{}{}", best->file, best->line, best->text.empty() ? "" : ": ", best->text);
+  return std::move(*best);
+}
+
+std::string CapturedNodes::line(trace::NodeId node) const {
+  const auto at = location(node);
+  if (!at) return {};
+  return fmt::format("{}:{}{}{}", at->file, at->line, at->text.empty() ? "" : ": ", at->text);
 }
 
 }  // namespace strata::profiler

@@ -5,6 +5,7 @@
 /// The way back from any node of a compile to the captured graph.
 
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -24,8 +25,9 @@ class CapturedNodes {
   std::map<trace::NodeId, int> of(const std::vector<trace::NodeId>& nodes) const;
   /// Whether a captured node computes something: it is no input, weight or output.
   bool is_call(trace::NodeId node) const;
-  /// `model.py:12: return x + 1`: the innermost line of the node's stack that is not inside PyTorch, else the
-  /// innermost; empty without a stack.
+  /// The innermost line of the node's stack that is not inside PyTorch, else the innermost; nothing without a stack.
+  std::optional<trace::SourceLocation> location(trace::NodeId node) const;
+  /// The same as `model.py:12: return x + 1`; empty without a stack.
   std::string line(trace::NodeId node) const;
 
  private:

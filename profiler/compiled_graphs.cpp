@@ -111,8 +111,12 @@ std::unique_ptr<CompiledGraph> CompiledGraphs::read(const trace::CompileRecord& 
   for (const auto& n : nodes) {
     if (!captured.is_call(n.id)) continue;
     graph->call_of[n.id] = graph->calls.size();
-    graph->calls.push_back(
-        {record.id, n.id, {operator_base(n.target), input_shapes(n, ids)}, captured.line(n.id), n.module});
+    graph->calls.push_back({record.id,
+                            n.id,
+                            {operator_base(n.target), input_shapes(n, ids)},
+                            captured.line(n.id),
+                            n.module,
+                            captured.location(n.id).value_or(trace::SourceLocation())});
   }
   std::map<trace::Id, std::vector<trace::NodeRecord>> program_nodes;  // by snapshot
   const auto first = first_launches(reader_, record.id);

@@ -23,6 +23,7 @@ struct CapturedCall {
   AlignItem item;
   std::string line;  ///< `model.py:12: return x + 1`; may be empty
   std::string module;
+  trace::SourceLocation at;  ///< of `line`
 };
 
 /// What a kernel computes, as far as a node says.

@@ -59,13 +59,12 @@ std::int64_t written(const HostEvent& op, const OperatorInputs& in) {
 
 }  // namespace
 
-ProfileCosts::ProfileCosts(const Timeline& timeline, bool on_device) : timeline_(timeline) {
+ProfileCosts::ProfileCosts(const Timeline& timeline, bool on_device) : timeline_(timeline), forward_(timeline) {
   if (on_device)
     add_device_items();
   else
     add_host_items();
   for (CostItem& item : items_) place(item);
-  find_forward();
 }
 
 void ProfileCosts::add_device_items() {
@@ -123,20 +122,25 @@ void ProfileCosts::add_host_items() {
 
 void ProfileCosts::place(CostItem& item) const { item.top = top_of(timeline_, item.host, item.backward); }
 
-void ProfileCosts::find_forward() {
+ForwardOperators::ForwardOperators(const Timeline& timeline) {
   std::unordered_map<std::int64_t, std::int64_t> start;
-  for (int i = 0; i < static_cast<int>(timeline_.host.size()); ++i) {
-    const HostEvent& e = at(timeline_, i);
+  for (int i = 0; i < static_cast<int>(timeline.host.size()); ++i) {
+    const HostEvent& e = at(timeline, i);
     if (e.kind != Kind::Operator || e.sequence < 0) continue;
     bool backward = false;
-    const int top = top_of(timeline_, i, backward);
+    const int top = top_of(timeline, i, backward);
     if (backward || top < 0) continue;
     // The last operator that shows a number is the one that made the backward node.
     const auto [it, first] = start.try_emplace(e.sequence, e.start);
     if (!first && e.start < it->second) continue;
     it->second = e.start;
-    forward_[e.sequence] = top;
+    by_sequence_[e.sequence] = top;
   }
+}
+
+int ForwardOperators::of(std::int64_t sequence) const {
+  const auto found = by_sequence_.find(sequence);
+  return found == by_sequence_.end() ? -1 : found->second;
 }
 
 std::int64_t ProfileCosts::total() const {
@@ -145,11 +149,7 @@ std::int64_t ProfileCosts::total() const {
   return sum;
 }
 
-int ProfileCosts::forward_of(int top) const {
-  if (top < 0) return -1;
-  const auto found = forward_.find(at(timeline_, top).sequence);
-  return found == forward_.end() ? -1 : found->second;
-}
+int ProfileCosts::forward_of(int top) const { return top < 0 ? -1 : forward_.of(at(timeline_, top).sequence); }
 
 bool ProfileCosts::in_optimizer(const CostItem& item) const {
   for (int i = item.host; i >= 0; i = at(timeline_, i).parent)

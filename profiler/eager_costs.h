@@ -24,6 +24,17 @@ struct CostItem {
   std::string_view name;  ///< of the event
 };
 
+/// Which forward operators backward nodes belong to.
+class ForwardOperators {
+ public:
+  explicit ForwardOperators(const Timeline& timeline);
+  /// The operator of the program (outermost) with this sequence number; -1 unknown.
+  int of(std::int64_t sequence) const;
+
+ private:
+  std::unordered_map<std::int64_t, int> by_sequence_;
+};
+
 /// Which events of a profile are what.
 class ProfileCosts {
  public:
@@ -46,11 +57,10 @@ class ProfileCosts {
   void add_device_items();
   void add_host_items();
   void place(CostItem& item) const;
-  void find_forward();
 
   const Timeline& timeline_;
   std::vector<CostItem> items_;
-  std::unordered_map<std::int64_t, int> forward_;  ///< top operator by sequence number
+  ForwardOperators forward_;
 };
 
 }  // namespace strata::profiler

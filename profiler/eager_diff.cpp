@@ -12,6 +12,7 @@
 #include "core/support/error.h"
 #include "profiler/device_time.h"
 #include "profiler/eager_match.h"
+#include "profiler/eager_stacks.h"
 #include "profiler/iterations.h"
 #include "profiler/tensor_core.h"
 
@@ -79,6 +80,7 @@ class Comparison {
     check();
     const Reference reference = make_reference(b_, graphs_);
     match_ = match_operators(a_, reference);
+    if (d_.by != EagerBy::Kernel) stacks_ = std::make_unique<EagerStacks>(a_, b_, graphs_, match_);
     index_kernels();
     for (const CostItem& item : costs_a_->items()) add_first(item);
     for (const CostItem& item : costs_b_->items()) gather_second(item);
@@ -143,8 +145,12 @@ class Comparison {
   Gathered& call_row(const CapturedCall& call) {
     const bool line = d_.by == EagerBy::Line;
     const std::string& key = line ? call.line : call.module;
-    if (key.empty()) return row("", line ? "(no line known)" : "(no module known)", line ? "line" : "module");
-    return row(key, key, line ? "line" : "module");
+    return key_row(key);
+  }
+  Gathered& key_row(const std::string& key) {
+    const bool line = d_.by == EagerBy::Line;
+    const char* none = line ? "(no line known)" : stacks_->any() ? "(top level)" : "(no module known)";
+    return row(key, key.empty() ? none : key, line ? "line" : "module");
   }
   Gathered& plain_row(const std::string& kind) { return row("", "(" + kind + ")", kind); }
 
@@ -159,13 +165,28 @@ class Comparison {
     if (costs_a_->in_optimizer(item)) return plain_row("optimizer");
     const int top = forward_top(*costs_a_, item);
     const auto found = match_.of.find(top);
-    if (top >= 0 && found != match_.of.end()) return matched_row(item, found->second);
+    const bool matched = top >= 0 && found != match_.of.end();
+    if (matched || !costs_a_->is_data_movement(item))
+      if (Gathered* g = stack_row(item, top, matched ? found->second.call : nullptr)) return *g;
+    if (matched) return matched_row(item, found->second);
     if (costs_a_->is_data_movement(item)) return plain_row("data movement");
     if (item.host < 0 || item.top < 0)
       if (!d_.on_device) return plain_row("overhead");
     return item.backward && at(a_, item.top).sequence < 0 ? plain_row("gradient accumulation")
                                                           : plain_row("not attributed");
   }
+
+  /// The row of an operator of the program by its Python stack; null when that says nothing.
+  Gathered* stack_row(const CostItem& item, int top, const CapturedCall* aligned) {
+    if (!stacks_ || top < 0 || is_backward_call(at(a_, top))) return nullptr;
+    const auto found = d_.by == EagerBy::Line ? stacks_->line(top, aligned) : stacks_->module(top, aligned);
+    if (!found) return nullptr;
+    Gathered& g = stack_row(*found);
+    g.row.inferred |= !found->exact;
+    if (found->exact) g.row.known += item.time;
+    return &g;
+  }
+  Gathered& stack_row(const StackRow& r) { return r.not_compiled ? row(r.key, r.key, "not compiled") : key_row(r.key); }
 
   Gathered& matched_row(const CostItem& item, const ReferenceItem& r) {
     if (r.call == nullptr) return not_compiled_row(at(b_, r.host).name, item.backward);
@@ -247,7 +268,10 @@ class Comparison {
     if (item.backward && at(b_, item.top).name.ends_with("CompiledFunctionBackward"))
       return plain_row(d_.on_device ? "not attributed" : "overhead");
     const int top = forward_top(*costs_b_, item);
-    if (top >= 0 && !is_backward_call(at(b_, top))) return not_compiled_row(at(b_, top).name, item.backward);
+    if (top >= 0 && !is_backward_call(at(b_, top))) {
+      const auto line = stacks_ && d_.by == EagerBy::Line ? stacks_->line_of_compiled(top) : std::nullopt;
+      return line ? stack_row(*line) : not_compiled_row(at(b_, top).name, item.backward);
+    }
     return item.backward && at(b_, item.top).sequence < 0 ? plain_row("gradient accumulation")
                                                           : plain_row("not attributed");
   }
@@ -313,7 +337,7 @@ class Comparison {
       Gathered& g = *shares[i].first;
       g.row.second += {time[i], i == most ? sum.side.launches : 0, bytes[i]};
       count(g.after, k.record.name, i == most ? sum.side.launches : 0, time[i]);
-      g.row.inferred |= !k.record.exact || shares.size() > 1;
+      g.row.divided |= !k.record.exact || shares.size() > 1;
     }
   }
 
@@ -403,6 +427,7 @@ class Comparison {
   CompiledGraphs graphs_;
   std::unique_ptr<ProfileCosts> costs_a_, costs_b_;
   EagerMatch match_;
+  std::unique_ptr<EagerStacks> stacks_;  ///< not by kernel
   std::map<trace::Id, KernelPlace> places_;
   std::map<trace::Id, KernelCostSum> kernel_sums_;
   std::map<std::string, Gathered> rows_;

@@ -10,7 +10,8 @@
 /// nanoseconds), so rows add up to the totals, and totals are the time of all kernels, copies and fills in the trace.
 ///
 /// Operators are put beside the captured graph in order, by name and shape of inputs; backward kernels follow the
-/// forward operator with the same sequence number. All of that is inferred, and rows say so.
+/// forward operator with the same sequence number. All of that is inferred, and rows say so. Where the first profile
+/// has Python stacks, lines and modules come from these, and are exact.
 
 #include <cstdint>
 #include <optional>
@@ -52,7 +53,9 @@ struct EagerRow {
   std::vector<EagerPart> before;     ///< its kernels
   std::vector<EagerPart> after;      ///< kernels of the second
   EagerSide first, second;
-  bool inferred = false;      ///< that these operators belong here was concluded from order, names and shapes
+  bool inferred = false;      ///< that (some of) these operators belong here was concluded from order, names and shapes
+  bool divided = false;       ///< by line and module: time of kernels that are not for certain of this row alone
+  std::int64_t known = 0;     ///< nanoseconds of the first profile that its Python stacks put here
   bool not_measured = false;  ///< the second side has a kernel that its profile does not show
 };
 

@@ -18,7 +18,7 @@ trace::Id find_main_track(const Timeline& t) {
   trace::Id engine = trace::kNone;
   for (const HostEvent& e : t.host) {
     if (e.kind == Kind::Annotation && !starts_with(e.name, "## Call")) weight[e.track] += 1000;
-    if (e.kind != Kind::Operator || e.parent >= 0) continue;
+    if (e.kind != Kind::Operator || t.enclosing(e.parent, Kind::Operator) >= 0) continue;
     if (is_backward_call(e))
       engine = engine == trace::kNone ? e.track : engine;
     else

@@ -12,6 +12,7 @@
 
 #include "core/support/error.h"
 #include "profiler/captured.h"
+#include "profiler/stack_times.h"
 
 namespace strata::profiler {
 namespace {
@@ -304,6 +305,43 @@ void add_part_rows(const MeasuredTimes& times, bool names, std::vector<MeasuredR
   }
 }
 
+/// The rows of what was not compiled, by Python function or module, where profiles have stacks. They take the place of
+/// the row of that part, and leave it what they do not explain.
+void add_stack_rows(trace::Reader& reader, const std::vector<trace::RunRecord>& runs, bool by_line,
+                    MeasuredTimes& times, std::vector<MeasuredRow>& rows) {
+  double& left = times.parts[static_cast<int>(TimePart::Eager)];
+  if (left <= 0) return;
+  std::map<std::string, StackTime> found;
+  double total = 0;
+  for (const trace::RunRecord& run : runs) {
+    const StackTimes part = stack_times(reader, run, times.device);
+    if (!part.any) continue;
+    total += static_cast<double>(part.total);
+    for (const auto& [key, time] : by_line ? part.lines : part.modules) {
+      StackTime& sum = found[key];
+      sum.known = time.known;
+      sum.calls += time.calls;
+      sum.ns += time.ns;
+    }
+  }
+  if (total > left) return;  // compiled code is among it
+  std::int64_t& count = times.part_counts[static_cast<int>(TimePart::Eager)];
+  for (const auto& [key, time] : found) {
+    MeasuredRow row;
+    row.key = key;
+    row.part = TimePart::Eager;
+    row.kind = time_part_text(row.part);
+    row.calls = time.calls;
+    row.total = static_cast<double>(time.ns);
+    row.match = time.known ? trace::Match::Exact : trace::Match::None;
+    row.exact = time.known ? 1 : 0;
+    rows.push_back(std::move(row));
+    count -= time.calls;
+  }
+  left -= total;
+  count = left > 0 ? std::max<std::int64_t>(count, 1) : 0;
+}
+
 void add_not_measured(const MeasuredTimes& times, std::vector<MeasuredRow>& rows) {
   for (const ProgramMeasured& p : times.not_measured) {
     MeasuredRow row;
@@ -404,6 +442,9 @@ MeasuredTable make_measured_table(trace::Reader& reader, const MeasuredOptions& 
       add_shared_rows(times.lines, table.rows);
       break;
   }
+  const bool by_line = options.by == MeasuredBy::Line;
+  if ((by_line || options.by == MeasuredBy::Module) && !options.compile)
+    add_stack_rows(reader, runs, by_line, times, table.rows);
   add_part_rows(times, options.by == MeasuredBy::Kernel && times.kernels.empty(), table.rows);
   if (table.rows.empty() && times.not_measured.empty())
     throw_user("'" + reader.path().string() + "' has no measured time" + (options.compile ? " of this graph" : ""),

@@ -46,7 +46,8 @@ HostEvent host_event(const trace::EventRecord& e, Kind kind) {
   h.program = e.program;
   h.kernel = e.kernel;
   h.match = e.match;
-  if (kind == Kind::Operator) h.args = e.args;
+  // Of Python functions only where they were called from.
+  if (kind == Kind::Operator || (kind == Kind::Python && e.args.find("CallFrom") != std::string::npos)) h.args = e.args;
   return h;
 }
 

@@ -27,7 +27,7 @@ struct HostEvent {
   std::int64_t correlation = 0, external = 0, sequence = -1;
   trace::Id compile = trace::kNone, program = trace::kNone, kernel = trace::kNone;
   trace::Match match = trace::Match::None;
-  std::string args;  ///< of operators, JSON
+  std::string args;  ///< of operators, JSON; of Python functions where they say the line that called
 
   std::int64_t end() const { return start + duration; }
 };

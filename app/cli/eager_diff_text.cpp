@@ -116,7 +116,7 @@ class Text {
     if (r.kind == "library" && r.nodes.size() == 1) key += " [" + r.nodes.front() + "]";
     if (kernel && !r.address.empty()) key = fmt::format("{}{}{} {}", r.address, r.role.empty() ? "" : " ", r.role, key);
     if (r.kind == "not compiled") key += " [not compiled]";
-    return key + (r.inferred ? " *" : "");
+    return key + (r.inferred ? " *" : "") + (r.divided ? " ~" : "");
   }
 
   std::string table(size_t most_rows) const {
@@ -124,13 +124,14 @@ class Text {
     Table t({heads[static_cast<int>(d_.by)], "launches", ">before", ">after", ">saved", ">bytes saved", "replaced"});
     EagerRow rest;
     size_t shown = 0;
-    bool inferred = false;
+    bool inferred = false, divided = false;
     for (const EagerRow& r : d_.rows) {
       if (++shown > most_rows) {
         rest.first += r.first, rest.second += r.second;
         continue;
       }
       inferred |= r.inferred;
+      divided |= r.divided;
       t.row(cells(key_text(r), r));
     }
     if (shown > most_rows) t.row(cells(fmt::format("({} more rows)", shown - most_rows), rest));
@@ -138,7 +139,17 @@ class Text {
     EagerRow total;
     total.first = d_.first.all, total.second = d_.second.all;
     t.row(cells("all", total));
-    return t.text() + (inferred ? "* inferred from the order, names and shapes of operators\n" : "");
+    return t.text() + (inferred ? "* inferred from the order, names and shapes of operators\n" : "") +
+           (divided ? "~ after: time of kernels that compute several of these, divided, or not for certain\n" : "") +
+           known_text();
+  }
+
+  std::string known_text() const {
+    std::int64_t known = 0;
+    for (const EagerRow& r : d_.rows) known += r.known;
+    if (known == 0 || d_.first.all.time <= 0) return "";
+    const double share = static_cast<double>(known) / static_cast<double>(d_.first.all.time);
+    return fmt::format("{} of the time before is placed by Python stacks\n", percent_text(share));
   }
 
   /// A kernel whose operators another kernel stands for: whether that is slower only both together say.
@@ -250,7 +261,9 @@ Json row_json(const EagerRow& r, const EagerDiff& d) {
                          {"after", parts_json(r.after)},
                          {"first", side_json(r.first, d.first.bytes_known)},
                          {"second", r.not_measured ? Json{} : side_json(r.second, d.second.bytes_known)},
-                         {"inferred", json(r.inferred)}}};
+                         {"inferred", json(r.inferred)},
+                         {"divided", json(r.divided)},
+                         {"first_known_ns", json(r.known)}}};
 }
 
 }  // namespace

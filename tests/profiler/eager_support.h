@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/trace/writer.h"
@@ -43,6 +44,13 @@ class ProfileMaker {
   void op(const std::string& name, const std::string& dims, const Body& body = {}, std::int64_t sequence = -1) {
     host(name, "cpu_op", sequence, dims, body);
   }
+  /// A Python function or module, as profiles with stacks name them.
+  void python(const std::string& name, const Body& body, const std::string& args = "") {
+    next_args_ = args;
+    host(name, "python_function", -1, "", body);
+  }
+  /// Further arguments of the next operator or Python function, a JSON object.
+  void next_args(const std::string& args) { next_args_ = args; }
   /// A backward node of the autograd engine, on its own thread.
   void backward(const std::string& node, std::int64_t sequence, const Body& body) {
     thread_ = engine_;
@@ -108,6 +116,7 @@ class ProfileMaker {
         types += std::string(types.empty() ? "" : ",") + R"("float")";
       e.args = R"({"Input Dims":)" + dims + R"(,"Input type":[)" + types + "]}";
     }
+    if (!next_args_.empty()) e.args = std::exchange(next_args_, "");
     if (body) body();
     now_ += 5;
     e.duration_ns = now_ - e.start_ns;
@@ -118,6 +127,7 @@ class ProfileMaker {
   Id run_, main_, engine_, device_, thread_;
   std::int64_t now_ = 1'000'000, device_time_ = 0, correlation_ = 0, external_ = 0, externals_ = 0;
   std::vector<trace::EventRecord> pending_;
+  std::string next_args_;
 };
 
 /// A node of a graph made by hand; `inputs` are ids of nodes before it.
