@@ -42,8 +42,8 @@ bool read_call(const trace::EventRecord& e, CollectiveCall& call) {
   } catch (const Error&) {
     return false;
   }
-  // Nonsense from a damaged file must not overflow.
-  call.start = std::clamp(e.start_ns, -(std::int64_t{1} << 60), std::int64_t{1} << 60);
+  // Nonsense from a damaged file must not overflow; nanoseconds since 1970 are beyond 2^60 already.
+  call.start = std::clamp(e.start_ns, -(std::int64_t{1} << 62), std::int64_t{1} << 62);
   call.end = call.start + std::clamp<std::int64_t>(e.duration_ns, 0, std::int64_t{1} << 50);
   return !call.name.empty() && !between_two(call.name);
 }

@@ -477,9 +477,8 @@ class Finder {
     // Below a twentieth of the time it is no more than the noise of launching.
     const bool matters = waits.span > 0 && most > waits.span / 20;
     add(matters ? Severity::Warning : Severity::Info,
-        matters ? fmt::format("others wait {} for rank {} in collectives ({:.0f}% of the time between them)",
-                              milliseconds(most), worst->first,
-                              100.0 * static_cast<double>(most) / static_cast<double>(waits.span))
+        matters ? fmt::format("others wait {} for rank {} in collectives, of {} between the first and the last",
+                              milliseconds(most), worst->first, milliseconds(waits.span))
                 : fmt::format("ranks arrive together in {} collectives", waits.compared),
         detail, matters ? "look at what that rank does before: more data, a recompile, a slower device or host" : "",
         worst == waits.caused.end() ? ranks_.front().rank : worst->first, trace::kNone, most);
