@@ -23,6 +23,8 @@ constexpr Key kKeys[] = {
     {"Space", "bring the selected node to the middle"},
     {"Esc", "select nothing"},
     {"double click on a line", "select the nodes that come from this line, or that this code computes"},
+    {"Alt+←, Alt+→", "back and forward through what was shown and selected"},
+    {"W S A D, N P", "in the timeline: zoom, pan, next and last event of this name"},
     {"Ctrl+E", "export the graph as SVG, PNG, PDF or DOT"},
     {"Alt+1 … Alt+7", "graph, changes, source, code, profile, inspector, stages"},
     {"F1", "this page"},
@@ -36,6 +38,9 @@ QString help_page() {
   for (const Key& key : kKeys) html += QString("<tr><td><b>%1</b></td><td>%2</td></tr>").arg(key.keys, key.what);
   return html +
          "</table><h3>Pages</h3>"
+         "<p><b>Overview</b>: what ran, what is most worth fixing, every compile with why it was made again. Links "
+         "lead to "
+         "the line, the compile or the kernel.</p>"
          "<p><b>Stages</b>: the stages of the compile and the passes between them. Passes that changed nothing are "
          "dimmed.</p>"
          "<p><b>Graph</b>: what was added in this step has a green border and a +, what changed an amber one and a ~. "
@@ -43,8 +48,17 @@ QString help_page() {
          "<p><b>Changes</b>: the same as a list, with what was removed and why, and the rewrites.</p>"
          "<p><b>Inspector</b>: everything known of the selection. Underlined values lead further.</p>"
          "<p><b>Source</b> and <b>Code</b>: the Python lines the selection comes from, and the lines that were made of "
-         "it.</p>"
-         "<p><b>Profile</b>: where the time of a run went, by kernel, operator, module or line. Click a column to sort, a "
+         "it. In the margin of the source stand B for a graph break, R for a recompile, E for an error, G for guards: "
+         "point "
+         "at them to read why and the way out.</p>"
+         "<p><b>Timeline</b>: threads and device streams. Click an event to select its kernel; a line joins a launch "
+         "and "
+         "what it started.</p>"
+         "<p><b>Problems</b>: everything worth fixing, the costliest first. <b>Guards</b>: the compiles of this "
+         "function with "
+         "the guard that failed before each, and what the compile shown relies on.</p>"
+         "<p><b>Profile</b>: where the time of a run went, by kernel, operator, module or line. Click a column to "
+         "sort, a "
          "row to select what it stands for, twice to see its line. A kernel's time is divided among the operators it "
          "was made of; * is partly inferred.</p>";
 }
