@@ -50,7 +50,7 @@ bool is_graph_launch(std::string_view name) { return name.find("GraphLaunch") !=
 }  // namespace
 
 RunMatcher::RunMatcher(trace::Reader& reader, const KnownPrograms& programs, const trace::RunRecord& run)
-    : reader_(reader), programs_(programs), run_(run), tree_(reader, run.id) {
+    : programs_(programs), run_(run), tree_(reader, run.id) {
   for (const std::string& text : tree_.names()) roles_.push_back(name_of(text));
   region_of_.assign(tree_.host().size(), -1);
   unit_of_.assign(tree_.host().size(), -1);

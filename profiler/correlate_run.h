@@ -95,7 +95,6 @@ class RunMatcher {
   void finish_programs();
   std::string why_not_measured(const KnownProgram& program, const ProgramMeasured& measured) const;
 
-  trace::Reader& reader_;
   const KnownPrograms& programs_;
   trace::RunRecord run_;
   EventTree tree_;

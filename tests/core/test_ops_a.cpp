@@ -158,7 +158,7 @@ TEST(OpsA, DecompositionsInFloat64AreClose) { check_values(true, true, 250); }
 /// Cotangents of the inputs, through the row's gradient or that of its decomposition; null where PyTorch gives none.
 class Backward {
  public:
-  Backward(CaseGraph& g, const OpCase& c) : g_(g), b_(g.graph) {
+  Backward(CaseGraph& g, const OpCase& c) : b_(g.graph) {
     Node* call = g.add_call(b_, c);
     const std::vector<Node*> results = results_of(b_, call);
     forward_ = static_cast<size_t>(g.graph.size());
@@ -227,7 +227,6 @@ class Backward {
     }
   }
 
-  CaseGraph& g_;
   Builder b_;
   size_t forward_ = 0;
   std::vector<Tensor> cotangents_;
