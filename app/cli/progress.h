@@ -21,7 +21,8 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void say(std::string_view what) {
-    if (!terminal_ || std::chrono::steady_clock::now() - start_ < std::chrono::seconds(1)) return;
+    if (!terminal_ || what == said_ || std::chrono::steady_clock::now() - start_ < std::chrono::seconds(1)) return;
+    said_ = what;
     std::fprintf(stderr, "\r\033[K%.*s ...", static_cast<int>(what.size()), what.data());
     std::fflush(stderr);
     shown_ = true;
@@ -34,6 +35,7 @@ class Progress {
  private:
   bool terminal_ = ::isatty(2) != 0;
   bool shown_ = false;
+  std::string said_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 

@@ -149,11 +149,14 @@ std::string annotation(TextRedactor& text, std::string_view name) {
     return fmt::format("{}{} ##", call, text.hash(key));
   }
   if (name.starts_with("Torch-Compiled Region: ")) return text.shape(name);
-  if (name.starts_with("Optimizer.") || name.starts_with("ProfilerStep#")) {
+  constexpr std::string_view step = "ProfilerStep#";
+  if (name.starts_with(step) && name.substr(step.size()).find_first_not_of("0123456789") == std::string_view::npos)
+    return std::string(name);
+  if (name.starts_with("Optimizer.")) {
     std::string out;  // '#' begins no comment here
     for (std::string_view rest = name; !rest.empty();) {
       const std::size_t end = rest.find('#');
-      out += text.shape(rest.substr(0, end)) + (end == std::string_view::npos ? "" : "#");
+      out += text.code(rest.substr(0, end)) + (end == std::string_view::npos ? "" : "#");
       rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
     }
     return out;
@@ -418,6 +421,7 @@ class Redactor {
       }
     });
     if constexpr (std::is_same_v<Record, MetricRecord>) redact_key(record, before);
+    if constexpr (std::is_same_v<Record, SymbolRecord>) redact_values(record);
   }
 
   /// Profiles have metrics that the owner named.
@@ -426,9 +430,19 @@ class Redactor {
                                                  "with_modules",  "with_flops",           "schemaVersion",
                                                  "cupti_version", "cuda_runtime_version", "cuda_driver_version",
                                                  "rank",          "world_size",           "baseTimeNanoseconds"};
-    if (before.owner.kind != OwnerKind::Run || before.key.starts_with("device.")) return;
-    if (std::find(std::begin(known), std::end(known), before.key) == std::end(known))
-      metric.key = text_.whole("metric", before.key);
+    if (before.owner.kind != OwnerKind::Run || before.key.starts_with("device.") || before.key.starts_with("flow."))
+      return;
+    if (std::find(std::begin(known), std::end(known), before.key) != std::end(known)) return;
+    metric.key = text_.whole("metric", before.key);
+    metric.value = 0;
+  }
+
+  /// A symbol may stand for a number of the program that is no size.
+  void redact_values(SymbolRecord& symbol) {
+    if (symbol.hint && !text_.may_stay(*symbol.hint) && symbol.origin.find(".size()[") == std::string::npos)
+      symbol.hint = 0;
+    for (std::optional<std::int64_t>* bound : {&symbol.min, &symbol.max})
+      if (*bound && !text_.may_stay(**bound)) bound->reset();
   }
 
   void write_strings() {

@@ -114,6 +114,41 @@ std::string_view file_extension(std::string_view path) {
   return "";
 }
 
+/// `NativeBatchNormBackward0`: made from an operator. Functions of the owner have no number.
+bool is_derived_function(std::string_view name) {
+  constexpr std::string_view ends[] = {"Backward0", "Backward1"};
+  if (std::none_of(std::begin(ends), std::end(ends), [&](auto end) { return name.ends_with(end); })) return false;
+  std::string snake;
+  for (const char c : name.substr(0, name.size() - ends[0].size())) {
+    if (c >= 'A' && c <= 'Z' && !snake.empty()) snake += '_';
+    snake += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  if (public_names().contains(snake) || public_names().contains("_" + snake)) return true;
+  for (std::string_view rest = snake; !rest.empty();) {
+    const std::size_t end = rest.find('_');
+    if (!public_names().contains(rest.substr(0, end)) && !public_words().contains(rest.substr(0, end))) return false;
+    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+  }
+  return true;
+}
+
+/// Where the path that begins here ends; `at` if none does: `/home/me`, `~/me`, `./me`, `src/model.py`.
+std::size_t path_end(std::string_view text, std::size_t at) {
+  // Behind a value it is a division.
+  if (at > 0 && (is_word(text[at - 1]) || std::string_view(")]/").find(text[at - 1]) != std::string_view::npos))
+    return at;
+  std::size_t end = at;
+  while (end < text.size() &&
+         (is_word(text[end]) || std::string_view("/.~-+@").find(text[end]) != std::string_view::npos))
+    ++end;
+  while (end > at && text[end - 1] == '.') --end;  // of the sentence
+  const std::string_view run = text.substr(at, end - at);
+  const std::string_view start = run.substr(0, run.find_first_not_of("/.~"));
+  const bool rooted = start.find('/') != std::string_view::npos && start.size() < run.size() && start != "//";
+  const bool named = run.find('/') != std::string_view::npos && !file_extension(run).empty();
+  return rooted || named || run.ends_with(".py") ? end : at;
+}
+
 }  // namespace
 
 bool is_public_word(std::string_view word) {
@@ -129,9 +164,10 @@ bool is_public_name(std::string_view name) {
   if (base.empty()) return true;
   if (names.contains(base)) return base.size() > 1;
   // `convolution_default_1`: an operator and its overload.
+  static const Set overloads = {"default", "Tensor", "Scalar", "tensor", "scalar", "int", "float", "out"};
   const std::size_t last = base.rfind('_');
   return last != std::string_view::npos && last > 1 && names.contains(base.substr(0, last)) &&
-         names.contains(base.substr(last + 1));
+         overloads.contains(base.substr(last + 1));
 }
 
 void TextRedactor::add_sizes(std::string_view shape) {
@@ -181,8 +217,10 @@ std::size_t TextRedactor::string_literal(std::string_view text, std::size_t at, 
   end = std::min(end, text.size());
   const std::string_view inside = text.substr(at + 1, end - at - 1);
   const bool is_name = !inside.empty() && is_letter(inside[0]) && word_end(inside, 0) == inside.size();
+  // A variable of the owner, whatever it is called.
+  const bool local = text.substr(0, at).ends_with("L[") && inside != "self" && inside != "args" && inside != "kwargs";
   out += quote;
-  out += !is_name ? "..." : is_public_name(inside) ? std::string(inside) : pseudonym(inside);
+  out += !is_name ? "..." : is_public_name(inside) && !local ? std::string(inside) : pseudonym(inside);
   out += quote;
   return std::min(end + 1, text.size());
 }
@@ -205,7 +243,7 @@ std::size_t TextRedactor::number(std::string_view text, std::size_t at, Mode mod
   }
   std::int64_t value = 0;
   const bool fits = whole && std::from_chars(digits.data(), digits.data() + digits.size(), value).ec == std::errc();
-  if (fits && (value < 10 || sizes_.contains(value))) {
+  if (fits && may_stay(value)) {
     out += digits;
   } else {
     out += whole ? "0" : "0.0";
@@ -245,7 +283,10 @@ std::string TextRedactor::tokens(std::string_view text, Mode mode) {
     const char c = text[i];
     // Within a sentence an apostrophe behind a letter opens nothing.
     const bool apostrophe = c == '\'' && mode == Mode::Words && i > 0 && is_word(text[i - 1]);
-    if ((c == '\'' || c == '"') && !apostrophe) {
+    if (const std::size_t end = path_end(text, i); end > i) {
+      out += file(text.substr(i, end - i));
+      i = end;
+    } else if ((c == '\'' || c == '"') && !apostrophe) {
       i = string_literal(text, i, out);
     } else if (c == '#') {
       // A comment.
@@ -348,10 +389,7 @@ std::string TextRedactor::cpp_name(std::string_view qualified) {
                             "half",     "__half",    "__nv_bfloat16",  "nvjet",   "Params",  "evaluate_function",
                             "Unknown",  "Resource",  "Instrumentation"};
   if (words.contains(first) || is_public_name(first) || roots.contains(first)) return std::string(qualified);
-  if (first.ends_with("Backward0") || first.ends_with("Backward1")) {
-    // `AddBackward0`: derived from an operator. Functions of the owner have no number.
-    return std::string(qualified);
-  }
+  if (is_derived_function(first)) return std::string(qualified);
   // `cudaLaunchKernel`, `cuLaunchKernelEx`.
   for (const std::string_view prefix : {"cuda", "cu", "hip"})
     if (first.starts_with(prefix) && first.size() > prefix.size() && first[prefix.size()] >= 'A' &&

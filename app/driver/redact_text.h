@@ -26,6 +26,8 @@ class TextRedactor {
   /// A number that is a size in the trace: it may stay wherever it is met.
   void add_size(std::int64_t size) { sizes_.insert(size); }
   void add_sizes(std::string_view shape);
+  /// Whether a whole number may stay: it is small, or a size.
+  bool may_stay(std::int64_t number) const { return (number > -10 && number < 10) || sizes_.contains(number); }
 
   std::string code(std::string_view text) { return tokens(text, Mode::Code); }
   std::string shape(std::string_view text) { return tokens(text, Mode::Shape); }
