@@ -32,4 +32,23 @@ void GroupBox::follow() {
   setCurrentIndex(findData(static_cast<int>(options.groups ? options.group_by : GroupBy::None)));
 }
 
+QList<QAction*> graph_actions(GraphView& graph) {
+  auto* lit = new QAction("Highlight", &graph);
+  lit->setToolTip(
+      "Dim all but the neighbourhood of the selected node (H; [ and ] change how far).\n"
+      "Shift+click on a second node: all paths between the two.");
+  auto* map = new QAction("Map", &graph);
+  map->setToolTip("Show the map of a graph that is larger than the view (M)");
+  const auto follow = [&graph, lit, map] {
+    lit->setChecked(graph.highlight());
+    map->setChecked(graph.map_wanted());
+  };
+  for (QAction* action : {lit, map}) action->setCheckable(true);
+  follow();
+  QObject::connect(&graph, &GraphView::controlsChanged, lit, follow);
+  QObject::connect(lit, &QAction::toggled, &graph, &GraphView::set_highlight);
+  QObject::connect(map, &QAction::toggled, &graph, &GraphView::set_map_shown);
+  return {lit, map};
+}
+
 }  // namespace strata::studio

@@ -4,9 +4,12 @@
 
 /// Controls of the graph that stand in the toolbar.
 
+#include <QAction>
 #include <QComboBox>
+#include <QList>
 
 #include "app/studio/models/context.h"
+#include "app/studio/views/graph_view.h"
 
 namespace strata::studio {
 
@@ -22,5 +25,8 @@ class GroupBox : public QComboBox {
 
   Context& context_;
 };
+
+/// Switches of the highlighting and of the map, that follow the view. They belong to it.
+QList<QAction*> graph_actions(GraphView& graph);
 
 }  // namespace strata::studio

@@ -15,6 +15,8 @@ namespace {
 constexpr double kTextScale = 0.42;      // below this, text cannot be read: boxes only
 constexpr double kOverviewScale = 0.16;  // below this, boxes are filled in batches and edges are straight
 
+constexpr double kDimmed = 0.16;  // opacity of what is not highlighted
+
 QRectF rect(const draw::Rect& r) { return {r.x, r.y, r.width, r.height}; }
 
 /// Arrow heads point downwards: edges arrive from above.
@@ -43,7 +45,7 @@ void GraphView::paintEvent(QPaintEvent*) {
   p.save();
   p.translate(offset_);
   p.scale(scale_, scale_);
-  QRectF visible(to_scene({0, 0}), to_scene({static_cast<double>(width()), static_cast<double>(height())}));
+  const QRectF visible = this->visible();
   if (context_.options().groups) paint_groups(p, visible);
   paint_edges(p, visible);
   if (context_.options().groups && scale_ >= kTextScale) paint_group_titles(p, visible);
@@ -53,6 +55,7 @@ void GraphView::paintEvent(QPaintEvent*) {
     paint_nodes(p, visible);
   p.restore();
   paint_legend(p);
+  paint_lit_note(p);
   if (strip_shown()) paint_strip(p);
 }
 
@@ -122,10 +125,18 @@ void GraphView::paint_edges(QPainter& p, const QRectF& visible) {
   QPainterPath heads;
   heads.setFillRule(Qt::WindingFill);  // heads that lie on each other must not cancel out
   p.setBrush(Qt::NoBrush);
-  p.setPen(pen);
   bool simple = scale_ < kOverviewScale;
+  if (!lit_.empty()) {
+    p.setOpacity(kDimmed);
+    p.setPen(pen);
+    for (size_t e = 0; e < paths_.size(); ++e)
+      if (!lit_.edge(e) && path_bounds_[e].intersects(visible)) p.drawPath(paths_[e]);
+    p.setOpacity(1);
+    pen.setWidthF(pen.widthF() * 1.5);
+  }
+  p.setPen(pen);
   for (size_t e = 0; e < paths_.size(); ++e) {
-    if (!path_bounds_[e].intersects(visible) || is_selected_edge(step_->picture.edges[e])) continue;
+    if (!path_bounds_[e].intersects(visible) || !lit_.edge(e) || is_selected_edge(step_->picture.edges[e])) continue;
     const auto& points = step_->layout.edges[e];
     if (points.empty()) continue;
     if (simple) {
@@ -141,7 +152,7 @@ void GraphView::paint_edges(QPainter& p, const QRectF& visible) {
   QPainterPath strong_heads;
   strong_heads.setFillRule(Qt::WindingFill);
   for (size_t e = 0; e < paths_.size(); ++e)
-    if (is_selected_edge(step_->picture.edges[e]) && !step_->layout.edges[e].empty()) {
+    if (lit_.edge(e) && is_selected_edge(step_->picture.edges[e]) && !step_->layout.edges[e].empty()) {
       p.drawPath(paths_[e]);
       add_head(strong_heads, step_->layout.edges[e].back(), 5);
     }
@@ -160,12 +171,13 @@ void GraphView::paint_overview(QPainter& p, const QRectF& visible) {
     if (context_.options().colours) fill = dark_theme() ? fill.lighter(150) : fill.darker(125);
     if (nodes[i].state == draw::NodeState::Added) fill = to_qcolor(colours().added);
     if (nodes[i].state == draw::NodeState::Changed) fill = to_qcolor(colours().changed);
-    batches[fill.rgb()].push_back(r);
+    if (!lit_.node(i)) fill.setAlphaF(kDimmed);
+    batches[fill.rgba()].push_back(r);
     if (static_cast<int>(i) == selected_ || marked_.contains(static_cast<int>(i))) outlined.push_back(i);
   }
   p.setPen(Qt::NoPen);
   for (const auto& [colour, rects] : batches) {
-    p.setBrush(QColor(colour));
+    p.setBrush(QColor::fromRgba(colour));
     p.drawRects(rects.data(), static_cast<int>(rects.size()));
   }
   for (size_t i : outlined) paint_outline(p, i);
@@ -175,10 +187,12 @@ void GraphView::paint_nodes(QPainter& p, const QRectF& visible) {
   for (size_t i = 0; i < step_->picture.nodes.size(); ++i) {
     QRectF r = studio::rect(step_->layout.nodes[i]);
     if (!r.adjusted(-80, -8, 80, draw::kTypeRow).intersects(visible)) continue;
+    p.setOpacity(lit_.node(i) ? 1 : kDimmed);
     paint_node(p, i);
     if (scale_ >= kTextScale) paint_labels(p, i);
     paint_outline(p, i);
   }
+  p.setOpacity(1);
 }
 
 void GraphView::paint_node(QPainter& p, size_t i) {
@@ -265,7 +279,8 @@ void GraphView::paint_legend(QPainter& p) {
   // In rows along the lower edge, where it hides least of the graph.
   constexpr int row = 16, swatch = 20, gap = 14;
   p.setFont(scene_font(10, false));
-  int limit = width() - 16 - (strip_shown() ? kStripWidth : 0), x = 8, y = 4, right = 0;
+  int limit = width() - 16 - (strip_shown() ? kStripWidth : 0) - (map_->isHidden() ? 0 : map_->width() + 16), x = 8,
+      y = 4, right = 0;
   std::vector<QPoint> places;
   for (const auto& entry : entries) {
     int wide = swatch + p.fontMetrics().horizontalAdvance(qt(entry.text)) + gap;
@@ -293,6 +308,22 @@ void GraphView::paint_legend(QPainter& p) {
     p.setPen(to_qcolor(c.text));
     p.drawText(QRect(at.x() + swatch, at.y(), width(), row), Qt::AlignLeft | Qt::AlignVCenter, qt(entries[i].text));
   }
+}
+
+/// What is highlighted, in words.
+void GraphView::paint_lit_note(QPainter& p) {
+  if (lit_note_.isEmpty()) return;
+  p.setFont(scene_font(11, false));
+  const QString text = p.fontMetrics().elidedText(lit_note_, Qt::ElideMiddle, width() - 60);
+  const QRectF box(8, 8, p.fontMetrics().horizontalAdvance(text) + 16, 22);
+  QColor back = to_qcolor(colours().background);
+  back.setAlpha(230);
+  p.setRenderHint(QPainter::Antialiasing);
+  p.setPen(to_qcolor(colours().selected));
+  p.setBrush(back);
+  p.drawRoundedRect(box, 4, 4);
+  p.setPen(to_qcolor(colours().text));
+  p.drawText(box, Qt::AlignCenter, text);
 }
 
 /// The whole height of the graph in one strip: where things are, where changes are, and what is in view.

@@ -23,29 +23,35 @@ QRectF rect(const draw::Rect& r) { return {r.x, r.y, r.width, r.height}; }
 
 }  // namespace
 
-GraphView::GraphView(Context& context, QWidget* parent) : QWidget(parent), context_(context) {
+GraphView::GraphView(Context& context, QWidget* parent) : QWidget(parent), context_(context), map_(new Minimap(this)) {
   setAccessibleName("graph");
   setFocusPolicy(Qt::StrongFocus);
   setMouseTracking(true);
   setMinimumSize(200, 150);
+  connect(map_, &Minimap::moved, this, [this](QPointF scene) {
+    offset_ = QPointF(width() / 2.0, height() / 2.0) - scene * scale_;
+    clamp();
+    changed();
+  });
   connect(&context_, &Context::stepChanged, this, &GraphView::take_step);
   connect(&context_, &Context::optionsChanged, this, [this] {
     build_paths();
-    update();
+    changed();
   });
   connect(&context_, &Context::selectionChanged, this, [this] {
     const Selection& s = context_.selection();
     if (!s.empty()) module_.clear();
+    path_to_ = 0;
     find_selected();
     setAccessibleDescription(selected_ >= 0 ? qt(step_->picture.nodes[static_cast<size_t>(selected_)].tooltip)
                                             : QString());
     bool in_view = QRectF(this->rect()).adjusted(30, 30, -30, -30).contains(node_rect(s.node).center());
     if (selected_ >= 0 && !in_view) centre_on(s.node);
-    update();
+    changed();
   });
   connect(&context_, &Context::markedChanged, this, [this] {
     find_marked();
-    update();
+    changed();
   });
 }
 
@@ -61,6 +67,7 @@ void GraphView::find_selected() {
   const Selection& s = context_.selection();
   selected_ = step_ && s.node ? step_->picture.find(s.node) : -1;
   selected_group_ = -1;
+  find_lit();
   if (!step_) return;
   const auto& groups = step_->picture.groups;
   for (size_t g = 0; g < groups.size(); ++g)
@@ -70,6 +77,74 @@ void GraphView::find_selected() {
   const auto& nodes = step_->picture.nodes;
   for (size_t i = 0; i < nodes.size(); ++i)
     if (nodes[i].module == module_) selected_ = static_cast<int>(i);
+  find_lit();
+}
+
+void GraphView::find_lit() {
+  lit_ = {};
+  lit_note_.clear();
+  if (!step_ || !adjacency_ || selected_ < 0) return;
+  const int other = path_to_ ? step_->picture.find(path_to_) : -1;
+  auto name = [&](int i) { return qt(step_->picture.nodes[static_cast<size_t>(i)].tooltip).section('\n', 0, 0); };
+  auto short_of = [&](int i) { return name(i).section(" = ", 0, 0); };
+  if (other >= 0 && other != selected_) {
+    lit_ = paths_between(step_->picture, *adjacency_, selected_, other);
+    const size_t count = lit_.count();
+    lit_note_ = count
+                    ? QString("paths between %1 and %2: %3 nodes").arg(short_of(selected_), short_of(other)).arg(count)
+                    : QString("no path between %1 and %2").arg(short_of(selected_), short_of(other));
+    for (int end : {selected_, other}) lit_.nodes[static_cast<size_t>(end)] = 1;
+  } else if (highlight_) {
+    lit_ = neighbourhood(step_->picture, *adjacency_, selected_, reach_);
+    lit_note_ = QString("%1 step%2 around %3: %4 nodes   ([ ] fewer, more)")
+                    .arg(reach_)
+                    .arg(reach_ == 1 ? "" : "s", short_of(selected_))
+                    .arg(lit_.count());
+  }
+}
+
+void GraphView::set_highlight(bool on) {
+  if (on == highlight_) return;
+  highlight_ = on;
+  find_lit();
+  emit controlsChanged();
+  changed();
+}
+
+void GraphView::set_reach(int steps) {
+  reach_ = std::clamp(steps, 1, 1000);
+  find_lit();
+  changed();
+}
+
+void GraphView::show_paths_to(trace::NodeId node) {
+  path_to_ = node;
+  find_lit();
+  changed();
+}
+
+void GraphView::set_map_shown(bool on) {
+  if (on == map_wanted_) return;
+  map_wanted_ = on;
+  emit controlsChanged();
+  changed();
+}
+
+/// After every change of what is seen.
+void GraphView::changed() {
+  update();
+  place_map();
+}
+
+/// In the lower right corner, when the graph is larger than the view.
+void GraphView::place_map() {
+  const bool larger =
+      step_ && (step_->layout.width * scale_ > width() * 1.05 || step_->layout.height * scale_ > height() * 1.05);
+  const bool room = width() > 3 * map_->width() && height() > map_->height() + 60;
+  map_->setVisible(map_wanted_ && larger && room);
+  if (map_->isHidden()) return;
+  map_->move(width() - map_->width() - 8 - (strip_shown() ? kStripWidth : 0), height() - map_->height() - 8);
+  map_->set_view(visible());
 }
 
 QRectF GraphView::to_widget(const draw::Rect& r) const {
@@ -96,14 +171,16 @@ void GraphView::take_step() {
     keep_place(old);
   }
   toggled_.clear();
-  update();
+  changed();
 }
 
 void GraphView::build_paths() {
   paths_.clear();
   path_bounds_.clear();
   fills_.clear();
-  if (!step_) return;
+  adjacency_.reset();
+  if (!step_) return map_->set_graph({}, {});
+  adjacency_ = std::make_unique<Adjacency>(step_->picture);
   for (const auto& points : step_->layout.edges) {
     QPainterPath path;
     if (!points.empty()) path.moveTo(points[0].x, points[0].y);
@@ -116,6 +193,7 @@ void GraphView::build_paths() {
   options.dark = dark_theme();
   double slowest = draw::slowest(step_->picture);
   for (const auto& node : step_->picture.nodes) fills_.push_back(to_qcolor(draw::node_fill(node, options, slowest)));
+  map_->set_graph(step_, fills_);
 }
 
 void GraphView::first_view() {
@@ -225,7 +303,7 @@ void GraphView::fit() {
   double w = std::max(step_->layout.width, 1.0), h = std::max(step_->layout.height, 1.0);
   scale_ = std::clamp(std::min((width() - 16) / w, (height() - 16) / h), kLeast, 1.25);
   offset_ = {(width() - w * scale_) / 2, (height() - h * scale_) / 2};
-  update();
+  changed();
 }
 
 void GraphView::zoom(double factor) { zoom_at(QPointF(width() / 2.0, height() / 2.0), factor); }
@@ -235,7 +313,7 @@ void GraphView::zoom_at(QPointF point, double factor) {
   scale_ = std::clamp(scale_ * factor, kLeast, kMost);
   offset_ = point - scene * scale_;
   clamp();
-  update();
+  changed();
 }
 
 void GraphView::centre_on(trace::NodeId node) {
@@ -244,7 +322,7 @@ void GraphView::centre_on(trace::NodeId node) {
   const auto& r = step_->layout.nodes[static_cast<size_t>(i)];
   scale_ = std::max(scale_, 0.6);
   offset_ = QPointF(width() / 2.0, height() / 2.0) - QPointF(r.centre_x(), r.y + r.height / 2) * scale_;
-  update();
+  changed();
 }
 
 /// Some of the graph always stays in view.
@@ -262,6 +340,7 @@ void GraphView::resizeEvent(QResizeEvent* event) {
     clamp();
   }
   QWidget::resizeEvent(event);
+  place_map();
 }
 
 // ------------------------------------------------------------------------------------------------------------ input
@@ -270,7 +349,7 @@ void GraphView::wheelEvent(QWheelEvent* event) {
   if (event->modifiers() & Qt::ShiftModifier) {
     offset_ += QPointF(event->angleDelta().y() + event->angleDelta().x(), 0) / 2;
     clamp();
-    update();
+    changed();
   } else {
     zoom_at(event->position(), std::pow(1.0015, event->angleDelta().y()));
   }
@@ -299,7 +378,7 @@ void GraphView::mouseMoveEvent(QMouseEvent* event) {
   setCursor(Qt::ClosedHandCursor);
   offset_ = press_offset_ + event->position() - press_;
   clamp();
-  update();
+  changed();
 }
 
 void GraphView::mouseReleaseEvent(QMouseEvent* event) {
@@ -307,11 +386,16 @@ void GraphView::mouseReleaseEvent(QMouseEvent* event) {
   bool click = pressed_ && !moved_ && event->button() == Qt::LeftButton;
   pressed_ = moved_ = false;
   setCursor(Qt::ArrowCursor);
-  update();
+  changed();
   if (!click || !step_) return;
   QPointF at = to_scene(event->position());
-  module_ = module_at(at);
   const int i = node_at(at), g = group_at(at);
+  if ((event->modifiers() & Qt::ShiftModifier) && selected_ >= 0) {
+    if (i >= 0) show_paths_to(step_->picture.nodes[static_cast<size_t>(i)].id);
+    return;
+  }
+  path_to_ = 0;
+  module_ = module_at(at);
   if (module_.empty() && i >= 0) return context_.select_node(step_->picture.nodes[static_cast<size_t>(i)].id);
   if (module_.empty() && g >= 0) return context_.select_kernel(step_->picture.groups[static_cast<size_t>(g)].kernel);
   context_.select({});
@@ -353,15 +437,24 @@ void GraphView::keyPressEvent(QKeyEvent* event) {
     case Qt::Key_Return:
     case Qt::Key_Enter:
       return toggle_module(!module_.empty() ? module_ : step_ ? module_of(step_->picture, selected_) : "");
+    case Qt::Key_H:
+      return set_highlight(!highlight_);
+    case Qt::Key_BracketLeft:
+      return set_reach(reach_ - 1);
+    case Qt::Key_BracketRight:
+      return set_reach(reach_ + 1);
+    case Qt::Key_M:
+      return set_map_shown(!map_wanted_);
     case Qt::Key_Greater:
       return open_modules(true);
     case Qt::Key_Less:
       return open_modules(false);
     case Qt::Key_Escape:
       module_.clear();
+      path_to_ = 0;
       context_.select({});
       find_selected();
-      return update();
+      return changed();
     default:
       QWidget::keyPressEvent(event);
   }
@@ -379,7 +472,7 @@ void GraphView::walk(bool down) {
     module_ = node.module;
     context_.select({});
     find_selected();
-    return update();
+    return changed();
   }
 }
 
@@ -425,7 +518,7 @@ void GraphView::strip_to(double y) {
   double scene = y / height() * step_->layout.height;
   offset_.setY(height() / 2.0 - scene * scale_);
   clamp();
-  update();
+  changed();
 }
 
 }  // namespace strata::studio

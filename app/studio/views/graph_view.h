@@ -7,10 +7,13 @@
 
 #include <QPainterPath>
 #include <QWidget>
+#include <memory>
 #include <unordered_set>
 #include <vector>
 
 #include "app/studio/models/context.h"
+#include "app/studio/views/graph_highlight.h"
+#include "app/studio/views/minimap.h"
 
 namespace strata::studio {
 
@@ -25,6 +28,25 @@ class GraphView : public QWidget {
   /// Brings the node to the middle.
   void centre_on(trace::NodeId node);
   double scale() const { return scale_; }
+  /// Dims all but the selected node's neighbourhood.
+  void set_highlight(bool on);
+  bool highlight() const { return highlight_; }
+  /// Of how many steps the neighbourhood is; at least one.
+  void set_reach(int steps);
+  int reach() const { return reach_; }
+  /// Dims all but the paths between the selected node and this one.
+  void show_paths_to(trace::NodeId node);
+  /// What is lit now, by index of the picture's nodes and edges.
+  const Highlight& lit() const { return lit_; }
+  void set_map_shown(bool on);
+  bool map_wanted() const { return map_wanted_; }
+  Minimap& minimap() { return *map_; }
+
+ signals:
+  /// Highlighting or the map were switched.
+  void controlsChanged();
+
+ public:
   /// Where a node, or the collapsed module that hides it, is on the widget; a null rectangle if it is not drawn.
   QRectF node_rect(trace::NodeId node) const;
   /// Expands a collapsed module, collapses an expanded one.
@@ -47,6 +69,13 @@ class GraphView : public QWidget {
 
  private:
   void take_step();
+  void changed();
+  void find_lit();
+  void place_map();
+  void paint_lit_note(QPainter& p);
+  QRectF visible() const {
+    return {to_scene({0, 0}), to_scene({static_cast<double>(width()), static_cast<double>(height())})};
+  }
   void first_view();
   double top_centre() const;
   void keep_place(const StepPtr& old);
@@ -92,7 +121,14 @@ class GraphView : public QWidget {
   std::unordered_set<int> marked_;  ///< indices of nodes
   std::string module_;              ///< path of the selected module, empty if none
   std::string toggled_;             ///< the module that is being expanded or collapsed: it stays in its place
-  int selected_ = -1;               ///< index of the selected node, -1 none
+  std::unique_ptr<Adjacency> adjacency_;
+  Highlight lit_;
+  QString lit_note_;
+  bool highlight_ = false, map_wanted_ = true;
+  int reach_ = 2;
+  trace::NodeId path_to_ = 0;  ///< the other end of the paths shown, 0 none
+  Minimap* map_;
+  int selected_ = -1;  ///< index of the selected node, -1 none
   int selected_group_ = -1;
   double scale_ = 1;
   QPointF offset_;
