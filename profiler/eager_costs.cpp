@@ -124,12 +124,15 @@ void ProfileCosts::place(CostItem& item) const { item.top = top_of(timeline_, it
 
 ForwardOperators::ForwardOperators(const Timeline& timeline) {
   std::unordered_map<std::int64_t, std::int64_t> start;
-  for (int i = 0; i < static_cast<int>(timeline.host.size()); ++i) {
-    const HostEvent& e = at(timeline, i);
-    if (e.kind != Kind::Operator || e.sequence < 0) continue;
-    bool backward = false;
-    const int top = top_of(timeline, i, backward);
-    if (backward || top < 0) continue;
+  constexpr int kBackward = -2;
+  std::vector<int> tops;  // per event: the outermost operator around it; parents come first
+  tops.reserve(timeline.host.size());
+  for (const HostEvent& e : timeline.host) {
+    const int around = e.parent < 0 ? -1 : tops[static_cast<size_t>(e.parent)];
+    const auto own = static_cast<int>(tops.size());
+    tops.push_back(is_backward_call(e) ? kBackward : around == -1 && is_real_operator(e) ? own : around);
+    const int top = tops.back();
+    if (e.kind != Kind::Operator || e.sequence < 0 || top < 0) continue;
     // The last operator that shows a number is the one that made the backward node.
     const auto [it, first] = start.try_emplace(e.sequence, e.start);
     if (!first && e.start < it->second) continue;

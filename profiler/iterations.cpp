@@ -16,9 +16,13 @@ const HostEvent& at(const Timeline& t, int i) { return t.host[static_cast<size_t
 trace::Id find_main_track(const Timeline& t) {
   std::map<trace::Id, std::int64_t> weight;
   trace::Id engine = trace::kNone;
+  std::vector<bool> in_operator;  // per event; parents come first
+  in_operator.reserve(t.host.size());
   for (const HostEvent& e : t.host) {
+    const auto parent = static_cast<size_t>(e.parent);
+    in_operator.push_back(e.parent >= 0 && (t.host[parent].kind == Kind::Operator || in_operator[parent]));
     if (e.kind == Kind::Annotation && !starts_with(e.name, "## Call")) weight[e.track] += 1000;
-    if (e.kind != Kind::Operator || t.enclosing(e.parent, Kind::Operator) >= 0) continue;
+    if (e.kind != Kind::Operator || in_operator.back()) continue;
     if (is_backward_call(e))
       engine = engine == trace::kNone ? e.track : engine;
     else

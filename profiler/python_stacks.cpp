@@ -16,6 +16,7 @@ namespace {
 
 using Kind = HostEvent::Kind;
 constexpr std::string_view kModule = "nn.Module: ";
+constexpr size_t kLongestModules = 4096;
 
 const HostEvent& at(const Timeline& t, int i) { return t.host[static_cast<size_t>(i)]; }
 
@@ -148,12 +149,23 @@ PythonPlaces::PythonPlaces(const Timeline& timeline) : timeline_(timeline) {
   any_ = std::any_of(timeline.host.begin(), timeline.host.end(), [](const HostEvent& e) {
     return e.kind == Kind::Python || (e.kind == Kind::Operator && contains(e.args, "\"Call stack\""));
   });
+  if (!any_) return;
+  python_.reserve(timeline.host.size());
+  for (const HostEvent& e : timeline.host) {  // parents come first
+    const auto own = static_cast<int>(python_.size());
+    python_.push_back(e.kind == Kind::Python ? own : e.parent < 0 ? -1 : python_[static_cast<size_t>(e.parent)]);
+  }
+}
+
+int PythonPlaces::parent_of(int python) const {
+  const int parent = at(timeline_, python).parent;
+  return parent < 0 ? -1 : python_[static_cast<size_t>(parent)];
 }
 
 const PythonPlace& PythonPlaces::of(int host) {
   static const PythonPlace none;
   if (!any_ || host < 0) return none;
-  const PythonPlace& place = inside(timeline_.enclosing(host, Kind::Python)).place;
+  const PythonPlace& place = inside(python_[static_cast<size_t>(host)]).place;
   if (place.known()) return place;
   const auto known = of_operator_.find(host);
   if (known != of_operator_.end()) return known->second;
@@ -165,7 +177,7 @@ const PythonPlaces::Inside& PythonPlaces::inside(int python) {
   static const Inside none;
   std::vector<int> inner;  // not known yet, innermost first
   auto found = of_python_.end();
-  for (int i = python; i >= 0; i = timeline_.enclosing(at(timeline_, i).parent, Kind::Python)) {
+  for (int i = python; i >= 0; i = parent_of(i)) {
     found = of_python_.find(i);
     if (found != of_python_.end()) break;
     inner.push_back(i);
@@ -185,7 +197,8 @@ PythonPlaces::Inside PythonPlaces::inside(int python, const Inside& outer) const
   result.place = outer.place;
   // Only what a function calls itself says where in it.
   if (outer.frame) result.place.line = calling_line(event, outer.place);
-  if (name.kind == PythonName::Kind::Module)
+  // No program nests modules that deeply; a damaged profile must not fill the memory.
+  if (name.kind == PythonName::Kind::Module && result.place.modules.size() + name.module.size() < kLongestModules)
     result.place.modules += (result.place.modules.empty() ? "" : ".") + name.module;
   if (name.kind != PythonName::Kind::User) return result;
   result.frame = true;

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "profiler/timeline.h"
 
@@ -65,12 +66,14 @@ class PythonPlaces {
     PythonPlace place;
     bool frame = false;  ///< the Python event itself is the place's function
   };
+  int parent_of(int python) const;  ///< the Python event around a Python event; -1 none
   const Inside& inside(int python);
   Inside inside(int python, const Inside& outer) const;
   std::optional<PythonPlace> written_on(int host) const;
 
   const Timeline& timeline_;
   bool any_ = false;
+  std::vector<int> python_;  ///< per event of the host: the nearest Python event at or around it; -1 none
   std::unordered_map<int, Inside> of_python_;
   std::unordered_map<int, PythonPlace> of_operator_;
 };

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/stack_times.h"
 
+#include <vector>
+
 #include "profiler/eager_costs.h"
 #include "profiler/iterations.h"
 #include "profiler/python_stacks.h"
@@ -18,6 +20,15 @@ class Summer {
   Summer(const Timeline& timeline, StackTimes& times)
       : t_(timeline), forward_(timeline), places_(timeline), times_(times) {
     times_.any = places_.any();
+    backward_.reserve(timeline.host.size());
+    optimizer_.reserve(timeline.host.size());
+    for (const HostEvent& e : timeline.host) {  // parents come first
+      const auto own = static_cast<int>(backward_.size());
+      const auto parent = static_cast<size_t>(e.parent);
+      backward_.push_back(is_backward_call(e) ? own : e.parent < 0 ? -1 : backward_[parent]);
+      const bool step = e.kind == Kind::Annotation && starts_with(e.name, "Optimizer.");
+      optimizer_.push_back(step || (e.parent >= 0 && optimizer_[parent]));
+    }
   }
 
   void devices() {
@@ -41,18 +52,9 @@ class Summer {
  private:
   const HostEvent& at(int i) const { return t_.host[static_cast<size_t>(i)]; }
 
-  bool in_optimizer(int host) const {
-    for (int i = host; i >= 0; i = at(i).parent)
-      if (at(i).kind == Kind::Annotation && starts_with(at(i).name, "Optimizer.")) return true;
-    return false;
-  }
-
+  bool in_optimizer(int host) const { return host >= 0 && optimizer_[static_cast<size_t>(host)]; }
   /// The call of the engine that runs a backward node, around an event; -1 none.
-  int backward_around(int host) const {
-    for (int i = host; i >= 0; i = at(i).parent)
-      if (is_backward_call(at(i))) return i;
-    return -1;
-  }
+  int backward_around(int host) const { return host < 0 ? -1 : backward_[static_cast<size_t>(host)]; }
 
   void add(int host, std::int64_t ns) {
     const int backward = backward_around(host);
@@ -77,6 +79,8 @@ class Summer {
   ForwardOperators forward_;
   PythonPlaces places_;
   StackTimes& times_;
+  std::vector<int> backward_;
+  std::vector<bool> optimizer_;
 };
 
 }  // namespace

@@ -95,11 +95,12 @@ bool counts_as_time(const HostEvent& e) { return e.kind == Kind::Operator || e.k
 /// belong to the event around them).
 void find_self_times(std::vector<HostEvent>& host) {
   for (HostEvent& e : host) e.self = e.duration;
+  std::vector<int> nearest;  // per event: the one at or around it that counts; parents come first
+  nearest.reserve(host.size());
   for (const HostEvent& e : host) {
-    if (!counts_as_time(e)) continue;
-    int p = e.parent;
-    while (p >= 0 && !counts_as_time(host[static_cast<size_t>(p)])) p = host[static_cast<size_t>(p)].parent;
-    if (p < 0) continue;
+    const int p = e.parent < 0 ? -1 : nearest[static_cast<size_t>(e.parent)];
+    nearest.push_back(counts_as_time(e) ? static_cast<int>(nearest.size()) : p);
+    if (!counts_as_time(e) || p < 0) continue;
     HostEvent& around = host[static_cast<size_t>(p)];
     // Clocks are read one after the other, so a child may end a little after its parent.
     around.self -= std::min(e.end(), around.end()) - e.start;

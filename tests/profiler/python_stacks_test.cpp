@@ -167,6 +167,17 @@ TEST_F(Stacks, DeepOnesAreWalkedOnce) {
   EXPECT_EQ(place("aten::deep").text(), "f.py(1): f");
 }
 
+TEST_F(Stacks, PathsOfModulesHaveALimit) {
+  write([](ProfileMaker& p) {
+    std::function<void(int)> call = [&](int depth) {
+      if (depth == 0) return p.op("aten::deep", "");
+      p.python("nn.Module: Module_" + std::to_string(depth), [&] { call(depth - 1); });
+    };
+    call(3000);
+  });
+  EXPECT_LE(place("aten::deep").modules.size(), 4096u);
+}
+
 /// Two iterations: model, loss, backward, optimizer, a copy.
 void training(ProfileMaker& p, bool stacks) {
   const auto python = [&](const std::string& name, const ProfileMaker::Body& body) {
