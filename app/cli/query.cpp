@@ -7,7 +7,7 @@
 #include "app/cli/cli.h"
 #include "app/cli/json_text.h"
 #include "app/cli/table.h"
-#include "app/driver/trace_query.h"
+#include "app/query/trace_query.h"
 #include "core/support/error.h"
 
 namespace strata::cli {

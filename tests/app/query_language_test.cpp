@@ -1,7 +1,7 @@
 // Copyright 2026 The Strata Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "app/driver/query_language.h"
+#include "app/query/query_language.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -140,7 +140,7 @@ bool is_device_work(const std::string& category) {
 }
 
 std::string kind_of(const KernelRecord& k) {
-  if (k.kind == KernelKind::Library) return k.library.empty() ? "library" : k.library;
+  if (k.kind == KernelKind::Library) return k.library.empty() || k.library == k.name ? "library" : k.library;
   if (k.kind == KernelKind::Opaque) return "opaque";
   return k.language.empty() ? "loop" : k.language;
 }

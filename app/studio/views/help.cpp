@@ -17,6 +17,7 @@ constexpr Key kKeys[] = {
     {"↑ ↓ in the graph", "select an operand, a user"},
     {"Ctrl+F", "find a node by name, operator, type or module"},
     {"F3, Shift+F3", "next match, match before"},
+    {"Ctrl+Shift+F", "query nodes and events"},
     {"wheel, + −", "zoom"},
     {"drag", "pan; Shift+wheel pans sideways"},
     {"F or 0", "the whole graph"},
@@ -60,7 +61,13 @@ QString help_page() {
          "<p><b>Profile</b>: where the time of a run went, by kernel, operator, module or line. Click a column to "
          "sort, a "
          "row to select what it stands for, twice to see its line. A kernel's time is divided among the operators it "
-         "was made of; * is partly inferred.</p>";
+         "was made of; * is partly inferred.</p>"
+         "<p><b>Roofline</b>: kernels by flops per byte and per second, under what the machine can do. Arrow keys go "
+         "through the kernels.</p>"
+         "<p><b>Memory</b>: buffers over launches, and what a profile saw allocated. Arrow keys go through the "
+         "buffers.</p>"
+         "<p><b>Query</b>: nodes and events by conditions: <tt>target=aten.add* and not module=*.layer.0*</tt>, "
+         "<tt>category=kernel duration&gt;1ms</tt>. Pointing at the box shows all keys.</p>";
 }
 
 }  // namespace strata::studio

@@ -68,7 +68,7 @@ MainWindow::MainWindow(Context& context, bool remember, QWidget* parent)
 const std::vector<std::string>& MainWindow::views() {
   static const std::vector<std::string> names = {"graph",  "changes",  "source",   "code",     "profile", "inspector",
                                                  "stages", "timeline", "overview", "problems", "guards",
-                                                 "roofline"};
+                                                 "roofline", "memory",   "query"};
   return names;
 }
 
@@ -140,11 +140,15 @@ void MainWindow::build_docks() {
   roofline_ = new RooflinePanel(context_, *profile_source_);
   auto* roofline = dock("Roofline", "roofline", roofline_, Qt::BottomDockWidgetArea);
   tabifyDockWidget(profile, roofline);
-  tabifyDockWidget(roofline, timeline);
+  auto* memory = dock("Memory", "memory", memory_ = new MemoryPanel(context_), Qt::BottomDockWidgetArea);
+  tabifyDockWidget(roofline, memory);
+  tabifyDockWidget(memory, timeline);
+  auto* query = dock("Query", "query", query_ = new QueryPanel(context_, remember_), Qt::BottomDockWidgetArea);
   auto* problems = dock("Problems", "problems", problems_ = new ProblemsPanel(context_), Qt::BottomDockWidgetArea);
   tabifyDockWidget(timeline, problems);
   auto* guards = dock("Guards", "guards", guards_ = new GuardsPanel(context_), Qt::BottomDockWidgetArea);
   tabifyDockWidget(problems, guards);
+  tabifyDockWidget(guards, query);
   changes->raise();
   setTabPosition(Qt::BottomDockWidgetArea, QTabWidget::North);
   resizeDocks({stages, inspector}, {300, 330}, Qt::Horizontal);
@@ -247,6 +251,11 @@ void MainWindow::build_menus() {
     search_->setFocus(Qt::ShortcutFocusReason);
     search_->selectAll();
   });
+  go->addAction("&Query", QKeySequence("Ctrl+Shift+F"), this, [this] {
+    show_view("query");
+    query_->box().setFocus(Qt::ShortcutFocusReason);
+    query_->box().selectAll();
+  });
   go->addAction("Next &match", QKeySequence("F3"), this, [this] { search(1); });
   go->addAction("Match &before", QKeySequence("Shift+F3"), this, [this] { search(-1); });
   int number = 1;
@@ -289,7 +298,8 @@ bool MainWindow::show_view(const QString& name) {
     return false;
   }
   static const std::vector<std::string> below = {"changes",  "source",   "code",  "profile",
-                                                 "timeline", "problems", "guards", "roofline"};
+                                                 "timeline", "problems", "guards", "roofline", "memory",
+                                                 "query"};
   if (name == "overview") {
     show_overview(true);
     return true;

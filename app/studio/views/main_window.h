@@ -13,8 +13,10 @@
 
 #include "app/studio/models/context.h"
 #include "app/studio/views/graph_view.h"
+#include "app/studio/views/memory_view.h"
 #include "app/studio/views/panels.h"
 #include "app/studio/views/profile_panel.h"
+#include "app/studio/views/query_panel.h"
 #include "app/studio/views/roofline_view.h"
 
 namespace strata::studio {
@@ -41,6 +43,8 @@ class MainWindow : public QMainWindow {
   CodePanel& code() { return *code_; }
   ProfilePanel& profile() { return *profile_; }
   RooflinePanel& roofline() { return *roofline_; }
+  MemoryPanel& memory() { return *memory_; }
+  QueryPanel& query() { return *query_; }
   OverviewPanel& overview() { return *overview_; }
   ProblemsPanel& problems() { return *problems_; }
   GuardsPanel& guards() { return *guards_; }
@@ -97,6 +101,8 @@ class MainWindow : public QMainWindow {
   ProfileSource* profile_source_ = nullptr;
   ProfilePanel* profile_ = nullptr;
   RooflinePanel* roofline_ = nullptr;
+  MemoryPanel* memory_ = nullptr;
+  QueryPanel* query_ = nullptr;
   TimelinePanel* timeline_ = nullptr;
   QLineEdit* search_ = nullptr;
   QLabel* found_ = nullptr;

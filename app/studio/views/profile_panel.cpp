@@ -87,6 +87,7 @@ void ProfilePanel::fill() {
     const auto by = static_cast<ProfileBy>(i);
     LinkTable* table = tables_[static_cast<size_t>(i)];
     table->set_rows(profile ? profile_table(*profile, by) : std::vector<TableRow>());
+    if (table->columnWidth(0) > 250) table->setColumnWidth(0, 250);
     // Kinds tell kernels apart; of the others only what is in no kernel has one.
     bool kinds = false;
     if (profile)

@@ -16,7 +16,7 @@
 namespace strata::studio {
 namespace {
 
-constexpr double kLeft = 84, kRight = 18, kTop = 14, kBottom = 44;
+constexpr double kLeft = 84, kRight = 26, kTop = 14, kBottom = 44;
 /// Labels beyond this many say no more.
 constexpr size_t kMostLabels = 24;
 
@@ -95,6 +95,10 @@ std::vector<std::pair<int, QRectF>> RooflinePlot::labels() const {
   const QFontMetricsF metrics(font());
   std::vector<QRectF> taken = ceiling_labels();
   const QRectF inside = area();
+  // Nor do labels lie on a ceiling.
+  for (const QLineF& line : ceiling_lines())
+    for (double t = 0, step = 4 / std::max(4.0, line.length()); t <= 1; t += step)
+      taken.emplace_back(line.pointAt(t) - QPointF(1, 1), QSizeF(2, 2));
   // The dots that matter most keep clear of labels, the labels of the greatest come first.
   for (size_t i = 0; i < std::min<size_t>(roofline_->points.size(), 200); ++i) {
     const double r = radius(roofline_->points[i]);
@@ -133,7 +137,7 @@ void RooflinePlot::paint_axes(QPainter& painter) const {
     const double at = place(x, r.least_y).x();
     painter.setPen(line);
     painter.drawLine(QPointF(at, a.top()), QPointF(at, a.bottom()));
-    const QString name = QString::number(x, 'g', 3);
+    const QString name = x > 1e-4 && x < 1e7 ? QString::number(x, 'g', 8) : QString::number(x, 'g', 3);
     const double wide = metrics.horizontalAdvance(name);
     if (at - wide / 2 < last + 6) continue;
     last = at + wide / 2;
@@ -174,26 +178,36 @@ std::vector<QRectF> RooflinePlot::ceiling_labels() const {
   return out;
 }
 
-void RooflinePlot::paint_ceilings(QPainter& painter, std::vector<QRectF>& taken) const {
+/// Those of arithmetic, then those of memory; null where one is out of view.
+std::vector<QLineF> RooflinePlot::ceiling_lines() const {
   const Roofline& r = *roofline_;
   double most = 0, bytes = 0;
   for (const Ceiling& c : r.compute) most = std::max(most, c.value);
   for (const Ceiling& c : r.memory) bytes = std::max(bytes, c.value);
-  taken = ceiling_labels();
-  size_t label = 0;
+  std::vector<QLineF> out;
   for (const Ceiling& c : r.compute) {
     const double from = bytes > 0 ? std::clamp(c.value / bytes, r.least_x, r.most_x) : r.least_x;
-    painter.setPen(QPen(compute_colour(), 1.6, c.known ? Qt::SolidLine : Qt::DashLine));
-    painter.drawLine(place(from, c.value), place(r.most_x, c.value));
-    painter.drawText(taken[label++], Qt::AlignCenter, qt(c.name) + ": " + rate_text(c.value, "flop/s"));
+    out.emplace_back(place(from, c.value), place(r.most_x, c.value));
   }
   for (const Ceiling& c : r.memory) {
     const double left = std::max(r.least_x, r.least_y / c.value);
     const double right = most > 0 ? std::min(r.most_x, most / c.value) : r.most_x;
-    painter.setPen(QPen(memory_colour(), 1.6, c.known ? Qt::SolidLine : Qt::DashLine));
-    if (left < right) painter.drawLine(place(left, left * c.value), place(right, right * c.value));
-    painter.drawText(taken[label++], Qt::AlignCenter, qt(c.name) + ": " + rate_text(c.value, "B/s"));
+    out.push_back(left < right ? QLineF(place(left, left * c.value), place(right, right * c.value)) : QLineF());
   }
+  return out;
+}
+
+void RooflinePlot::paint_ceilings(QPainter& painter) const {
+  const auto boxes = ceiling_labels();
+  const auto lines = ceiling_lines();
+  size_t i = 0;
+  const auto paint = [&](const Ceiling& c, const QColor& colour, const char* unit) {
+    painter.setPen(QPen(colour, 1.6, c.known ? Qt::SolidLine : Qt::DashLine));
+    if (!lines[i].isNull()) painter.drawLine(lines[i]);
+    painter.drawText(boxes[i++], Qt::AlignCenter, qt(c.name) + ": " + rate_text(c.value, unit));
+  };
+  for (const Ceiling& c : roofline_->compute) paint(c, compute_colour(), "flop/s");
+  for (const Ceiling& c : roofline_->memory) paint(c, memory_colour(), "B/s");
 }
 
 void RooflinePlot::paintEvent(QPaintEvent*) {
@@ -208,8 +222,7 @@ void RooflinePlot::paintEvent(QPaintEvent*) {
   painter.setRenderHint(QPainter::Antialiasing);
   paint_axes(painter);
   painter.setClipRect(area().adjusted(-14, -14, 14, 14));
-  std::vector<QRectF> taken;
-  paint_ceilings(painter, taken);
+  paint_ceilings(painter);
   for (size_t i = 0; i < roofline_->points.size(); ++i) {
     const RooflinePoint& p = roofline_->points[i];
     QColor fill = p.memory_bound ? memory_colour() : compute_colour();
@@ -324,6 +337,7 @@ void RooflinePanel::fill() {
   const auto roofline = source_.roofline();
   plot_->set_roofline(roofline);
   table_->set_rows(roofline ? roofline_rows(*roofline) : std::vector<TableRow>());
+  if (table_->columnWidth(0) > 160) table_->setColumnWidth(0, 160);
   if (!roofline) return summary_->clear();
   QString text = QString("%1 kernels").arg(roofline->points.size());
   if (roofline->without > 0)

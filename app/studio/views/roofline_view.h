@@ -42,8 +42,8 @@ class RooflinePlot : public QWidget {
   QPointF place(double intensity, double rate) const;
   double radius(const RooflinePoint& point) const;
   void paint_axes(QPainter& painter) const;
-  /// Adds the places that its texts take to `taken`.
-  void paint_ceilings(QPainter& painter, std::vector<QRectF>& taken) const;
+  void paint_ceilings(QPainter& painter) const;
+  std::vector<QLineF> ceiling_lines() const;
   std::vector<QRectF> ceiling_labels() const;
   std::shared_ptr<const Roofline> roofline_;
   trace::Id selected_ = trace::kNone;

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "app/driver/query_language.h"
+#include "app/query/query_language.h"
 #include "core/trace/reader.h"
 
 namespace strata {

@@ -1,6 +1,6 @@
 // Copyright 2026 The Strata Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "app/driver/trace_query.h"
+#include "app/query/trace_query.h"
 
 #include <fmt/format.h>
 
@@ -264,6 +264,11 @@ std::string_view sql_operator(Operator op) {
   }
 }
 
+/// The compile of an event; launches of our own programs have theirs through the kernel.
+constexpr const char* kCompileOfEvent =
+    "(CASE WHEN e.compile <> 0 THEN e.compile ELSE COALESCE((SELECT k.compile FROM kernel k WHERE k.id = e.kernel), 0) "
+    "END)";
+
 class EventSql {
  public:
   std::string where(const QueryExpression& e) {
@@ -378,7 +383,7 @@ class EventSql {
       values_.emplace_back(glob(c));
       if (c.key == "node") return of_nodes("n.name GLOB ?");
       return c.key == "kernel" ? "e.kernel IN (SELECT id FROM kernel WHERE name GLOB ?)"
-                               : "e.compile IN (SELECT id FROM compile WHERE address GLOB ?)";
+                               : fmt::format("{} IN (SELECT id FROM compile WHERE address GLOB ?)", kCompileOfEvent);
     }
     return of_nodes(text("n." + c.key, c));
   }
@@ -435,12 +440,11 @@ EventHits query_events(const std::filesystem::path& trace, const QueryExpression
     }
   }
   trace::Query query = file.database().query(
-      fmt::format("SELECT e.id, {}, {}, e.start_ns, e.duration_ns, e.thread, e.stream, e.correlation, e.kernel, "
-                  "e.compile, e.match, "
-                  "e.track, COALESCE((SELECT address FROM compile c WHERE c.id = e.compile), ''), COALESCE((SELECT "
-                  "name FROM kernel k "
-                  "WHERE k.id = e.kernel), '') FROM event e WHERE {} ORDER BY e.start_ns, e.id LIMIT {}",
-                  string_of("name"), string_of("category"), where, limit));
+      fmt::format("SELECT e.id, {0}, {1}, e.start_ns, e.duration_ns, e.thread, e.stream, e.correlation, e.kernel, {2}, "
+                  "e.match, e.track, COALESCE((SELECT address FROM compile c WHERE c.id = {2}), ''), COALESCE((SELECT "
+                  "name FROM kernel k WHERE k.id = e.kernel), '') FROM event e WHERE {3} ORDER BY e.start_ns, e.id "
+                  "LIMIT {4}",
+                  string_of("name"), string_of("category"), kCompileOfEvent, where, limit));
   sql.bind(query);
   while (query.step()) {
     EventHit hit;

@@ -1,0 +1,48 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// A filter box over nodes and events.
+
+#include <QPushButton>
+#include <QStackedWidget>
+
+#include "app/studio/models/query_box.h"
+#include "app/studio/views/panels.h"
+
+namespace strata::studio {
+
+class QueryPanel : public QWidget {
+  Q_OBJECT
+ public:
+  /// `lasting`: kept queries are kept in the user's settings.
+  QueryPanel(Context& context, bool lasting, QWidget* parent = nullptr);
+  QLineEdit& box() { return *box_; }
+  QComboBox& of() { return *of_; }
+  QComboBox& scope() { return *scope_; }
+  QComboBox& saved() { return *saved_; }
+  QPushButton& keep_button() { return *keep_; }
+  /// The table that is shown.
+  LinkTable& table() { return *(pages_->currentIndex() == 0 ? nodes_ : events_); }
+  QString summary() const { return summary_->text(); }
+
+ private:
+  void run();
+  void show_result(const QueryResult& result);
+  void list_saved();
+  /// Keeps what is in the box, or forgets it.
+  void keep();
+  Context& context_;
+  SavedQueries kept_;
+  QLineEdit* box_;
+  QComboBox* of_;
+  QComboBox* scope_;
+  QComboBox* saved_;
+  QPushButton* keep_;
+  QLabel* summary_;
+  QStackedWidget* pages_;
+  LinkTable* nodes_;
+  LinkTable* events_;
+};
+
+}  // namespace strata::studio
