@@ -237,7 +237,8 @@ class HtmlReport {
   void graphs() {
     section("graphs", "Graphs");
     trace::Id frame = trace::kNone;
-    for (const trace::CompileRecord& c : compiles_) {
+    for (std::size_t i = 0; i < compiles_.size() && i < options_.max_graphs; ++i) {
+      const trace::CompileRecord& c = compiles_[i];
       if (c.frame != trace::kNone && c.frame != frame) {
         const trace::FrameRecord& f = frames_[c.frame];
         put("<p><b>{}</b> <span class=\"dim mono\">{}{}</span></p>\n", escape_xml(f.name.empty() ? c.name : f.name),
@@ -246,6 +247,9 @@ class HtmlReport {
       frame = c.frame;
       graph(c);
     }
+    if (compiles_.size() > options_.max_graphs)
+      put("<p class=\"dim\">{} more compile attempts; <code>--graph</code> shows one.</p>\n",
+          compiles_.size() - options_.max_graphs);
   }
 
   void graph(const trace::CompileRecord& c) {
@@ -281,10 +285,11 @@ class HtmlReport {
 
   void picture(const trace::SnapshotRecord& snapshot) {
     put("<p class=\"mono\">{}</p>\n", escape_xml(snapshot.stage));
-    if (static_cast<std::size_t>(snapshot.node_count) > options_.max_nodes || pictures_ >= options_.max_pictures)
+    const auto nodes = static_cast<std::size_t>(snapshot.node_count);
+    if (nodes > options_.max_nodes || drawn_ + nodes > options_.max_drawn)
       return put("<p class=\"dim\">{} nodes: not drawn here; <code>strata export --format svg</code> draws it.</p>\n",
                  snapshot.node_count);
-    ++pictures_;
+    drawn_ += nodes;
     try {
       std::string svg = render(reader_, snapshot.id, Format::Svg);
       if (svg.starts_with("<?xml")) svg.erase(0, svg.find("?>") + 2);
@@ -346,12 +351,17 @@ class HtmlReport {
       lines.push_back({++number, file.text.substr(at, end - at)});
       at = end + 1;
     }
-    for (const auto& line : lines) {
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      if (++lines_ > options_.max_lines) {
+        put("<span class=\"dim\">{} more lines.</span>\n", lines.size() - i);
+        break;
+      }
+      const auto& line = lines[i];
       put("<span class=\"dim\">{:6}</span>  {}\n", line.number, escape_xml(line.text));
       const auto found = marks.find({file.path, line.number});
       if (found == marks.end()) continue;
-      for (std::size_t i = 0; i < found->second.size() && i < 12; ++i)
-        put("<span class=\"mark\">        ^ {}</span>\n", escape_xml(found->second[i]));
+      for (std::size_t m = 0; m < found->second.size() && m < 12; ++m)
+        put("<span class=\"mark\">        ^ {}</span>\n", escape_xml(found->second[m]));
     }
     out_ += "</pre></details>\n";
   }
@@ -379,7 +389,8 @@ class HtmlReport {
   std::map<trace::Id, trace::FrameRecord> frames_;
   std::vector<trace::GraphBreakRecord> breaks_;
   std::vector<trace::RecompileRecord> recompiles_;
-  std::size_t pictures_ = 0;
+  std::size_t drawn_ = 0;  ///< nodes in pictures so far
+  std::size_t lines_ = 0;  ///< of sources so far
   std::string out_;
 };
 

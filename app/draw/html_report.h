@@ -23,7 +23,9 @@ struct HtmlOptions {
   std::string graph;                  ///< only this compile; empty: all
   std::size_t max_rows = 300;         ///< of one table; what is left out is counted
   std::size_t max_nodes = 400;        ///< larger graphs are not drawn
-  std::size_t max_pictures = 60;      ///< graphs that are drawn
+  std::size_t max_drawn = 4000;       ///< nodes in all pictures together: a node takes about a kilobyte
+  std::size_t max_graphs = 500;       ///< compile attempts; what is left out is counted, like lines
+  std::size_t max_lines = 5000;       ///< of sources, all files together
 };
 
 /// The whole document: summary, graph breaks and recompiles with their lines, graphs with pictures of what was fused,

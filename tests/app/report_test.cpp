@@ -110,6 +110,98 @@ TEST_F(ImportedTrace, ChromeTraceHasTheEvents) {
   EXPECT_GT(chrome.at("traceEvents").array().size(), 700u);
 }
 
+/// Tags that are not closed where they should be, or closed without being open.
+std::vector<std::string> unbalanced_tags(const std::string& html) {
+  std::vector<std::string> open, wrong;
+  for (std::size_t at = 0; (at = html.find('<', at)) != std::string::npos;) {
+    char quote = 0;
+    std::size_t end = at + 1;
+    for (; end < html.size() && (quote != 0 || html[end] != '>'); ++end) {
+      if (html[end] == '"' || html[end] == '\'') quote = quote == 0 ? html[end] : quote == html[end] ? 0 : quote;
+    }
+    const std::string tag = html.substr(at + 1, end - at - 1);
+    const std::string name = tag.substr(0, tag.find_first_of(" \n/", tag.starts_with('/') ? 1 : 0));
+    at = end;
+    if (tag.starts_with('!') || tag.ends_with('/') || name == "meta" || name == "br") continue;
+    if (!name.starts_with('/')) {
+      open.push_back(name);
+    } else if (!open.empty() && "/" + open.back() == name) {
+      open.pop_back();
+    } else {
+      wrong.push_back(name);
+    }
+  }
+  wrong.insert(wrong.end(), open.begin(), open.end());
+  return wrong;
+}
+
+/// A report that is well-formed, loads nothing and is not large.
+std::string sound_report(const std::string& trace, const std::string& file) {
+  const Finished f = strata({"export", trace, "--format", "html", "-o", file});
+  EXPECT_EQ(f.code, 0) << f.err;
+  const std::string html = read_text(file);
+  EXPECT_THAT(unbalanced_tags(html), ::testing::IsEmpty());
+  for (const char* outside : {"<script", "src=", "<link", "@import", "url(", "href=\"http", "<iframe", "<object"})
+    EXPECT_THAT(html, Not(HasSubstr(outside))) << outside;
+  EXPECT_LT(html.size(), std::size_t{5} << 20);
+  EXPECT_THAT(html, HasSubstr("</html>"));
+  return html;
+}
+
+TEST(Report, TagsAreChecked) {
+  EXPECT_THAT(unbalanced_tags("<!DOCTYPE html><p a=\"<x>\"><b>x</b><br></p>"), ::testing::IsEmpty());
+  EXPECT_THAT(unbalanced_tags("<p><b>x</p></b>"), Not(::testing::IsEmpty()));
+  EXPECT_THAT(unbalanced_tags("<p>"), ::testing::ElementsAre("p"));
+}
+
+TEST_F(ImportedTrace, ReportsAreSound) {
+  sound_report(cnn_trace(), folder_->file("s.html"));
+  sound_report(breaks_trace(), folder_->file("s.html"));
+  const std::string program = folder_->file("program.strata"), own = folder_->file("own.strata");
+  ok({"import", model_file("bert"), "-o", program});
+  sound_report(program, folder_->file("s.html"));
+  ok({"compile", model_file("cnn_fmnist"), "-o", own});
+  EXPECT_THAT(sound_report(own, folder_->file("s.html")), HasSubstr("<svg"));
+  const std::string empty = folder_->file("empty.strata");
+  trace::Writer(empty).close();
+  EXPECT_THAT(sound_report(empty, folder_->file("s.html")), HasSubstr("Not measured"));
+}
+
+/// What does not fit is counted, never dropped in silence.
+TEST_F(ImportedTrace, ReportOfAHugeTraceIsCut) {
+  const std::string file = folder_->file("huge.strata");
+  {
+    trace::Writer writer(file);
+    trace::SourceFileRecord source;
+    source.path = "huge.py";
+    source.excerpt = true;
+    for (int i = 1; i <= 20000; ++i) source.lines.push_back({i, "x = " + std::string(100, 'y')});
+    writer.add(source);
+    for (int i = 0; i < 3000; ++i) {
+      trace::CompileRecord c;
+      c.frame_number = i;
+      c.address = std::to_string(i) + "/0";
+      c.id = writer.add(c);
+      trace::SnapshotRecord s;
+      s.compile = c.id;
+      s.stage = "captured";
+      std::vector<trace::NodeRecord> nodes(i % 400 + 1);
+      for (std::size_t n = 0; n < nodes.size(); ++n) {
+        nodes[n].id = static_cast<trace::NodeId>(n + 1);
+        nodes[n].name = "node_" + std::to_string(n);
+        nodes[n].op = "call";
+        nodes[n].target = "aten.relu.default";
+        if (n > 0) nodes[n].inputs = {{static_cast<trace::NodeId>(n)}};
+      }
+      writer.add(s, nodes);
+    }
+    writer.close();
+  }
+  EXPECT_THAT(sound_report(file, folder_->file("s.html")),
+              AllOf(HasSubstr("<svg"), HasSubstr("2500 more compile attempts"), HasSubstr("15000 more lines"),
+                    HasSubstr("not drawn here")));
+}
+
 TEST_F(ImportedTrace, ReportIsOneFile) {
   const std::string file = folder_->file("r.html");
   ok({"export", breaks_trace(), "--format", "html", "-o", file});
