@@ -112,15 +112,38 @@ class Parser {
     if (at_ == begin) fail("expected a key");
     c.key = text_.substr(begin, at_ - begin);
     skip_blanks();
+    refuse_misspelt_word(c);
     c.op = comparison();
     skip_blanks();
+    c.value_position = at_ + 1;
     c.value = value();
     c.number = number_of(c.value);
     skip_blanks();
     return c;
   }
 
+  /// `target=x adn name=y`: a word before a condition that is none.
+  void refuse_misspelt_word(const QueryCondition& c) const {
+    if (at_ == text_.size() || !is_key(text_[at_])) return;
+    static const std::vector<std::string> words = {"and", "or", "not"};
+    throw_user(fmt::format("query, position {}: expected and, or, not or a condition, found '{}'", c.position, c.key),
+               suggest(c.key, words));
+  }
+
+  /// What other languages write.
+  void refuse_foreign_operator() const {
+    static constexpr std::array<std::pair<std::string_view, std::string_view>, 7> foreign = {
+        {{"=>", ">="}, {"=<", "<="}, {"<>", "!="}, {"=~", "~"}, {"!", "!="}, {">>", ">"}, {"<<", "<"}}};
+    const std::string_view rest = text_.substr(at_);
+    if (rest.starts_with("!=") || rest.starts_with("!~")) return;
+    for (const auto& [wrong, right] : foreign)
+      if (rest.starts_with(wrong))
+        throw_user(fmt::format("query, position {}: there is no operator '{}'", at_ + 1, wrong),
+                   fmt::format("did you mean '{}'", right));
+  }
+
   Operator comparison() {
+    refuse_foreign_operator();
     static constexpr std::array<std::pair<std::string_view, Operator>, 9> all = {{{"!=", Operator::NotEqual},
                                                                                   {"!~", Operator::ContainsNot},
                                                                                   {"<=", Operator::LessEqual},

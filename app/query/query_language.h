@@ -25,8 +25,9 @@ struct QueryCondition {
   std::string key;
   Operator op = Operator::Equal;
   std::string value;
-  std::optional<double> number;  ///< of the value, times in nanoseconds
-  std::size_t position = 0;      ///< in the text, from 1
+  std::optional<double> number;    ///< of the value, times in nanoseconds
+  std::size_t position = 0;        ///< in the text, from 1
+  std::size_t value_position = 0;  ///< of the value
 };
 
 struct QueryExpression {

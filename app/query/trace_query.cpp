@@ -58,8 +58,15 @@ bool is_order(Operator op) { return op >= Operator::Less; }
 bool is_negative(Operator op) { return op == Operator::NotEqual || op == Operator::ContainsNot; }
 
 [[noreturn]] void need_number(const QueryCondition& c) {
-  throw_user(fmt::format("query, position {}: '{}' compares with a number, found '{}'", c.position, c.key, c.value),
-             "write 12, 1.5ms or 30us");
+  const std::size_t unit = c.value.find_first_not_of("0123456789.");
+  if (unit != std::string::npos && unit > 0) {
+    static const std::vector<std::string> units = {"ns", "us", "ms", "s"};
+    throw_user(fmt::format("query, position {}: there is no unit '{}'", c.value_position + unit, c.value.substr(unit)),
+               suggest(c.value.substr(unit), units));
+  }
+  throw_user(
+      fmt::format("query, position {}: '{}' compares with a number, found '{}'", c.value_position, c.key, c.value),
+      "write 12, 1.5ms or 30us");
 }
 
 bool compare(double a, Operator op, double b) {

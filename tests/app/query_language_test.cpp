@@ -65,6 +65,10 @@ TEST(QueryLanguage, ErrorsSayWhere) {
   EXPECT_EQ(message("a=1)"), "query, position 4: expected a condition, found ')'");
   EXPECT_EQ(message("=1"), "query, position 1: expected a key, found '=1'");
   EXPECT_EQ(message("a='x"), "query, position 3: expected the closing quote, found ''x'");
+  EXPECT_EQ(message("a=1 adn b=2"), "query, position 5: expected and, or, not or a condition, found 'adn'");
+  EXPECT_EQ(message("a=>1"), "query, position 2: there is no operator '=>'");
+  EXPECT_EQ(message("a <> 1"), "query, position 3: there is no operator '<>'");
+  EXPECT_EQ(message("a ! 1"), "query, position 3: there is no operator '!'");
   EXPECT_THAT(message(std::string(100000, '(')), ::testing::HasSubstr("nested too deep"));
   std::string nots;
   for (int i = 0; i < 10000; ++i) nots += "not ";

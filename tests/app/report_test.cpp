@@ -5,6 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
+#include <utility>
+
 #include "core/trace/writer.h"
 #include "tests/app/import_testing.h"
 
@@ -94,12 +97,62 @@ TEST_F(ImportedTrace, EventsByCategoryTimeKernelAndNode) {
   EXPECT_GT(line.at("count").integer(), 0);
 }
 
+/// Words of a line as a shell splits them; quotes hold blanks.
+std::vector<std::string> shell_words(const std::string& line) {
+  std::vector<std::string> words;
+  std::string word;
+  char quote = 0;
+  for (const char c : line + " ") {
+    if (quote != 0) {
+      c == quote ? quote = 0 : (word += c, 0);
+    } else if (c == '\'' || c == '"') {
+      quote = c;
+    } else if (c != ' ') {
+      word += c;
+    } else if (!word.empty()) {
+      words.push_back(std::exchange(word, {}));
+    }
+  }
+  return words;
+}
+
+/// Every example in the documentation finds something in PyTorch's files.
+TEST_F(ImportedTrace, QueriesOfTheDocumentation) {
+  const std::string bert = folder_->file("t.strata");
+  ASSERT_EQ(import_files({torch_data("logs/bert_provenance.log.gz").string(),
+                          torch_data("profiles/bert_compiled.json.gz").string()},
+                         bert)
+                .run.code,
+            0);
+  std::istringstream lines(read_text(fs::path(STRATA_TEST_DATA) / "../../docs/cli.md"));
+  std::size_t examples = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("    strata query t.strata ")) continue;
+    std::vector<std::string> words = shell_words(line);
+    words.erase(words.begin());
+    words[1] = bert;
+    words.push_back("--json");
+    const Json found = parse_json(ok(words), line);
+    const Json* events = found.find("events");
+    EXPECT_FALSE((events ? *events : found).array().empty()) << line;
+    ++examples;
+  }
+  EXPECT_GE(examples, 3u);
+}
+
 TEST_F(ImportedTrace, QueriesThatAreWrongSayWhere) {
   const Finished f = strata({"query", cnn_trace(), "category=kernel", "durations>1ms"});
   EXPECT_EQ(f.code, 2);
   EXPECT_THAT(f.err,
               AllOf(HasSubstr("position 17: events have no key 'durations'"), HasSubstr("did you mean 'duration'")));
-  EXPECT_THAT(strata({"query", cnn_trace(), "duration>x"}).err, HasSubstr("compares with a number, found 'x'"));
+  EXPECT_THAT(strata({"query", cnn_trace(), "duration>x"}).err,
+              HasSubstr("position 10: 'duration' compares with a number, found 'x'"));
+  EXPECT_THAT(strata({"query", cnn_trace(), "name=x adn op=call"}).err,
+              AllOf(HasSubstr("position 8: "), HasSubstr("did you mean 'and'")));
+  EXPECT_THAT(strata({"query", cnn_trace(), "duration => 3us"}).err,
+              AllOf(HasSubstr("position 10: "), HasSubstr("did you mean '>='")));
+  EXPECT_THAT(strata({"query", cnn_trace(), "category=kernel duration>1.5mss"}).err,
+              HasSubstr("position 29: there is no unit 'mss'; did you mean 'ms'"));
   EXPECT_THAT(strata({"query", cnn_trace(), "name>3"}).err, HasSubstr("it has no order"));
 }
 
