@@ -75,8 +75,9 @@ TEST(RedactText, DerivedFunctionsOfPyTorchStay) {
 
 TEST(RedactText, TakesAnyBytes) {
   TextRedactor r;
-  for (const char* text :
-       {"'", "\"", "'\\", "#", "\xff\xfe", "1.", "1e", "1e-", "torch.", "torch.ops.", "a::", "::", "''''"}) {
+  for (const char* text : {"'",      "\"",         "'\\", "#",   "\xff\xfe",  "1.",      "1e", "1e-",
+                           "torch.", "torch.ops.", "a::", "::",  "''''",      "/",       "~",  "./",
+                           "//",     ".py",        "/a",  "L['", "Backward0", "L['/\xff"}) {
     r.code(text);
     r.words(text);
     r.pieces(text);

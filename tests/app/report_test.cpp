@@ -148,7 +148,7 @@ TEST_F(ImportedTrace, QueriesThatAreWrongSayWhere) {
   EXPECT_THAT(strata({"query", cnn_trace(), "duration>x"}).err,
               HasSubstr("position 10: 'duration' compares with a number, found 'x'"));
   EXPECT_THAT(strata({"query", cnn_trace(), "name=x adn op=call"}).err,
-              AllOf(HasSubstr("position 8: "), HasSubstr("did you mean 'and'")));
+              AllOf(HasSubstr("position 8: "), HasSubstr("valid: and, or, not")));
   EXPECT_THAT(strata({"query", cnn_trace(), "duration => 3us"}).err,
               AllOf(HasSubstr("position 10: "), HasSubstr("did you mean '>='")));
   EXPECT_THAT(strata({"query", cnn_trace(), "category=kernel duration>1.5mss"}).err,
