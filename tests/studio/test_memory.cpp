@@ -104,6 +104,14 @@ TEST_F(Memory, TheArenaIsShownAsItIs) {
   EXPECT_EQ(plan.at(2.5, 70), -1);
 }
 
+TEST_F(Memory, WhatIsReturnedLivesToTheEnd) {
+  launches(5);
+  buffer(100, 0, 1).kind = "output";
+  buffer(70, 3, 3);
+  const MemoryPlan plan = make_memory_plan(data_, kNone, false);
+  EXPECT_EQ(plan.live, (std::vector<double>{100, 100, 100, 170, 100}));
+}
+
 TEST_F(Memory, NonsenseIsLeftOut) {
   launches(3);
   buffer(100, -1, 2);

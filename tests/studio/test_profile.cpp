@@ -192,6 +192,7 @@ TEST_F(Profile, AKernelIsDividedAmongItsCapturedNodes) {
   ASSERT_NE(kernel, nullptr);
   EXPECT_EQ(kernel->calls, 10);  // by the operators of the host: each runs two device kernels
   EXPECT_NEAR(kernel->ns, fused, 1e-3);
+  EXPECT_EQ(kernel->made_of, "mm, gelu");
   for (const auto& [by, key] : {std::pair(ProfileBy::Operator, "aten.gelu"), std::pair(ProfileBy::Module, "a"),
                                 std::pair(ProfileBy::Line, "m.py:10: x")}) {
     const ProfileRow* gelu = row(*profile, by, key);
@@ -267,6 +268,7 @@ TEST_F(ProfilePage, AClickSelectsKernelsAndNodesEverywhere) {
   ASSERT_TRUE(context_.details());
   ASSERT_EQ(context_.details()->kernels.size(), 1u);
   EXPECT_EQ(context_.details()->kernels[0].name, "onednn_conv2d_1");
+  EXPECT_EQ(context_.marked().size(), 1u);  // the captured node that it was made of
 
   page().by().setCurrentIndex(3);
   click(find("/home/user/models/cnn.py:24"));
@@ -278,6 +280,29 @@ TEST_F(ProfilePage, AClickSelectsKernelsAndNodesEverywhere) {
                      page().table().visualRect(page().table().currentIndex().siblingAtColumn(0)).center());
   ASSERT_EQ(lines.size(), 1);
   EXPECT_EQ(lines[0][1].toInt(), 24);
+}
+
+TEST_F(ProfilePage, ATraceThatGrowsIsReadAgain) {
+  Writer writer(folder_ / "live.strata");
+  RunRecord run;
+  run.label = "profile";
+  run.id = writer.add(run);
+  const auto work = [&](const char* name) {
+    EventRecord e;
+    e.run = run.id;
+    e.name = name;
+    e.category = "kernel";
+    e.stream = 7;
+    e.duration_ns = 1000;
+    writer.add(e);
+    writer.commit();
+  };
+  work("first");
+  open("live.strata");
+  EXPECT_EQ(page().table().model()->rowCount(), 1);
+  work("second");
+  EXPECT_TRUE(QTest::qWaitFor([&] { return page().table().model()->rowCount() == 2; }, 20000));
+  writer.close();
 }
 
 TEST_F(ProfilePage, TheSelectionFindsItsRow) {

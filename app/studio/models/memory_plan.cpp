@@ -172,7 +172,9 @@ MemoryPlan make_memory_plan(const CompileData& compile, Id program, bool outside
   for (const BufferRecord& b : compile.buffers) {
     if (other.contains(b.id) || (!outside && is_outside(b.kind))) continue;
     const double bytes = b.bytes.value.value_or(-1);
-    const std::int64_t last = std::min(std::max(b.first_launch, b.last_launch), count - 1);
+    // What is returned lives on after its last use here.
+    const std::int64_t end = b.kind == "output" ? count - 1 : std::max(b.first_launch, b.last_launch);
+    const std::int64_t last = std::min(end, count - 1);
     if (!std::isfinite(bytes) || bytes <= 0 || b.first_launch < 0 || b.first_launch >= count) {
       ++plan.unplaced;
       continue;

@@ -47,8 +47,8 @@ struct MemoryPlan {
 std::vector<std::pair<trace::Id, std::string>> memory_programs(const CompileData& compile);
 
 /// Blocks in the arena stand where they are; others above it, each as low as it fits, in the order they come; what
-/// takes over memory stands where the memory is. `outside`: also inputs, weights and constants, which are not made
-/// here.
+/// takes over memory stands where the memory is. Outputs live to the end. `outside`: also inputs, weights and
+/// constants, which are not made here.
 MemoryPlan make_memory_plan(const CompileData& compile, trace::Id program, bool outside);
 
 /// Buffer, kind, bytes, from, to, offset, memory of.

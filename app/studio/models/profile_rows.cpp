@@ -164,8 +164,8 @@ class Summer {
   void finish() {
     for (auto& [id, k] : kernels_) {
       if (k.calls == 0) k.calls = k.events;
-      add_kernel_row(k);
       divide(k);
+      add_kernel_row(k);
       out_.matched += k.ns;
       out_.kernels.push_back({k.record, k.graph, k.calls, k.ns, k.exact_ns});
     }
@@ -177,6 +177,8 @@ class Summer {
  private:
   struct Kernel : ProfileKernel {
     std::int64_t events = 0;
+    std::vector<ProfileNode> captured;  ///< that it was made of
+    std::string names;                  ///< of the first few
   };
   /// A part of a kernel's time.
   struct Part {
@@ -280,6 +282,8 @@ class Summer {
     row.calls = k.calls;
     row.compile = k.record.compile;
     row.kernel = k.record.id;
+    row.nodes = k.captured;
+    row.made_of = k.names;
     add_amounts(row, {&k, 1, true});
     out_.tables[0].push_back(std::move(row));
   }
@@ -292,13 +296,22 @@ class Summer {
     if (node.second != 0) s.nodes[node] += part.kernel->ns * part.fraction;
   }
 
+  static constexpr size_t kMostNames = 6;
+
+  static void add_name(Kernel& k, const std::string& name, const ProfileNode& node) {
+    if (std::find(k.captured.begin(), k.captured.end(), node) != k.captured.end()) return;
+    k.captured.push_back(node);
+    if (k.captured.size() <= kMostNames) k.names += (k.names.empty() ? "" : ", ") + name;
+    if (k.captured.size() == kMostNames + 1) k.names += ", …";
+  }
+
   void share_node(const NodeRecord& n, const Part& part, const ProfileNode& node) {
     share(ProfileBy::Operator, n.target.empty() ? "(unknown)" : n.target, part, node);
     share(ProfileBy::Module, n.module.empty() ? "(top level)" : n.module, part, node);
     share(ProfileBy::Line, line_of(n), part, node);
   }
 
-  void divide(const Kernel& k) {
+  void divide(Kernel& k) {
     std::vector<NodeRecord> work, views;
     for (const NodeId id : std::set<NodeId>(k.record.nodes.begin(), k.record.nodes.end())) {
       auto node = reader_.last_node(k.record.compile, id);
@@ -311,13 +324,15 @@ class Summer {
       share(by, "(unknown)", {&k, 1, false}, {});
   }
 
-  void divide(const Kernel& k, const NodeRecord& n, double fraction) {
+  void divide(Kernel& k, const NodeRecord& n, double fraction) {
     auto& captured = captured_[k.record.compile];
     if (!captured) captured = std::make_unique<Captured>(reader_, k.record.compile);
     const auto origins = captured->of(n.id);
-    for (const Captured::Origin& o : origins)
-      share_node(*o.node, {&k, fraction / static_cast<double>(origins.size()), k.record.exact && o.exact},
-                 {k.record.compile, o.node->id});
+    for (const Captured::Origin& o : origins) {
+      const ProfileNode node{k.record.compile, o.node->id};
+      share_node(*o.node, {&k, fraction / static_cast<double>(origins.size()), k.record.exact && o.exact}, node);
+      add_name(k, o.node->name, node);
+    }
     if (origins.empty()) share_node(n, {&k, fraction, k.record.exact}, {k.record.compile, n.id});
   }
 
@@ -444,7 +459,10 @@ ProfilePtr load_profile(Reader& reader, const std::vector<Id>& runs) {
 
 QStringList profile_headers(ProfileBy by) {
   static const char* const names[] = {"Kernel", "Operator", "Module", "Line"};
-  return {names[static_cast<int>(by)], "Kind", "Graph", "Calls", "Total", "Mean", "Share", "Bytes", "GB/s", "Gflop/s"};
+  QStringList headers = {
+      names[static_cast<int>(by)], "Kind", "Graph", "Calls", "Total", "Mean", "Share", "Bytes", "GB/s", "Gflop/s"};
+  if (by == ProfileBy::Kernel) headers << "Made of";
+  return headers;
 }
 
 std::vector<TableRow> profile_table(const ProfileData& profile, ProfileBy by) {
@@ -464,9 +482,10 @@ std::vector<TableRow> profile_table(const ProfileData& profile, ProfileBy by) {
                  amount_cell(r.bytes, r.bytes_ns, r.ns, bytes_text(r.bytes)),
                  amount_cell(gbps, r.bytes_ns, r.ns, QString::number(gbps, 'f', 2)),
                  amount_cell(gflops, r.flops_ns, r.ns, QString::number(gflops, 'f', 2))};
+    if (by == ProfileBy::Kernel) row.cells.push_back({qt(r.made_of)});
     row.kernel = r.kernel;
     row.compile = r.compile;
-    if (!r.nodes.empty()) row.node = r.nodes.front().second;
+    if (r.kernel == kNone && !r.nodes.empty()) row.node = r.nodes.front().second;
     row.file = qt(r.file);
     row.line = static_cast<int>(std::clamp<std::int64_t>(r.line, 0, INT32_MAX));
     rows.push_back(std::move(row));

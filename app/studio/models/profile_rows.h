@@ -41,6 +41,7 @@ struct ProfileRow {
   bool measured_kernel = true;  ///< false: it is in no kernel
   trace::Id compile = trace::kNone, kernel = trace::kNone;
   std::vector<ProfileNode> nodes;  ///< that it stands for; the greatest share first
+  std::string made_of;             ///< of a kernel: names of the first of them
   std::string file;                ///< of a row by line
   std::int64_t line = 0;
 };
@@ -73,7 +74,7 @@ std::vector<ProfileRun> profile_choices(trace::Reader& reader);
 
 ProfilePtr load_profile(trace::Reader& reader, const std::vector<trace::Id>& runs);
 
-/// Name, kind, graph, calls, total, mean, share, bytes, GB/s, Gflop/s.
+/// Name, kind, graph, calls, total, mean, share, bytes, GB/s, Gflop/s; by kernel also what it was made of.
 QStringList profile_headers(ProfileBy by);
 std::vector<TableRow> profile_table(const ProfileData& profile, ProfileBy by);
 

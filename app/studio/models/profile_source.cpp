@@ -16,6 +16,11 @@ ProfileSource::ProfileSource(Context& context, QObject* parent) : QObject(parent
     emit profileChanged();
     list();
   });
+  // There may be more runs, and more in each: who looks will want it again.
+  connect(&context_, &Context::traceGrown, this, [this] {
+    loaded_ = -1;
+    list();
+  });
 }
 
 void ProfileSource::list() {

@@ -168,7 +168,8 @@ void MemoryMap::paint_blocks(QPainter& painter) const {
     painter.setBrush(fill);
     painter.drawRect(box.adjusted(0.5, 0.5, -0.5, -0.5));
     if (box.height() < metrics.height() || box.width() < 30) continue;
-    const QString name = QString("%1  %2").arg(qt(b.name), bytes_text(b.bytes));
+    QString name = QString("%1  %2").arg(qt(b.name), bytes_text(b.bytes));
+    if (metrics.horizontalAdvance(name) > box.width() - 7) name = qt(b.name);
     painter.setPen(text);
     painter.drawText(box.adjusted(4, 0, -3, 0), Qt::AlignVCenter | Qt::AlignLeft,
                      metrics.elidedText(name, Qt::ElideRight, box.width() - 7));
@@ -414,6 +415,10 @@ MemoryPanel::MemoryPanel(Context& context, QWidget* parent)
     curves_.clear();
     curves_asked_ = false;
     list();
+    if (isVisible()) load_curves();
+  });
+  connect(&context_, &Context::traceGrown, this, [this] {
+    curves_asked_ = false;
     if (isVisible()) load_curves();
   });
   connect(&context_, &Context::compileChanged, this, &MemoryPanel::list);
