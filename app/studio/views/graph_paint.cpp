@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QPainter>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 
@@ -25,6 +26,22 @@ void add_head(QPainterPath& path, const draw::Point& tip, double half) {
   path.lineTo(tip.x - half, tip.y - 2 * half);
   path.lineTo(tip.x + half, tip.y - 2 * half);
   path.closeSubpath();
+}
+
+/// The pieces of a curve that can be seen: stroking one that is hundreds of screens long takes seconds.
+void add_visible(QPainterPath& path, const std::array<QPointF, 4>& c, const QRectF& visible, int depth) {
+  auto [left, right] = std::minmax({c[0].x(), c[1].x(), c[2].x(), c[3].x()});
+  auto [top, bottom] = std::minmax({c[0].y(), c[1].y(), c[2].y(), c[3].y()});
+  if (right < visible.left() || left > visible.right() || bottom < visible.top() || top > visible.bottom()) return;
+  if (depth == 0 || (right - left <= 2 * visible.width() && bottom - top <= 2 * visible.height())) {
+    if (path.isEmpty() || path.currentPosition() != c[0]) path.moveTo(c[0]);
+    return path.cubicTo(c[1], c[2], c[3]);
+  }
+  auto half = [](QPointF a, QPointF b) { return (a + b) / 2; };
+  const QPointF ab = half(c[0], c[1]), bc = half(c[1], c[2]), cd = half(c[2], c[3]);
+  const QPointF abc = half(ab, bc), bcd = half(bc, cd), middle = half(abc, bcd);
+  add_visible(path, {c[0], ab, abc, middle}, visible, depth - 1);
+  add_visible(path, {middle, bcd, cd, c[3]}, visible, depth - 1);
 }
 
 QFont scene_font(double size, bool bold) {
@@ -113,6 +130,18 @@ bool GraphView::is_selected_edge(const draw::PictureEdge& edge) const {
   return selected_ >= 0 && (edge.from == selected_ || edge.to == selected_);
 }
 
+void GraphView::draw_edge(QPainter& p, size_t e, const QRectF& visible) const {
+  const QRectF& bounds = path_bounds_[e];
+  if (bounds.width() <= 3 * visible.width() && bounds.height() <= 3 * visible.height()) return p.drawPath(paths_[e]);
+  const auto& points = step_->layout.edges[e];
+  auto at = [&](size_t i) { return QPointF(points[i].x, points[i].y); };
+  const QRectF around = visible.adjusted(-8, -8, 8, 8);
+  QPainterPath path;
+  for (size_t i = 0; i + 3 < points.size(); i += 3)
+    add_visible(path, {at(i), at(i + 1), at(i + 2), at(i + 3)}, around, 24);
+  p.drawPath(path);
+}
+
 void GraphView::paint_edges(QPainter& p, const QRectF& visible) {
   const auto& c = colours();
   QPen pen(to_qcolor(c.edge), 1.2), strong(to_qcolor(c.selected), 2.2);
@@ -130,7 +159,7 @@ void GraphView::paint_edges(QPainter& p, const QRectF& visible) {
     p.setOpacity(kDimmed);
     p.setPen(pen);
     for (size_t e = 0; e < paths_.size(); ++e)
-      if (!lit_.edge(e) && path_bounds_[e].intersects(visible)) p.drawPath(paths_[e]);
+      if (!lit_.edge(e) && path_bounds_[e].intersects(visible)) draw_edge(p, e, visible);
     p.setOpacity(1);
     pen.setWidthF(pen.widthF() * 1.5);
   }
@@ -143,7 +172,7 @@ void GraphView::paint_edges(QPainter& p, const QRectF& visible) {
       lines.emplace_back(points.front().x, points.front().y, points.back().x, points.back().y);
       continue;
     }
-    p.drawPath(paths_[e]);
+    draw_edge(p, e, visible);
     if (scale_ >= kTextScale) add_head(heads, points.back(), 3.5);
   }
   if (simple) p.drawLines(lines.data(), static_cast<int>(lines.size()));
@@ -153,7 +182,7 @@ void GraphView::paint_edges(QPainter& p, const QRectF& visible) {
   strong_heads.setFillRule(Qt::WindingFill);
   for (size_t e = 0; e < paths_.size(); ++e)
     if (lit_.edge(e) && is_selected_edge(step_->picture.edges[e]) && !step_->layout.edges[e].empty()) {
-      p.drawPath(paths_[e]);
+      draw_edge(p, e, visible);
       add_head(strong_heads, step_->layout.edges[e].back(), 5);
     }
   p.fillPath(strong_heads, to_qcolor(c.selected));

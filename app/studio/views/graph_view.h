@@ -96,6 +96,7 @@ class GraphView : public QWidget {
   void paint_groups(QPainter& p, const QRectF& visible);
   void paint_group_titles(QPainter& p, const QRectF& visible);
   void paint_edges(QPainter& p, const QRectF& visible);
+  void draw_edge(QPainter& p, size_t e, const QRectF& visible) const;
   void paint_nodes(QPainter& p, const QRectF& visible);
   void paint_overview(QPainter& p, const QRectF& visible);
   void paint_node(QPainter& p, size_t i);
