@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Copyright 2026 The Strata Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes app/driver/redact_words.cpp: the names and words that PyTorch and Python have themselves, asked from the PyTorch
-that runs this (any 2.x; newer ones know more). make_redact_words.py [OUT]"""
+"""Writes app/driver/redact_words.cpp: the names and words that PyTorch and Python have themselves, asked from the
+PyTorch that runs this (any 2.x; newer ones know more). make_redact_words.py [OUT]"""
 import ast
 import builtins
 import glob
@@ -18,32 +18,36 @@ import torch
 
 # What is in logs, traces and generated code and no list of PyTorch has.
 EXTRA_NAMES = """
-L G ___check_tensors ___check_obj_id ___check_type_id ___dict_contains ___tuple_iterator_len check_tensor check_no_aliasing
-args kwargs self cls placeholder get_attr call_function call_method call_module output inputs outputs primals tangents buf arg
-getitem forward backward inference joint captured main module lambda wrapper inner fn bw fw c8 c32 c64 c128 b8 bf16 f8 f16 f32 f64
-i1 i8 i16 i32 i64 u8 u16 u32 u64 cpu cuda meta mps xpu hpu strided sparse_coo sparse_csr contiguous_format channels_last
-preserve_format Sym Eq Ne Lt Le Gt Ge Mod Max Min And Or Not FloorDiv CleanDiv ModularIndexing Identity PythonMod Where
-CeilToInt FloorToInt TruncToInt ToFloat FloatTrueDiv IntTrueDiv HxW int_oo oo xnumel ynumel rnumel XBLOCK YBLOCK RBLOCK
-fused poi red per tem cpp triton extern_kernels kernel Optimizer SGD Adam AdamW zero_grad step ProfilerStep
-ADInplaceOrView AccumulateGrad AutocastCPU AutocastCUDA AutogradCPU AutogradCUDA BackendSelect CPU CUDA CompiledFunction
-CompiledFunctionBackward DictSubclassGuardManager GradGuardAccessor IndexedSource KeyManager KeyValueManager OpaqueUnaryFn_sqrt
-LambdaGuardManager Piecewise Python PythonLambdaGuardAccessor PythonTLSSnapshot RoundToInt TensorPropertyGuardAccessor ValueManager
+L G ___check_tensors ___check_obj_id ___check_type_id ___dict_contains ___tuple_iterator_len check_tensor
+check_no_aliasing args kwargs self cls placeholder get_attr call_function call_method call_module output inputs
+outputs primals tangents buf arg getitem forward backward inference joint captured main module lambda wrapper inner
+fn bw fw c8 c32 c64 c128 b8 bf16 f8 f16 f32 f64 i1 i8 i16 i32 i64 u8 u16 u32 u64 cpu cuda meta mps xpu hpu strided
+sparse_coo sparse_csr contiguous_format channels_last preserve_format Sym Eq Ne Lt Le Gt Ge Mod Max Min And Or Not
+FloorDiv CleanDiv ModularIndexing Identity PythonMod Where CeilToInt FloorToInt TruncToInt ToFloat FloatTrueDiv
+IntTrueDiv HxW int_oo oo xnumel ynumel rnumel XBLOCK YBLOCK RBLOCK fused poi red per tem cpp triton extern_kernels
+kernel Optimizer SGD Adam AdamW zero_grad step ProfilerStep ADInplaceOrView AccumulateGrad AutocastCPU AutocastCUDA
+AutogradCPU AutogradCUDA BackendSelect CPU CUDA CompiledFunction CompiledFunctionBackward DictSubclassGuardManager
+GradGuardAccessor IndexedSource KeyManager KeyValueManager OpaqueUnaryFn_sqrt LambdaGuardManager Piecewise Python
+PythonLambdaGuardAccessor PythonTLSSnapshot RoundToInt TensorPropertyGuardAccessor ValueManager
 TORCHDYNAMO_CAPTURE_SCALAR_OUTPUTS _RecordFunction ___as_tensor ___check_global_state ___check_metadata_matches
-___check_torch_function_mode_stack ___compile_config_hash ___from_numpy ___is_grad_enabled ___key_to_id ___normalize_range_iter
-___odict_getitem ___range_iterator_len ___skip_backend_check __closure__ __code__ __defaults__ __func__ __import__ __kwdefaults__
-__self__ _backward_pre_hooks _buffers _forward_hooks _forward_pre_hooks _modules _parameters ac2g accessed_by aot_autograd
-assert_size_stride async_compile async_cpu_to_gpu capture_scalar_outputs cell_contents check_obj_id check_type_id constant
-cpp_fused cpu_to_cuda create_symbol dict_getitem dynamo ellipsis empty_strided_cpu empty_strided_cuda false foreach fwdbwd
-get_raw_stream guard_manager inductor inductor_ops inductor_prims mkldnn null oneDNN onednn reinterpret_tensor resume_in root sdpa
-torch_dynamo_resume_in true
-default Tensor Scalar Dimname dim int float bool str list dict tuple set self_dim IntList None True False nan inf
+___check_torch_function_mode_stack ___compile_config_hash ___from_numpy ___is_grad_enabled ___key_to_id
+___normalize_range_iter ___odict_getitem ___range_iterator_len ___skip_backend_check __closure__ __code__
+__defaults__ __func__ __import__ __kwdefaults__ __self__ _backward_pre_hooks _buffers _forward_hooks
+_forward_pre_hooks _modules _parameters ac2g accessed_by aot_autograd assert_size_stride async_compile
+async_cpu_to_gpu capture_scalar_outputs cell_contents check_obj_id check_type_id constant cpp_fused cpu_to_cuda
+create_symbol dict_getitem dynamo ellipsis empty_strided_cpu empty_strided_cuda false foreach fwdbwd get_raw_stream
+guard_manager inductor inductor_ops inductor_prims mkldnn null oneDNN onednn reinterpret_tensor resume_in root sdpa
+torch_dynamo_resume_in true default Tensor Scalar Dimname dim int float bool str list dict tuple set self_dim
+IntList None True False nan inf
 """
 EXTRA_WORDS = """
-torch pytorch dynamo inductor triton cpp cuda cudagraph cudagraphs graph graphs kernel kernels fused poi red per tem fx aot
-autograd post pre grad joint forward backward inference recompile recompiles guard guards break breaks cache hit miss bypass
-metrics compile compiled compilation tlparse chromium event wrapper partition provenance mapping mappings stack trace symbolic
-shape shapes specialization eval latency ms us ns cpu gpu op ops user annotation memcpy memset runtime driver fwdbwd async ac2g
-scheduled simplified captured functional loops code plan before after fusion ok failed restarted skipped python function overhead kernel host device stream thread process rank world size unknown lines line file
+torch pytorch dynamo inductor triton cpp cuda cudagraph cudagraphs graph graphs kernel kernels fused poi red per tem
+fx aot autograd post pre grad joint forward backward inference recompile recompiles guard guards break breaks cache
+hit miss bypass metrics compile compiled compilation tlparse chromium event wrapper partition provenance mapping
+mappings stack trace symbolic shape shapes specialization eval latency ms us ns cpu gpu op ops user annotation
+memcpy memset runtime driver fwdbwd async ac2g scheduled simplified captured functional loops code plan before after
+fusion ok failed restarted skipped python function overhead kernel host device stream thread process rank world size
+unknown lines line file
 """
 
 
@@ -65,7 +69,8 @@ def python_names():
 
 
 def torch_names():
-    modules = ["torch", "torch.nn", "torch.nn.functional", "torch.optim", "torch.special", "torch.fft", "torch.linalg", "math", "operator"]
+    modules = ["torch", "torch.nn", "torch.nn.functional", "torch.optim", "torch.special", "torch.fft",
+               "torch.linalg", "math", "operator"]
     for name in modules:
         try:
             yield from dir(importlib.import_module(name))
@@ -103,8 +108,9 @@ def message_words():
 def own_words():
     """Stages, kinds and messages of Strata's importers."""
     root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-    for pattern in ("capture/import/*.cpp", "capture/inductor/*.cpp", "capture/kineto/*.cpp", "capture/torch_graph/*.cpp",
-                    "capture/torch_trace/*.cpp", "profiler/ranks*.cpp", "profiler/correlate*.cpp"):
+    for pattern in ("capture/import/*.cpp", "capture/inductor/*.cpp", "capture/kineto/*.cpp",
+                    "capture/torch_graph/*.cpp", "capture/torch_trace/*.cpp", "profiler/ranks*.cpp",
+                    "profiler/correlate*.cpp"):
         for path in glob.glob(os.path.join(root, pattern)):
             with open(path) as file:
                 for text in re.findall(r'"((?:[^"\\\n]|\\.)*)"', file.read()):
@@ -112,7 +118,9 @@ def own_words():
 
 
 def is_plain(name):
-    return re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) and (len(name) > 1 or name in "LG") and len(name) < 64 and not name.startswith("__import")
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) or name.startswith("__import"):
+        return False
+    return name in ("L", "G") or 1 < len(name) < 64
 
 
 def literal(words):
@@ -131,7 +139,8 @@ def main():
         out.write("// Copyright 2026 The Strata Authors\n// SPDX-License-Identifier: Apache-2.0\n"
                   "// Made by tests/tools/make_redact_words.py with PyTorch %s.\n" % torch.__version__.split("+")[0] +
                   '#include "app/driver/redact_words.h"\n\nnamespace strata {\n\n// clang-format off\n\n'
-                  "const char* const kPublicNames =\n" + literal(names) + "\nconst char* const kPublicWords =\n" + literal(words) +
+                  "const char* const kPublicNames =\n" + literal(names) +
+                  "\nconst char* const kPublicWords =\n" + literal(words) +
                   "\n// clang-format on\n\n}  // namespace strata\n")
 
 

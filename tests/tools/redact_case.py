@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Copyright 2026 The Strata Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Makes tests/data/torch/redact: a log, text and profile in which everything that its owner wrote has "zqx" in it, or is
-31337, 271828 or 2.6829419136047363. Needs PyTorch 2.11 or newer: redact_case.py OUT"""
+"""Makes tests/data/torch/redact: a log, text and profile in which everything that its owner wrote has "zqx" in it, or
+is 31337, 271828 or 2.6829419136047363. Needs PyTorch 2.11 or newer: redact_case.py OUT"""
 import gzip
 import hashlib
 import json
@@ -92,7 +92,8 @@ def zqx_main(zqx_profile):
     zqx_model = ZqxModel()
     zqx_compiled = torch.compile(zqx_model)
     zqx_optimizer = torch.optim.SGD(zqx_model.parameters(), lr=2.6829419136047363e-4)
-    for zqx_size, zqx_text, zqx_flag in ((8, "zqx one", 31337), (12, "zqx secret words", 271828), (12, "zqx three", 271828)):
+    zqx_calls = ((8, "zqx one", 31337), (12, "zqx secret words", 271828), (12, "zqx three", 271828))
+    for zqx_size, zqx_text, zqx_flag in zqx_calls:
         with torch.profiler.record_function("zqx step"):
             zqx_out = zqx_compiled({"zqx_image": torch.randn(zqx_size, 24)}, zqx_text=zqx_text, zqx_flag=zqx_flag)
             zqx_out.sum().backward()
@@ -124,7 +125,7 @@ def clean(text, folder):
     for path in (folder, here, os.path.dirname(os.path.dirname(here)), os.getcwd()):
         text = text.replace(path, "/home/zqxuser/zqxfolder")
     text = re.sub(r"/[A-Za-z0-9_./-]*/lib/python3\.\d+/", "/usr/lib/python3/", text)
-    return re.sub(r"hostname\"?: \"[^\"]*", 'hostname": "zqxhost', text)
+    return re.sub(r'(host_?name"?: ?")[^"]*', r"\1zqxhost", text)
 
 
 def clean_log(log, folder):
@@ -137,7 +138,8 @@ def clean_log(log, folder):
         head, payload = clean(head, folder), clean(payload, folder)
         if payload.startswith("\t"):
             content = "\n".join(line[1:] for line in payload.rstrip("\n").split("\n"))
-            head = re.sub(r'"has_payload": "[0-9a-f]+"', '"has_payload": "%s"' % hashlib.md5(content.encode()).hexdigest(), head)
+            digest = hashlib.md5(content.encode()).hexdigest()
+            head = re.sub(r'"has_payload": "[0-9a-f]+"', '"has_payload": "%s"' % digest, head)
         out.append(head + "\n" + payload)
     return "".join(out)
 
@@ -146,9 +148,11 @@ def make(out):
     os.makedirs(out, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         profile = os.path.join(folder, "profile.json")
-        env = dict(os.environ, TORCH_TRACE=folder, TORCH_LOGS="graph_breaks,recompiles,guards,dynamic", INDUCTOR_PROVENANCE="1",
+        env = dict(os.environ, TORCH_TRACE=folder, TORCH_LOGS="graph_breaks,recompiles,guards,dynamic",
+                   INDUCTOR_PROVENANCE="1",
                    TORCHINDUCTOR_CACHE_DIR=os.path.join(folder, "cache"), TORCHINDUCTOR_CPP_ENABLE_KERNEL_PROFILE="1")
-        text = subprocess.run([sys.executable, __file__, "--run", profile], env=env, check=True, capture_output=True, text=True).stderr
+        command = [sys.executable, __file__, "--run", profile]
+        text = subprocess.run(command, env=env, check=True, capture_output=True, text=True).stderr
         log, = (name for name in os.listdir(folder) if name.endswith(".log"))
         for name, content in (("log.log", clean_log(open(os.path.join(folder, log)).read(), folder)),
                               ("text.txt", clean(text, folder)), ("profile.json", clean(open(profile).read(), folder))):
