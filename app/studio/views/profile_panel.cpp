@@ -53,6 +53,8 @@ ProfilePanel::ProfilePanel(Context& context, ProfileSource& source, QWidget* par
     const auto by = static_cast<ProfileBy>(i);
     auto* table = new LinkTable(context_, profile_headers(by), "profile " + by_->itemText(i));
     table->rows().set_numeric({3, 4, 5, 6, 7, 8, 9});
+    // What a kernel was made of tells it from others of its name.
+    if (by == ProfileBy::Kernel) table->horizontalHeader()->moveSection(10, 1);
     auto* sorted = qobject_cast<QSortFilterProxyModel*>(table->model());
     sorted->setFilterKeyColumn(-1);
     sorted->setFilterCaseSensitivity(Qt::CaseInsensitive);
@@ -87,7 +89,8 @@ void ProfilePanel::fill() {
     const auto by = static_cast<ProfileBy>(i);
     LinkTable* table = tables_[static_cast<size_t>(i)];
     table->set_rows(profile ? profile_table(*profile, by) : std::vector<TableRow>());
-    if (table->columnWidth(0) > 250) table->setColumnWidth(0, 250);
+    for (const int wide : {0, 10})
+      if (table->columnWidth(wide) > 220) table->setColumnWidth(wide, 220);
     // Kinds tell kernels apart; of the others only what is in no kernel has one.
     bool kinds = false;
     if (profile)
