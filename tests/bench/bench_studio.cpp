@@ -73,6 +73,8 @@ class Decoder {
     auto scale = call("aten.rsqrt.default", {call("aten.mean.dim", {call("aten.pow.Tensor_Scalar", {x})})});
     return call("aten.mul.Tensor", {call("aten.mul.Tensor", {x, scale}), weight()});
   }
+  friend std::vector<trace::NodeRecord> towers(size_t count);
+  Decoder() = default;
   trace::NodeId layer(trace::NodeId x, trace::NodeId mask) {
     const auto h = norm(x);
     auto heads = [&] { return call("aten.view.default", {call("aten.mm.default", {h, weight()})}); };
@@ -88,15 +90,24 @@ class Decoder {
   std::vector<trace::NodeRecord> nodes_;
 };
 
+/// A hundred chains side by side, each step also reading from its neighbour: as many boxes in view as can be.
+std::vector<trace::NodeRecord> towers(size_t count) {
+  Decoder made;
+  std::vector<trace::NodeId> last;
+  for (size_t i = 0; i < 100; ++i) last.push_back(made.input(fmt::format("in{}", i)));
+  for (size_t i = 100; i < count; ++i)
+    last[i % 100] = made.call("aten.add.Tensor", {last[i % 100], last[(i + 1) % 100]});
+  return made.take();
+}
+
 /// Three stages: every twentieth node changes, then every fiftieth call is bypassed.
-void write_trace(const std::filesystem::path& path, size_t count) {
+void write_trace(const std::filesystem::path& path, std::vector<trace::NodeRecord> nodes) {
   trace::Writer writer(path);
   trace::CompileRecord compile;
   compile.address = "0/0";
   compile.name = "decoder";
   compile.outcome = "ok";
   const trace::Id id = writer.add(compile);
-  std::vector<trace::NodeRecord> nodes = Decoder(count).take();
   auto stage = [&](const char* name) {
     trace::SnapshotRecord snapshot;
     snapshot.compile = id;
@@ -174,9 +185,15 @@ void bench_layout(int limit) {
 // ---------------------------------------------------------------------------------------------------------------
 // window
 
+void run_until(const std::function<bool()>& done) {
+  do {
+    QCoreApplication::processEvents(QEventLoop::AllEvents, 5);
+    if (!done()) std::this_thread::sleep_for(std::chrono::microseconds(200));
+  } while (!done());
+}
+
 void settle(studio::Context& context) {
-  do QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents, 5);
-  while (!context.queue().idle());
+  run_until([&] { return context.queue().idle(); });
 }
 
 struct Frames {
@@ -262,19 +279,22 @@ void bench_frames(studio::Context& context) {
   };
   view.fit();
   measure("overview");
-  view.fit();
+  const auto& nodes = context.step_data()->picture.nodes;
+  view.centre_on(nodes[nodes.size() / 2].id);
+  while (script.in_view() <= 2000 && view.scale() > 0.01) script.wheel(-20);
   while (script.in_view() > 2000) script.wheel(20);
   measure("at most 2000 nodes");
-  view.fit();
-  while (view.scale() < 0.45) script.wheel(20);
+  view.centre_on(nodes[nodes.size() / 2].id);
+  while (view.scale() > 0.45) script.wheel(-20);
   measure("smallest readable");
-  while (view.scale() < 0.9) script.wheel(20);
+  view.centre_on(nodes[nodes.size() / 2].id);
   measure("readable");
 }
 
-void bench_window(size_t count, const std::filesystem::path& folder) {
-  const auto path = folder / fmt::format("{}.strata", count);
-  write_trace(path, count);
+void bench_window(const char* shape, const std::vector<trace::NodeRecord>& nodes, const std::filesystem::path& folder) {
+  const size_t count = nodes.size();
+  const auto path = folder / fmt::format("{}-{}.strata", shape, count);
+  write_trace(path, nodes);
   reset_peak();
   const auto start = Clock::now();
   studio::Context context;
@@ -286,17 +306,17 @@ void bench_window(size_t count, const std::filesystem::path& folder) {
   window.show();
   window.show_view("graph");
   context.open({QString::fromStdString(path.string()), "", "", ""});
-  while (!context.step_data() && context.exit_code() == 0)
-    QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents, 5);
+  run_until([&] { return context.step_data() || context.exit_code() != 0; });
   window.graph().repaint();
-  fmt::print("{} nodes, trace of {:.1f} MB\n", count, static_cast<double>(std::filesystem::file_size(path)) / 1e6);
+  fmt::print("{}, {} nodes, trace of {:.1f} MB\n", shape, count,
+             static_cast<double>(std::filesystem::file_size(path)) / 1e6);
   fmt::print("  window made, trace opened, graph painted: {:.0f} ms\n", milliseconds(start));
   settle(context);
   for (int by : {1, 1, -1}) {
     const auto began = Clock::now();
     context.step(by);
     const auto before = context.step_data();
-    while (context.step_data() == before) QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents, 5);
+    run_until([&] { return context.step_data() != before; });
     window.graph().repaint();
     const auto& diff = context.step_data()->diff;
     fmt::print("  stage {}: {:.0f} ms (+{} -{} ~{})\n", context.step_data()->snapshot.stage, milliseconds(began),
@@ -312,6 +332,7 @@ void bench_window(size_t count, const std::filesystem::path& folder) {
 
 int main(int argc, char** argv) {
   qputenv("QT_QPA_PLATFORM", "offscreen");
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
   QApplication app(argc, argv);
   studio::apply_theme(false);
   const int limit = argc > 1 ? std::max(0, std::atoi(argv[1])) : 20;
@@ -321,7 +342,9 @@ int main(int argc, char** argv) {
   bench_layout(limit);
   const auto folder = std::filesystem::temp_directory_path() / fmt::format("strata-bench-studio-{}", getpid());
   std::filesystem::create_directories(folder);
-  for (size_t count : {10000, 40000}) bench_window(count, folder);
+  bench_window("towers", towers(10000), folder);
+  bench_window("decoder", Decoder(10000).take(), folder);
+  bench_window("decoder", Decoder(40000).take(), folder);
   std::filesystem::remove_all(folder);
   return 0;
 }

@@ -16,7 +16,8 @@ namespace {
 constexpr double kTextScale = 0.42;      // below this, text cannot be read: boxes only
 constexpr double kOverviewScale = 0.16;  // below this, boxes are filled in batches and edges are straight
 
-constexpr double kDimmed = 0.16;  // opacity of what is not highlighted
+constexpr size_t kMostMoving = 80;  // more nodes are sketched while the view moves
+constexpr double kDimmed = 0.16;    // opacity of what is not highlighted
 
 QRectF rect(const draw::Rect& r) { return {r.x, r.y, r.width, r.height}; }
 
@@ -58,15 +59,17 @@ void GraphView::paintEvent(QPaintEvent*) {
   QPainter p(this);
   p.fillRect(this->rect(), to_qcolor(colours().background));
   if (!step_) return paint_empty(p);
-  p.setRenderHint(QPainter::Antialiasing, !moved_ || scale_ > kTextScale);
+  const QRectF visible = this->visible();
+  const bool moving = moved_ || wheel_pause_.isActive();
+  sketch_ = scale_ < kOverviewScale || (moving && crowded(visible));
+  p.setRenderHint(QPainter::Antialiasing, !(moving && sketch_));
   p.save();
   p.translate(offset_);
   p.scale(scale_, scale_);
-  const QRectF visible = this->visible();
   if (context_.options().groups) paint_groups(p, visible);
   paint_edges(p, visible);
-  if (context_.options().groups && scale_ >= kTextScale) paint_group_titles(p, visible);
-  if (scale_ < kOverviewScale)
+  if (context_.options().groups && scale_ >= kTextScale && !sketch_) paint_group_titles(p, visible);
+  if (sketch_)
     paint_overview(p, visible);
   else
     paint_nodes(p, visible);
@@ -74,6 +77,14 @@ void GraphView::paintEvent(QPaintEvent*) {
   paint_legend(p);
   paint_lit_note(p);
   if (strip_shown()) paint_strip(p);
+}
+
+/// More is in view than can be drawn in full between two frames.
+bool GraphView::crowded(const QRectF& visible) const {
+  size_t count = 0;
+  for (const auto& r : step_->layout.nodes)
+    if (studio::rect(r).intersects(visible) && ++count > kMostMoving) return true;
+  return false;
 }
 
 void GraphView::paint_empty(QPainter& p) {
@@ -154,7 +165,7 @@ void GraphView::paint_edges(QPainter& p, const QRectF& visible) {
   QPainterPath heads;
   heads.setFillRule(Qt::WindingFill);  // heads that lie on each other must not cancel out
   p.setBrush(Qt::NoBrush);
-  bool simple = scale_ < kOverviewScale;
+  const bool simple = sketch_;
   if (!lit_.empty()) {
     p.setOpacity(kDimmed);
     p.setPen(pen);

@@ -28,6 +28,9 @@ GraphView::GraphView(Context& context, QWidget* parent) : QWidget(parent), conte
   setFocusPolicy(Qt::StrongFocus);
   setMouseTracking(true);
   setMinimumSize(200, 150);
+  wheel_pause_.setSingleShot(true);
+  wheel_pause_.setInterval(140);
+  connect(&wheel_pause_, &QTimer::timeout, this, qOverload<>(&QWidget::update));
   connect(map_, &Minimap::moved, this, [this](QPointF scene) {
     offset_ = QPointF(width() / 2.0, height() / 2.0) - scene * scale_;
     clamp();
@@ -346,6 +349,7 @@ void GraphView::resizeEvent(QResizeEvent* event) {
 // ------------------------------------------------------------------------------------------------------------ input
 
 void GraphView::wheelEvent(QWheelEvent* event) {
+  wheel_pause_.start();
   if (event->modifiers() & Qt::ShiftModifier) {
     offset_ += QPointF(event->angleDelta().y() + event->angleDelta().x(), 0) / 2;
     clamp();

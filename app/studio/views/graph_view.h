@@ -6,6 +6,7 @@
 /// of detail, so that tens of thousands of nodes stay fluent.
 
 #include <QPainterPath>
+#include <QTimer>
 #include <QWidget>
 #include <memory>
 #include <unordered_set>
@@ -96,6 +97,7 @@ class GraphView : public QWidget {
   void paint_groups(QPainter& p, const QRectF& visible);
   void paint_group_titles(QPainter& p, const QRectF& visible);
   void paint_edges(QPainter& p, const QRectF& visible);
+  bool crowded(const QRectF& visible) const;
   void draw_edge(QPainter& p, size_t e, const QRectF& visible) const;
   void paint_nodes(QPainter& p, const QRectF& visible);
   void paint_overview(QPainter& p, const QRectF& visible);
@@ -132,6 +134,8 @@ class GraphView : public QWidget {
   int selected_ = -1;  ///< index of the selected node, -1 none
   int selected_group_ = -1;
   double scale_ = 1;
+  QTimer wheel_pause_;   ///< runs while the wheel turns
+  bool sketch_ = false;  ///< this frame: plain boxes and straight edges
   QPointF offset_;
   QPointF press_, press_offset_;
   bool pressed_ = false, moved_ = false, on_strip_ = false, view_set_ = false;
