@@ -472,7 +472,10 @@ std::vector<TableRow> profile_table(const ProfileData& profile, ProfileBy by) {
     const double mean = r.calls > 0 ? r.ns / static_cast<double>(r.calls) : -1;
     const double gbps = r.bytes_ns > 0 ? r.bytes / r.bytes_ns : -1, gflops = r.flops_ns > 0 ? r.flops / r.flops_ns : -1;
     const bool sure = r.certain_ns >= r.ns * (1 - 1e-9);
-    row.cells = {{qt(r.key) + (sure ? "" : " *"), {}, name_tip(r)},
+    // The path of a line is in the tooltip.
+    const size_t folder = r.file.empty() ? std::string::npos : r.file.rfind('/');
+    const QString name = qt(folder == std::string::npos ? r.key : r.key.substr(folder + 1));
+    row.cells = {{name + (sure ? "" : " *"), {}, name_tip(r)},
                  {qt(r.kind)},
                  {qt(r.graph)},
                  {QString::number(r.calls), static_cast<qlonglong>(r.calls)},

@@ -90,12 +90,12 @@ void ProfilePanel::fill() {
     LinkTable* table = tables_[static_cast<size_t>(i)];
     table->set_rows(profile ? profile_table(*profile, by) : std::vector<TableRow>());
     for (const int wide : {0, 10})
-      if (table->columnWidth(wide) > 220) table->setColumnWidth(wide, 220);
-    // Kinds tell kernels apart; of the others only what is in no kernel has one.
-    bool kinds = false;
+      if (by == ProfileBy::Kernel && table->columnWidth(wide) > 220) table->setColumnWidth(wide, 220);
+    bool graphs = false;
     if (profile)
-      for (const ProfileRow& row : profile->by(by)) kinds |= !row.kind.empty();
-    table->setColumnHidden(1, !kinds);
+      for (const ProfileRow& row : profile->by(by)) graphs |= !row.graph.empty();
+    table->setColumnHidden(1, by != ProfileBy::Kernel);
+    table->setColumnHidden(2, !graphs);
   }
   summary_->setText(profile                     ? profile_summary(*profile)
                     : source_.choices().empty() ? QString("No run was timed in this trace.")

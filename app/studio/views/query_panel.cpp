@@ -45,9 +45,10 @@ QueryPanel::QueryPanel(Context& context, bool lasting, QWidget* parent)
   saved_->setAccessibleName("kept queries");
   saved_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   saved_->setMinimumContentsLength(12);
-  bar->addWidget(box_, 1);
+  layout->addWidget(box_);
   bar->addWidget(of_);
   bar->addWidget(scope_);
+  bar->addStretch(1);
   bar->addWidget(keep_);
   bar->addWidget(saved_);
   layout->addLayout(bar);
