@@ -59,7 +59,7 @@ struct LocationRow : SourceLocation {
   Id id = kNone;
 };
 
-#define STRATA_FIELD(path) [](auto& r) -> auto& { return r.path; }
+#define STRATA_FIELD(path) ([](auto& r) -> auto& { return r.path; })
 
 template <>
 struct Table<ProcessRecord> {
