@@ -21,6 +21,7 @@ struct Context::Opened {
   OpenRequest request;
   std::shared_ptr<Reader> reader;
   std::vector<CompileRecord> compiles;
+  Id first = kNone;  ///< the first compile that has stages
 };
 
 Context::Context(QObject* parent) : QObject(parent) {
@@ -95,6 +96,11 @@ void Context::open(const OpenRequest& request) {
     result->request = request;
     result->reader = std::make_shared<Reader>(request.path.toStdString());
     result->compiles = result->reader->compiles();
+    for (const CompileRecord& c : result->compiles) {
+      if (result->reader->snapshots(c.id).empty()) continue;
+      result->first = c.id;
+      break;
+    }
     return [this, result] { opened(result); };
   });
 }
@@ -128,6 +134,8 @@ void Context::opened(const std::shared_ptr<Opened>& result) {
     return;
   }
   const CompileRecord* chosen = &compiles_.front();
+  for (const CompileRecord& c : compiles_)
+    if (c.id == result->first) chosen = &c;
   if (!result->request.graph.isEmpty()) {
     std::string wanted = result->request.graph.toStdString();
     auto it = std::find_if(compiles_.begin(), compiles_.end(), [&](const auto& c) { return c.address == wanted; });
