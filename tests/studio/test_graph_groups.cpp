@@ -82,6 +82,15 @@ TEST(GraphGroups, FramesNestAndNeedlessOnesAreLeftOut) {
   EXPECT_EQ(picture.edges.size(), 8u);
 }
 
+TEST(GraphGroups, WhatTheOutputUsesStaysInItsModule) {
+  auto nodes = two_layers();
+  nodes.push_back(node(9, {8, 2}, ""));
+  nodes.back().op = "output";
+  Picture picture = grouped(nodes);
+  EXPECT_EQ(module_of(picture, picture.find(2)), "net.layer.0.lin");
+  EXPECT_EQ(module_of(picture, picture.find(9)), "");
+}
+
 TEST(GraphGroups, ACollapsedModuleIsOneBoxWithMergedEdges) {
   draw::DrawOptions options;
   options.opened["net.layer.0"] = false;

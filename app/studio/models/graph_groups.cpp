@@ -87,7 +87,9 @@ class Grouper {
   void inherit(bool from_users) {
     std::vector<std::vector<int>> others(flat_.nodes.size());
     for (const auto& edge : flat_.edges)
-      others[static_cast<size_t>(from_users ? edge.from : edge.to)].push_back(from_users ? edge.to : edge.from);
+      if (flat_.nodes[static_cast<size_t>(edge.to)].op_class !=
+          draw::OpClass::Output)  // it uses what is kept for later
+        others[static_cast<size_t>(from_users ? edge.from : edge.to)].push_back(from_users ? edge.to : edge.from);
     for (size_t step = 0; step < paths_.size(); ++step) {
       size_t i = from_users ? paths_.size() - 1 - step : step;
       if (!paths_[i].empty() || flat_.nodes[i].op_class == draw::OpClass::Output || others[i].empty()) continue;
