@@ -199,6 +199,7 @@ void MainWindow::build_toolbar() {
   toggle(bar, "Weights", "Show weights and constants", &draw::DrawOptions::parameters);
   toggle(bar, "Types", "Show dtype and shape on the edges", &draw::DrawOptions::types);
   toggle(bar, "Legend", "Show what the colours mean", &draw::DrawOptions::legend);
+  bar->addActions(graph_actions(*graph_));
   bar->addSeparator();
   bar->addWidget(new QLabel(" Group: "));
   bar->addWidget(new GroupBox(context_));
