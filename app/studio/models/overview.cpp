@@ -202,12 +202,16 @@ QString ran_html(const TraceData& data) {
 QString totals_html(const TraceData& data) {
   double compile = 0;
   std::int64_t failed = 0;
+  std::set<std::tuple<Id, std::string, std::int64_t, std::int64_t>> compiles;  // a compile may take several attempts
   for (const auto& c : data.compiles) {
+    compiles.emplace(c.process, c.prefix, c.frame_number, c.compile_number);
     if (c.duration_ns > 0) compile += static_cast<double>(c.duration_ns);
     failed += c.outcome == "failed";
   }
   QStringList parts;
-  parts << QString("<b>%1</b> compiles").arg(data.compiles.size());
+  QString count = QString("<b>%1</b> compiles").arg(compiles.size());
+  if (compiles.size() < data.compiles.size()) count += QString(" in %1 attempts").arg(data.compiles.size());
+  parts << count;
   if (compile > 0) parts << QString("<b>%1</b> compiling").arg(cost_text(compile));
   parts << QString("<b>%1</b> graph breaks").arg(data.breaks.size());
   parts << QString("<b>%1</b> recompiles").arg(data.recompiled());
