@@ -66,9 +66,9 @@ MainWindow::MainWindow(Context& context, bool remember, QWidget* parent)
 }
 
 const std::vector<std::string>& MainWindow::views() {
-  static const std::vector<std::string> names = {"graph",  "changes",  "source",   "code",     "profile", "inspector",
-                                                 "stages", "timeline", "overview", "problems", "guards",
-                                                 "roofline", "memory",   "query"};
+  static const std::vector<std::string> names = {"graph",     "changes",  "source",   "code",     "profile",
+                                                 "inspector", "stages",   "timeline", "overview", "problems",
+                                                 "guards",    "roofline", "memory",   "query"};
   return names;
 }
 
@@ -298,9 +298,8 @@ bool MainWindow::show_view(const QString& name) {
     show_message(QString("unknown view '%1'; %2").arg(name, qt(suggest(name.toStdString(), known))));
     return false;
   }
-  static const std::vector<std::string> below = {"changes",  "source",   "code",  "profile",
-                                                 "timeline", "problems", "guards", "roofline", "memory",
-                                                 "query"};
+  static const std::vector<std::string> below = {"changes",  "source", "code",     "profile", "timeline",
+                                                 "problems", "guards", "roofline", "memory",  "query"};
   if (name == "overview") {
     show_overview(true);
     return true;
