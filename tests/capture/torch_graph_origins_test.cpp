@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <set>
 
@@ -303,7 +304,8 @@ TEST(TorchGraphOrigins, MapsAreExactAndWin) {
 }
 
 TEST(TorchGraphOrigins, OldMapsOfNodesToNodes) {
-  const fs::path path = fs::path(testing::TempDir()) / "torch_graph_old_map.strata";
+  const fs::path path =
+      fs::path(testing::TempDir()) / ("torch_graph_old_map_" + std::to_string(::getpid()) + ".strata");
   {
     trace::Writer writer(path);
     ImportContext context(writer);

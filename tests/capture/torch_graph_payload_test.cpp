@@ -4,6 +4,7 @@
 /// Payloads as logs hold them: dressed up, cut, broken; symbols, sizes, child classes, buckets.
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -33,7 +34,9 @@ const std::string kGraph =
 class Compile {
  public:
   explicit Compile(const std::string& name)
-      : path_(fs::path(testing::TempDir()) / ("torch_graph_" + name + ".strata")), writer_(path_), context_(writer_) {
+      : path_(fs::path(testing::TempDir()) / ("torch_graph_" + name + std::to_string(::getpid()) + ".strata")),
+        writer_(path_),
+        context_(writer_) {
     trace::InputRecord input;
     input.path = "x.log";
     input.kind = "torch-trace";

@@ -4,6 +4,7 @@
 // No record is lost: what an import says it has read is what a scan of the file by other means finds.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include <cstdlib>
@@ -60,7 +61,8 @@ struct Imported {
 };
 
 Imported import(const std::filesystem::path& path) {
-  const std::filesystem::path out = std::filesystem::path(testing::TempDir()) / "count.strata";
+  const std::filesystem::path out =
+      std::filesystem::path(testing::TempDir()) / ("count_" + std::to_string(::getpid()) + ".strata");
   {
     trace::Writer writer(out);
     ImportContext context(writer);
@@ -90,6 +92,7 @@ Imported import(const std::filesystem::path& path) {
     }
     for (const trace::ArtifactRecord& a : reader.artifacts_of_compile(c.id)) ++result.rows["artifact:" + a.name];
   }
+  std::filesystem::remove(out);
   std::filesystem::remove(out);
   return result;
 }

@@ -364,7 +364,9 @@ TEST(LoopJit, BigReductions) {
       b.store({y, 2, b.reduced(nest, 2)});
       b.store({y, 3, b.cast(b.reduced(nest, 4), DType::F32)});
       b.store({z, 0, b.reduced(nest, 3)});
-      c.tolerance = 1e-4;
+      // In program order (C++) each addition rounds at the size of the running sum, about sqrt(n), while the whole may
+      // be near 0. A lost element would be off by 1, and the count below is exact.
+      c.tolerance = n > 1000 ? 5e-3 : 1e-4;
       c.threads = 2;
       check(c, target.avx512 ? Check::Both : Check::Jit, target);
     }

@@ -4,6 +4,8 @@
 
 /// Profiles and compiles made by hand for the comparison of eager and compiled runs.
 
+#include <unistd.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -19,8 +21,20 @@ namespace strata::profiler::test {
 using trace::Id;
 using trace::NodeId;
 
+/// A file of this process alone (tests of one suite run at the same time, each in a process of its own), removed when
+/// it ends.
 inline std::filesystem::path temporary(const std::string& name) {
-  return std::filesystem::path(::testing::TempDir()) / (name + ".strata");
+  struct Files {
+    std::vector<std::filesystem::path> paths;
+    ~Files() {
+      std::error_code ignored;
+      for (const auto& path : paths) std::filesystem::remove(path, ignored);
+    }
+  };
+  static Files files;
+  files.paths.push_back(std::filesystem::path(::testing::TempDir()) /
+                        (name + "_" + std::to_string(::getpid()) + ".strata"));
+  return files.paths.back();
 }
 
 /// Writes events of one process: host calls nest as the functions given do, and time goes on with every call.
