@@ -6,6 +6,7 @@
 #include <array>
 
 #include "core/support/error.h"
+#include "core/support/utf8.h"
 
 namespace strata::fx {
 
@@ -271,20 +272,6 @@ class Parser {
   int depth_ = 0;
   size_t last_end_ = 0, last_line_ = 1;
 };
-
-void append_utf8(std::string& out, uint32_t c) {
-  if (c < 0x80) {
-    out += static_cast<char>(c);
-  } else if (c < 0x800) {
-    out += {static_cast<char>(0xc0 | c >> 6), static_cast<char>(0x80 | (c & 63))};
-  } else if (c < 0x10000) {
-    out += {static_cast<char>(0xe0 | c >> 12), static_cast<char>(0x80 | (c >> 6 & 63)),
-            static_cast<char>(0x80 | (c & 63))};
-  } else {
-    out += {static_cast<char>(0xf0 | c >> 18), static_cast<char>(0x80 | (c >> 12 & 63)),
-            static_cast<char>(0x80 | (c >> 6 & 63)), static_cast<char>(0x80 | (c & 63))};
-  }
-}
 
 /// Up to `count` hexadecimal digits at `at`; nothing if there are fewer.
 bool hex(std::string_view s, size_t at, size_t count, uint32_t& value) {
