@@ -161,16 +161,80 @@ void Context::load_overview() {
   });
 }
 
-void Context::select_kernel_of(Id compile, Id kernel) {
-  if (compile_ && compile_->compile.id == compile) return select_kernel(kernel);
-  wanted_kernel_ = kernel;
+void Context::select_in(Id compile, const Selection& selection) {
+  if (compile_ && compile_->compile.id == compile) return select(selection);
+  wanted_ = selection;
   select_compile(compile);
 }
 
+void Context::select_kernel_of(Id compile, Id kernel) {
+  Selection selection;
+  selection.kernel = kernel;
+  select_in(compile, selection);
+}
+
 void Context::select_node_of(Id compile, NodeId node) {
-  if (compile_ && compile_->compile.id == compile) return select_node(node);
-  wanted_node_ = node;
-  select_compile(compile);
+  Selection selection;
+  selection.node = node;
+  select_in(compile, selection);
+}
+
+void Context::select_node(NodeId node) {
+  Selection selection;
+  selection.node = node;
+  select(selection);
+}
+
+void Context::select_kernel(Id kernel) {
+  Selection selection;
+  selection.kernel = kernel;
+  select(selection);
+}
+
+namespace {
+template <typename Record>
+const Record* with_id(const std::vector<Record>& records, Id id) {
+  const auto at = std::find_if(records.begin(), records.end(), [id](const Record& r) { return r.id == id; });
+  return at == records.end() ? nullptr : &*at;
+}
+}  // namespace
+
+void Context::select_launch(Id id) {
+  const LaunchRecord* launch = compile_ ? with_id(compile_->launches, id) : nullptr;
+  if (!launch) return;
+  Selection selection;
+  selection.kernel = launch->kernel;
+  selection.launch = id;
+  select(selection);
+}
+
+void Context::select_buffer(Id id) {
+  const BufferRecord* buffer = compile_ ? with_id(compile_->buffers, id) : nullptr;
+  if (!buffer) return;
+  Selection selection;
+  selection.node = buffer->node;
+  selection.buffer = id;
+  select(selection);
+}
+
+void Context::select_guard(Id id) {
+  const GuardRecord* guard = compile_ ? with_id(compile_->guards, id) : nullptr;
+  if (!guard) return;
+  Selection selection;
+  selection.guard = id;
+  if (const auto at = compile_->guard_lines.find(guard->stack); at != compile_->guard_lines.end()) {
+    selection.file = at->second.file;
+    selection.line = static_cast<int>(at->second.line);
+  }
+  select(selection);
+}
+
+void Context::select_event(Id event, Id compile, Id kernel) {
+  Selection selection;
+  selection.event = event;
+  selection.kernel = kernel;
+  if (kernel != kNone && compile != kNone) return select_in(compile, selection);
+  select(selection);
 }
 
 void Context::select_compile(Id id) {
@@ -196,13 +260,11 @@ void Context::load_compile_data(const CompileRecord& compile, const QString& sta
       emit detailsChanged();
       if (const auto place = std::exchange(wanted_place_, std::nullopt)) return restore(*place);
       going_ = false;
-      const Id kernel = std::exchange(wanted_kernel_, kNone);
-      const NodeId wanted_node = std::exchange(wanted_node_, 0);
-      const KernelRecord* wanted = kernel ? compile_->kernel(kernel) : nullptr;
+      const Selection wanted_selection = std::exchange(wanted_, {});
+      const KernelRecord* wanted = wanted_selection.kernel ? compile_->kernel(wanted_selection.kernel) : nullptr;
       const SnapshotRecord* drawn = wanted ? compile_->find(wanted->snapshot) : nullptr;
       if (const SnapshotRecord* first = drawn ? drawn : first_snapshot(stage)) show_step(*first, node);
-      if (wanted) select_kernel(kernel);
-      if (wanted_node) select_node(wanted_node);
+      if (!wanted_selection.empty()) select(wanted_selection);
     };
   });
 }
@@ -384,9 +446,13 @@ void Context::select_line(const QString& file, int line) {
         if (step->find(id)) here.push_back(id);
       if (!here.empty()) nodes = here;
     }
-    return [this, nodes] {
+    return [this, nodes, file, line] {
       set_marked(nodes);
-      if (!nodes.empty()) select_node(nodes.front());
+      Selection selection;
+      selection.file = file.toStdString();
+      selection.line = line;
+      if (!nodes.empty()) selection.node = nodes.front();
+      select(selection);
     };
   });
 }

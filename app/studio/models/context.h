@@ -36,6 +36,8 @@ class Context : public QObject {
   void select_kernel_of(trace::Id compile, trace::Id kernel);
   /// A node of any compile, likewise.
   void select_node_of(trace::Id compile, trace::NodeId node);
+  /// Anything of a compile, likewise.
+  void select_in(trace::Id compile, const Selection& selection);
   void select_snapshot(trace::Id snapshot);
   /// The next or last stage (`by` 1 or -1), if there is one.
   void step(int by);
@@ -43,9 +45,15 @@ class Context : public QObject {
   void go(int by);
   bool can_go(int by) const;
   void select(const Selection& selection);
-  void select_node(trace::NodeId node) { select({node, trace::kNone}); }
-  void select_kernel(trace::Id kernel) { select({0, kernel}); }
-  /// The node that stands at this line of this file, in the present stage if possible.
+  void select_node(trace::NodeId node);
+  void select_kernel(trace::Id kernel);
+  /// A launch, buffer or guard of the compile shown, with what anchors it; an unknown one is ignored.
+  void select_launch(trace::Id launch);
+  void select_buffer(trace::Id buffer);
+  void select_guard(trace::Id guard);
+  /// An event of any run. `compile` and `kernel` as the event says; none: the event alone.
+  void select_event(trace::Id event, trace::Id compile, trace::Id kernel);
+  /// The line, and the first node that comes from it, in the present stage if possible; all of them are marked.
   void select_line(const QString& file, int line);
   /// Nodes to be marked besides the selection (search results).
   void set_marked(std::vector<trace::NodeId> nodes);
@@ -118,8 +126,7 @@ class Context : public QObject {
   std::shared_ptr<trace::Reader> reader_;
   std::vector<trace::CompileRecord> compiles_;
   TraceDataPtr trace_data_;
-  trace::Id wanted_kernel_ = trace::kNone;
-  trace::NodeId wanted_node_ = 0;
+  Selection wanted_;  ///< to be selected when the compile on its way is there
   std::vector<Place> places_;
   size_t place_ = 0;    ///< index of the present one
   bool going_ = false;  ///< a remembered place is being restored

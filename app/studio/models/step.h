@@ -78,12 +78,22 @@ StepPtr load_step(trace::Reader& reader, const CompileData& compile, const trace
 StepPtr redraw(const StepData& step, const CompileData& compile, const draw::DrawOptions& options,
                const std::function<bool()>& stop = {});
 
-/// What is selected: a node, or a kernel, or nothing.
+/// What is selected. The most exact thing that was chosen is set, and what anchors it in the graph if there is one:
+/// a launch or an event comes with its kernel, a buffer with its node; a guard and a line may stand alone. Views that
+/// do not know the exact thing follow the anchor.
 struct Selection {
   trace::NodeId node = 0;
   trace::Id kernel = trace::kNone;
+  trace::Id launch = trace::kNone;
+  trace::Id buffer = trace::kNone;
+  trace::Id guard = trace::kNone;  ///< of the compile shown
+  trace::Id event = trace::kNone;
+  std::string file;  ///< with `line`: a line of Python source
+  int line = 0;
   bool operator==(const Selection&) const = default;
-  bool empty() const { return node == 0 && kernel == trace::kNone; }
+  bool empty() const { return *this == Selection(); }
+  /// Whether it stands for nodes of the graph.
+  bool in_graph() const { return node != 0 || kernel != trace::kNone; }
 };
 
 struct SourceUnit {
@@ -106,6 +116,10 @@ struct Details {
   std::vector<trace::FusionRecord> fusions;
   std::vector<trace::NodeVersion> history;
   std::vector<trace::KernelRecord> kernels;
+  std::vector<trace::LaunchRecord> launches;  ///< of those kernels
+  std::vector<trace::BufferRecord> buffers;   ///< that hold their values or are read and written by the launches
+  std::vector<trace::GuardRecord> guards;     ///< that come from the same lines
+  trace::EventRecord event;                   ///< the selected one, if `selection.event` is set
   std::vector<CodeUnit> code;
   std::unordered_set<trace::NodeId> related;  ///< the selection and all that became of it: whose lines are highlighted
   std::vector<SourceUnit> sources;

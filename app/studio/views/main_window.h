@@ -85,6 +85,7 @@ class MainWindow : public QMainWindow {
   QLabel* message_ = nullptr;
   QLabel* status_ = nullptr;
   QStackedWidget* centre_ = nullptr;
+  QWidget* graph_page_ = nullptr;  ///< the graph and what stands around it
   GraphView* graph_ = nullptr;
   TextStagePanel* text_stage_ = nullptr;
   QLabel* welcome_ = nullptr;
