@@ -14,6 +14,7 @@
 #include "app/studio/models/job_queue.h"
 #include "app/studio/models/overview.h"
 #include "app/studio/models/step.h"
+#include "app/studio/models/undo.h"
 
 namespace strata::studio {
 
@@ -71,6 +72,8 @@ class Context : public QObject {
   const std::vector<trace::NodeId>& marked() const { return marked_; }
   const draw::DrawOptions& options() const { return options_; }
   JobQueue& queue() { return queue_; }
+  /// Changes of the layout that can be taken back; see undo.h.
+  QUndoStack& undo() { return undo_; }
   /// Whether the trace is still being written and is looked at again and again.
   bool following() const { return follow_.isActive(); }
   /// Exit code of the first error since `open`, 0 if there was none.
@@ -121,6 +124,7 @@ class Context : public QObject {
   const trace::SnapshotRecord* first_snapshot(const QString& stage);
 
   JobQueue queue_;
+  QUndoStack undo_;
   QTimer follow_;
   QString path_;
   std::shared_ptr<trace::Reader> reader_;
