@@ -228,7 +228,7 @@ void Reader::each_event_key(Id run, const std::vector<Id>& categories,
   impl_->guarded([&] {
     Query query = impl_->database().query(fmt::format(
         "SELECT id, track, name, category, start_ns, duration_ns, correlation, external, sequence, stream, program, "
-        "kernel FROM event WHERE {}{} ORDER BY id",
+        "kernel, launch FROM event WHERE {}{} ORDER BY id",
         kComplete, in_categories(categories)));
     query.bind(run);
     while (query.step()) {
@@ -236,7 +236,7 @@ void Reader::each_event_key(Id run, const std::vector<Id>& categories,
       int column = 0;
       for (std::int64_t* field :
            {&key.id, &key.track, &key.name, &key.category, &key.start_ns, &key.duration_ns, &key.correlation,
-            &key.external, &key.sequence, &key.stream, &key.program, &key.kernel})
+            &key.external, &key.sequence, &key.stream, &key.program, &key.kernel, &key.launch})
         *field = query.integer(column++);
       visit(key);
     }

@@ -459,7 +459,7 @@ struct EventKey {
   std::int64_t start_ns = 0, duration_ns = 0;
   std::int64_t correlation = 0, external = 0, sequence = -1;
   std::int64_t stream = -1;
-  Id program = kNone, kernel = kNone;
+  Id program = kNone, kernel = kNone, launch = kNone;
 };
 
 /// Events of a run that agree in everything here but the last three, summed.
