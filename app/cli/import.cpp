@@ -21,7 +21,7 @@ constexpr std::size_t kShownWarnings = 20;
 struct ImportCommand {
   std::vector<std::string> paths;
   std::string output;
-  bool redact = false, json = false;
+  bool redact = false, json = false, progress = false;
 };
 
 template <class Number>
@@ -50,7 +50,7 @@ Json input_json(const ImportSummary::Input& input) {
 
 void import(const ImportCommand& o, const Invocation& invocation) {
   const std::vector<std::filesystem::path> paths(o.paths.begin(), o.paths.end());
-  const ImportSummary summary = import_with_progress(paths, o.output, o.redact, invocation.command_line());
+  const ImportSummary summary = import_with_progress(paths, o.output, o.redact, invocation.command_line(), o.progress);
   note_import_warnings(summary, kShownWarnings);
   print(o.json ? to_text(import_json(summary, o.output)) : import_text(summary, o.output));
 }
@@ -58,8 +58,8 @@ void import(const ImportCommand& o, const Invocation& invocation) {
 }  // namespace
 
 ImportSummary import_with_progress(const std::vector<std::filesystem::path>& paths, const std::string& out, bool redact,
-                                   const std::string& command) {
-  Progress progress;
+                                   const std::string& command, bool lines) {
+  Progress progress(lines);
   ImportOptions options;
   options.redact = redact;
   options.properties = {{"version", STRATA_VERSION}, {"command", command}};
@@ -138,6 +138,8 @@ void add_import(CLI::App& app, Invocation& invocation) {
   command->add_option("-o,--output", options->output, "the trace to write")->type_name("OUT.strata")->required();
   command->add_flag("--redact", options->redact, "leave out source text, paths, names, strings and constants");
   command->add_flag("--json", options->json, "results as JSON");
+  command->add_flag("--progress", options->progress,
+                    "say what is being done as lines on stderr, for programs that show it");
   command->callback([options, &invocation] { import(*options, invocation); });
 }
 

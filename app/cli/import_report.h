@@ -11,9 +11,10 @@
 
 namespace strata::cli {
 
-/// Runs the import with progress on stderr and Ctrl-C; throws what import_paths throws.
+/// Runs the import with progress on stderr and Ctrl-C; throws what import_paths throws. `lines`: progress as lines, for
+/// programs that read it.
 ImportSummary import_with_progress(const std::vector<std::filesystem::path>& paths, const std::string& out, bool redact,
-                                   const std::string& command);
+                                   const std::string& command, bool lines = false);
 
 /// Tables for people.
 std::string import_text(const ImportSummary& summary, const std::string& out);
