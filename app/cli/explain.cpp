@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// `strata explain`: why graphs broke, why functions were compiled again, what that cost, what to do.
 
-#include "app/driver/explain.h"
+#include "app/explain/explain.h"
 
 #include "app/cli/cli.h"
 #include "app/cli/explain_text.h"

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "app/driver/explain.h"
+#include "app/explain/explain.h"
 #include "core/support/json.h"
 
 namespace strata::cli {

@@ -17,7 +17,7 @@
 #include "app/cli/interrupt.h"
 #include "app/cli/json_text.h"
 #include "app/draw/html_report.h"
-#include "app/driver/explain.h"
+#include "app/explain/explain.h"
 #include "core/support/error.h"
 #include "profiler/chrome_export.h"
 

@@ -1,6 +1,6 @@
 // Copyright 2026 The Strata Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "app/driver/explain.h"
+#include "app/explain/explain.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Copyright 2026 The Strata Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "app/driver/explain.h"
+#include "app/explain/explain.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include <tuple>
 #include <utility>
 
-#include "app/driver/explain_time.h"
+#include "app/explain/explain_time.h"
 #include "capture/torch_text/python_traceback.h"
 #include "capture/torch_text/recompile_reason.h"
 

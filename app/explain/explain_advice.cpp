@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "app/driver/explain.h"
+#include "app/explain/explain.h"
 
 namespace strata {
 namespace {

@@ -1,6 +1,6 @@
 // Copyright 2026 The Strata Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "app/driver/explain_time.h"
+#include "app/explain/explain_time.h"
 
 #include <algorithm>
 #include <map>

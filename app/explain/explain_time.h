@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "app/driver/explain.h"
+#include "app/explain/explain.h"
 
 namespace strata {
 
