@@ -64,8 +64,9 @@ std::vector<std::int64_t> divide(std::int64_t total, const std::vector<std::int6
 /// Makes the rows of one comparison.
 class Comparison {
  public:
-  Comparison(trace::Reader& eager, trace::Reader& compiled, EagerBy by) : graphs_(compiled) {
-    const ChosenRuns first = choose_runs(eager, false), second = choose_runs(compiled, true);
+  Comparison(trace::Reader& eager, const ChosenRuns& first, trace::Reader& compiled, const ChosenRuns& second,
+             EagerBy by)
+      : graphs_(compiled) {
     for (const std::string& note : {first.note, second.note})
       if (!note.empty()) d_.notes.push_back(note);
     a_ = read_timeline(eager, first.runs);
@@ -132,6 +133,7 @@ class Comparison {
     Gathered& g = row(std::to_string(k.record.id), k.record.name, k.is_library() ? "library" : "kernel");
     if (!g.row.nodes.empty() || !g.row.part_of.empty()) return g;
     g.row.address = k.address;
+    g.row.kernel = k.record.id;
     g.row.role = k.role;
     for (const ComputedNode& n : k.nodes)
       if (!n.name.empty()) g.row.nodes.push_back(n.name);
@@ -468,7 +470,12 @@ EagerDiff diff_eager(trace::Reader& eager, trace::Reader& compiled, EagerBy by) 
     if (!has_profile(*reader))
       throw_user(fmt::format("'{}' has no imported profile", reader->path().string()),
                  "import a torch.profiler trace (`strata import PROFILE.json`)");
-  return Comparison(eager, compiled, by).make();
+  return Comparison(eager, choose_runs(eager, false), compiled, choose_runs(compiled, true), by).make();
+}
+
+EagerDiff diff_eager(trace::Reader& eager, const std::vector<trace::RunRecord>& eager_runs, trace::Reader& compiled,
+                     const std::vector<trace::RunRecord>& compiled_runs, EagerBy by) {
+  return Comparison(eager, {eager_runs, {}}, compiled, {compiled_runs, {}}, by).make();
 }
 
 }  // namespace strata::profiler

@@ -47,6 +47,7 @@ struct EagerRow {
   std::string kind;                  ///< `kernel`, `library`, `line`, `module`; `not compiled`, `removed`, `optimizer`,
                                      ///< `data movement`, `overhead`, `not attributed`
   std::string address, role;         ///< of kernels: `0/0`, `forward`
+  trace::Id kernel = trace::kNone;   ///< of kernels: its record in the second trace
   std::vector<std::string> nodes;    ///< of kernels: the nodes of the program's graph that they compute
   std::vector<std::string> part_of;  ///< of kernels: captured calls behind them (`relu`)
   std::vector<EagerPart> operators;  ///< of the first profile, as the program called them; longest first
@@ -89,5 +90,8 @@ struct EagerDiff {
 /// Both may be one trace with both profiles in it (`choose_runs` in timeline.h). Throws a User error when one has no
 /// profile or nothing in it that has a time.
 EagerDiff diff_eager(trace::Reader& eager, trace::Reader& compiled, EagerBy by);
+/// The same of these profiles of each trace.
+EagerDiff diff_eager(trace::Reader& eager, const std::vector<trace::RunRecord>& eager_runs, trace::Reader& compiled,
+                     const std::vector<trace::RunRecord>& compiled_runs, EagerBy by);
 
 }  // namespace strata::profiler
