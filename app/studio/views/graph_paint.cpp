@@ -66,16 +66,18 @@ void GraphView::paintEvent(QPaintEvent*) {
   p.save();
   p.translate(offset_);
   p.scale(scale_, scale_);
-  if (context_.options().groups) paint_groups(p, visible);
+  if (pane_.options().groups) paint_groups(p, visible);
   paint_edges(p, visible);
-  if (context_.options().groups && scale_ >= kTextScale && !sketch_) paint_group_titles(p, visible);
+  if (pane_.options().groups && scale_ >= kTextScale && !sketch_) paint_group_titles(p, visible);
   if (sketch_)
     paint_overview(p, visible);
   else
     paint_nodes(p, visible);
+  paint_hover(p);
   p.restore();
-  paint_legend(p);
-  paint_lit_note(p);
+  if (chrome_) paint_legend(p);
+  paint_note(p);
+  if (banding_) paint_band(p);
   if (strip_shown()) paint_strip(p);
 }
 
@@ -89,8 +91,11 @@ bool GraphView::crowded(const QRectF& visible) const {
 
 void GraphView::paint_empty(QPainter& p) {
   p.setPen(to_qcolor(colours().dim_text));
-  QString text = context_.queue().idle() ? QString() : QString("Loading …");
-  p.drawText(this->rect(), Qt::AlignCenter, text);
+  const bool loading = pane_.pinned() ? pane_.loading() : !pane_.context().queue().idle();
+  const QString text = pane_.pinned() && !pane_.error().isEmpty() ? pane_.error()
+                       : loading                                  ? QString("Loading …")
+                                                                  : QString();
+  p.drawText(this->rect().adjusted(12, 12, -12, -12), Qt::AlignCenter | Qt::TextWordWrap, text);
 }
 
 /// Frames within frames are a little darker (lighter on dark) than what is around them.
@@ -208,12 +213,14 @@ void GraphView::paint_overview(QPainter& p, const QRectF& visible) {
     QRectF r = studio::rect(step_->layout.nodes[i]);
     if (!r.intersects(visible)) continue;
     QColor fill = fills_[i];
-    if (context_.options().colours) fill = dark_theme() ? fill.lighter(150) : fill.darker(125);
+    if (pane_.options().colours) fill = dark_theme() ? fill.lighter(150) : fill.darker(125);
     if (nodes[i].state == draw::NodeState::Added) fill = to_qcolor(colours().added);
     if (nodes[i].state == draw::NodeState::Changed) fill = to_qcolor(colours().changed);
     if (!lit_.node(i)) fill.setAlphaF(kDimmed);
     batches[fill.rgba()].push_back(r);
-    if (static_cast<int>(i) == selected_ || marked_.contains(static_cast<int>(i))) outlined.push_back(i);
+    if (static_cast<int>(i) == selected_ || relatives_.contains(static_cast<int>(i)) ||
+        marked_.contains(static_cast<int>(i)))
+      outlined.push_back(i);
   }
   p.setPen(Qt::NoPen);
   for (const auto& [colour, rects] : batches) {
@@ -221,6 +228,29 @@ void GraphView::paint_overview(QPainter& p, const QRectF& visible) {
     p.drawRects(rects.data(), static_cast<int>(rects.size()));
   }
   for (size_t i : outlined) paint_outline(p, i);
+}
+
+/// What the pointer is on.
+void GraphView::paint_hover(QPainter& p) {
+  QColor colour = to_qcolor(colours().selected);
+  colour.setAlpha(150);
+  QPen pen(colour, scale_ < kTextScale ? 2 : 2.5);
+  pen.setCosmetic(scale_ < kTextScale);
+  p.setPen(pen);
+  p.setBrush(Qt::NoBrush);
+  if (hover_node_ >= 0)
+    p.drawRoundedRect(studio::rect(step_->layout.nodes[static_cast<size_t>(hover_node_)]).adjusted(-2, -2, 2, 2), 7, 7);
+  else if (hover_edge_ >= 0)
+    draw_edge(p, static_cast<size_t>(hover_edge_), visible());
+}
+
+/// The rectangle that is to fill the view.
+void GraphView::paint_band(QPainter& p) {
+  QColor colour = to_qcolor(colours().selected);
+  p.setPen(QPen(colour, 1));
+  colour.setAlpha(40);
+  p.setBrush(colour);
+  p.drawRect(QRectF(press_, band_end_).normalized());
 }
 
 void GraphView::paint_nodes(QPainter& p, const QRectF& visible) {
@@ -266,7 +296,7 @@ void GraphView::paint_node(QPainter& p, size_t i) {
 }
 
 void GraphView::paint_outline(QPainter& p, size_t i) {
-  bool selected = static_cast<int>(i) == selected_;
+  bool selected = static_cast<int>(i) == selected_ || relatives_.contains(static_cast<int>(i));
   if (!selected && !marked_.contains(static_cast<int>(i))) return;
   QPen pen(to_qcolor(selected ? colours().selected : colours().related), 3);
   if (scale_ < kTextScale) pen.setCosmetic(true);
@@ -294,7 +324,7 @@ void GraphView::paint_labels(QPainter& p, size_t i) {
   if (label.width <= 0) return;
   p.setPen(QPen(to_qcolor(c.edge), 1.2));
   p.drawLine(QPointF(label.centre_x(), label.y), QPointF(label.centre_x(), label.bottom()));
-  bool framed = node.group >= 0 && context_.options().groups;
+  bool framed = node.group >= 0 && pane_.options().groups;
   p.setPen(Qt::NoPen);
   p.setBrush(framed ? frame_fill(static_cast<size_t>(node.group)) : to_qcolor(c.background));
   p.drawRect(QRectF(label.x + 2, label.y + 2, label.width - 4, 11));
@@ -304,7 +334,7 @@ void GraphView::paint_labels(QPainter& p, size_t i) {
 }
 
 void GraphView::paint_legend(QPainter& p) {
-  draw::DrawOptions options = context_.options();
+  draw::DrawOptions options = pane_.options();
   options.dark = dark_theme();
   if (!options.legend) return;
   auto entries = draw::legend(step_->picture, options);
@@ -312,8 +342,11 @@ void GraphView::paint_legend(QPainter& p) {
   bool changed = std::any_of(step_->picture.nodes.begin(), step_->picture.nodes.end(),
                              [](const auto& n) { return n.state != draw::NodeState::Same; });
   if (changed) {
-    entries.push_back({"added in this step (+)", c.added});
-    entries.push_back({"changed in this step (~)", c.changed});
+    const auto means = [](const QString& set, const char* usual) {
+      return set.isEmpty() ? std::string(usual) : set.toStdString();
+    };
+    entries.push_back({means(pane_.added_means(), "added in this step (+)"), c.added});
+    entries.push_back({means(pane_.changed_means(), "changed in this step (~)"), c.changed});
   }
   if (entries.empty()) return;
   // In rows along the lower edge, where it hides least of the graph.
@@ -350,11 +383,12 @@ void GraphView::paint_legend(QPainter& p) {
   }
 }
 
-/// What is highlighted, in words.
-void GraphView::paint_lit_note(QPainter& p) {
-  if (lit_note_.isEmpty()) return;
+/// What is highlighted, or what stands for the selection, in words.
+void GraphView::paint_note(QPainter& p) {
+  const QString note = lit_note_.isEmpty() ? pane_.relation_text() : lit_note_;
+  if (note.isEmpty()) return;
   p.setFont(scene_font(11, false));
-  const QString text = p.fontMetrics().elidedText(lit_note_, Qt::ElideMiddle, width() - 60);
+  const QString text = p.fontMetrics().elidedText(note, Qt::ElideMiddle, width() - 60);
   const QRectF box(8, 8, p.fontMetrics().horizontalAdvance(text) + 16, 22);
   QColor back = to_qcolor(colours().background);
   back.setAlpha(230);
@@ -385,6 +419,7 @@ void GraphView::paint_strip(QPainter& p) {
     if (nodes[i].state == draw::NodeState::Changed) tick(i, to_qcolor(c.changed), 9, 2);
     if (marked_.contains(static_cast<int>(i))) tick(i, to_qcolor(c.related), 2, 2);
   }
+  for (int i : relatives_) tick(static_cast<size_t>(i), to_qcolor(c.selected), 0, 2);
   if (selected_ >= 0) tick(static_cast<size_t>(selected_), to_qcolor(c.selected), 0, 3);
   double top = -offset_.y() / scale_ * factor, tall = height() / scale_ * factor;
   QColor veil = to_qcolor(c.selected);

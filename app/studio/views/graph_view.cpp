@@ -2,15 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/studio/views/graph_view.h"
 
-#include <QHelpEvent>
-#include <QMouseEvent>
-#include <QToolTip>
-#include <QWheelEvent>
+#include <QResizeEvent>
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "app/studio/models/graph_groups.h"
 #include "app/studio/models/lists.h"
 #include "app/studio/views/theme.h"
 
@@ -23,7 +19,7 @@ QRectF rect(const draw::Rect& r) { return {r.x, r.y, r.width, r.height}; }
 
 }  // namespace
 
-GraphView::GraphView(Context& context, QWidget* parent) : QWidget(parent), context_(context), map_(new Minimap(this)) {
+GraphView::GraphView(Pane& pane, QWidget* parent) : QWidget(parent), pane_(pane), map_(new Minimap(this)) {
   setAccessibleName("graph");
   setFocusPolicy(Qt::StrongFocus);
   setMouseTracking(true);
@@ -36,42 +32,74 @@ GraphView::GraphView(Context& context, QWidget* parent) : QWidget(parent), conte
     clamp();
     changed();
   });
-  connect(&context_, &Context::stepChanged, this, &GraphView::take_step);
-  connect(&context_, &Context::optionsChanged, this, [this] {
+  connect_pane();
+  take_step();
+}
+
+GraphView::GraphView(Context& context, QWidget* parent) : GraphView(*new Pane(context), parent) {
+  pane_.setParent(this);
+}
+
+void GraphView::connect_pane() {
+  connect(&pane_, &Pane::stepChanged, this, &GraphView::take_step);
+  connect(&pane_, &Pane::loadingChanged, this, qOverload<>(&QWidget::update));
+  connect(&pane_, &Pane::optionsChanged, this, [this] {
     build_paths();
     changed();
   });
-  connect(&context_, &Context::selectionChanged, this, [this] {
-    const Selection& s = context_.selection();
-    if (!s.empty()) module_.clear();
-    path_to_ = 0;
-    find_selected();
-    setAccessibleDescription(selected_ >= 0 ? qt(step_->picture.nodes[static_cast<size_t>(selected_)].tooltip)
-                                            : QString());
-    bool in_view = QRectF(this->rect()).adjusted(30, 30, -30, -30).contains(node_rect(s.node).center());
-    if (selected_ >= 0 && !in_view) centre_on(s.node);
-    changed();
-  });
-  connect(&context_, &Context::markedChanged, this, [this] {
+  connect(&pane_, &Pane::selectionChanged, this, &GraphView::take_selection);
+  connect(&pane_, &Pane::markedChanged, this, [this] {
     find_marked();
     changed();
   });
+  connect(&pane_.context(), &Context::detailsChanged, this, [this] {
+    if (!pane_.relation_text().isEmpty()) update();  // its name is known now
+  });
+}
+
+void GraphView::take_selection() {
+  if (!pane_.selection().empty()) module_.clear();
+  path_to_ = 0;
+  find_selected();
+  setAccessibleDescription(selected_ >= 0 ? qt(step_->picture.nodes[static_cast<size_t>(selected_)].tooltip)
+                                          : QString());
+  bring_into_view();
+  changed();
+}
+
+/// Of several that stand for the selection all, if they fit in; else the nearest.
+void GraphView::bring_into_view() {
+  if (selected_ < 0) return;
+  const QRectF room = QRectF(this->rect()).adjusted(30, 30, -30, -30);
+  QRectF all;
+  for (int i : relatives_) all |= to_widget(step_->layout.nodes[static_cast<size_t>(i)]);
+  if (!all.isNull() && room.contains(all)) return;
+  if (!all.isNull() && all.width() <= room.width() && all.height() <= room.height()) {
+    offset_ += room.center() - all.center();
+    return;
+  }
+  const trace::NodeId node = pane_.selection().node;
+  if (!room.contains(node_rect(node).center())) centre_on(node);
 }
 
 void GraphView::find_marked() {
   marked_.clear();
   if (!step_) return;
-  for (trace::NodeId id : context_.marked())
+  for (trace::NodeId id : pane_.marked())
     if (int i = step_->picture.find(id); i >= 0) marked_.insert(i);
 }
 
 /// What is drawn of the selection: a node or the box that hides it, a kernel's frame, a module's box or frame.
 void GraphView::find_selected() {
-  const Selection& s = context_.selection();
+  const Selection& s = pane_.selection();
   selected_ = step_ && s.node ? step_->picture.find(s.node) : -1;
   selected_group_ = -1;
+  relatives_.clear();
   find_lit();
   if (!step_) return;
+  if (s.node && pane_.relatives().nodes.size() > 1)
+    for (trace::NodeId id : pane_.relatives().nodes)
+      if (int i = step_->picture.find(id); i >= 0) relatives_.insert(i);
   const auto& groups = step_->picture.groups;
   for (size_t g = 0; g < groups.size(); ++g)
     if ((s.kernel && groups[g].kernel == s.kernel) || (!module_.empty() && groups[g].module == module_))
@@ -137,6 +165,16 @@ void GraphView::set_map_shown(bool on) {
 void GraphView::changed() {
   update();
   place_map();
+  if (scale_ == told_scale_ && offset_ == told_offset_) return;
+  told_scale_ = scale_;
+  told_offset_ = offset_;
+  emit viewChanged();
+}
+
+void GraphView::set_chrome(bool shown) {
+  if (shown == chrome_) return;
+  chrome_ = shown;
+  changed();
 }
 
 /// In the lower right corner, when the graph is larger than the view.
@@ -144,7 +182,7 @@ void GraphView::place_map() {
   const bool larger =
       step_ && (step_->layout.width * scale_ > width() * 1.05 || step_->layout.height * scale_ > height() * 1.05);
   const bool room = width() > 3 * map_->width() && height() > map_->height() + 60;
-  map_->setVisible(map_wanted_ && larger && room);
+  map_->setVisible(map_wanted_ && chrome_ && larger && room);
   if (map_->isHidden()) return;
   map_->move(width() - map_->width() - 8 - (strip_shown() ? kStripWidth : 0), height() - map_->height() - 8);
   map_->set_view(visible());
@@ -161,13 +199,14 @@ QRectF GraphView::node_rect(trace::NodeId node) const {
 
 void GraphView::take_step() {
   StepPtr old = step_;
-  step_ = context_.step_data();
+  step_ = pane_.step_data();
+  hover_node_ = hover_edge_ = -1;
   if (step_ && step_->nodes.empty()) step_.reset();
   build_paths();
   find_selected();
   find_marked();
   if (!step_) {
-    if (!context_.compile()) view_set_ = false;
+    if (!pane_.compile()) view_set_ = false;
   } else if (!view_set_ || !old || old->picture.grouped_by != step_->picture.grouped_by) {
     first_view();
   } else if (!keep_module(old)) {
@@ -192,7 +231,7 @@ void GraphView::build_paths() {
     path_bounds_.push_back(path.controlPointRect().adjusted(-4, -4, 4, 4));
     paths_.push_back(std::move(path));
   }
-  draw::DrawOptions options = context_.options();
+  draw::DrawOptions options = pane_.options();
   options.dark = dark_theme();
   double slowest = draw::slowest(step_->picture);
   for (const auto& node : step_->picture.nodes) fills_.push_back(to_qcolor(draw::node_fill(node, options, slowest)));
@@ -207,7 +246,7 @@ void GraphView::first_view() {
     clamp();
   }
   view_set_ = true;
-  if (selected_ >= 0) centre_on(context_.selection().node);
+  if (selected_ >= 0) centre_on(pane_.selection().node);
 }
 
 /// The middle of what stands in the first screenful.
@@ -225,7 +264,7 @@ double GraphView::top_centre() const {
 
 trace::NodeId GraphView::anchor(const StepData& old) const {
   auto in_both = [&](trace::NodeId id) { return old.picture.find(id) >= 0 && step_->picture.find(id) >= 0; };
-  if (trace::NodeId id = context_.selection().node; id && in_both(id)) return id;
+  if (trace::NodeId id = pane_.selection().node; id && in_both(id)) return id;
   QPointF middle = to_scene(QPointF(width() / 2.0, height() / 2.0));
   trace::NodeId best = 0;
   double least = 1e300;
@@ -284,21 +323,21 @@ void GraphView::toggle_module(const std::string& path) {
   const auto& groups = step_->picture.groups;
   const bool open = std::any_of(groups.begin(), groups.end(), [&](const auto& g) { return g.module == path; });
   module_ = toggled_ = path;
-  draw::DrawOptions options = context_.options();
-  options.opened[path] = !open;
-  context_.set_options(options);
+  auto opened = pane_.options().opened;
+  opened[path] = !open;
+  pane_.set_opened(opened);
 }
 
 void GraphView::open_modules(bool open) {
   if (!step_) return;
-  draw::DrawOptions options = context_.options();
+  auto opened = pane_.options().opened;
   if (open)
     for (const auto& node : step_->picture.nodes)
-      if (!node.module.empty()) options.opened[node.module] = true;
+      if (!node.module.empty()) opened[node.module] = true;
   if (!open)
     for (const auto& group : step_->picture.groups)
-      if (!group.module.empty()) options.opened[group.module] = false;
-  context_.set_options(options);
+      if (!group.module.empty()) opened[group.module] = false;
+  pane_.set_opened(opened);
 }
 
 void GraphView::fit() {
@@ -328,6 +367,53 @@ void GraphView::centre_on(trace::NodeId node) {
   changed();
 }
 
+void GraphView::zoom_to(const QRectF& scene) {
+  if (!step_ || scene.isEmpty()) return;
+  scale_ = std::clamp(std::min(width() / scene.width(), height() / scene.height()), kLeast, kMost);
+  offset_ = QPointF(width() / 2.0, height() / 2.0) - scene.center() * scale_;
+  clamp();
+  changed();
+}
+
+/// The node nearest to the middle that both views show, as the other has it; 0 if there is none.
+trace::NodeId GraphView::shared_node(GraphView& other) const {
+  const QPointF middle = other.to_scene(QPointF(other.width() / 2.0, other.height() / 2.0));
+  trace::NodeId best = 0;
+  double least = 1e300;
+  for (size_t i = 0; i < other.step_->picture.nodes.size(); ++i) {
+    const auto& r = other.step_->layout.nodes[i];
+    const double distance = std::hypot(r.centre_x() - middle.x(), r.y - middle.y());
+    if (distance >= least) continue;
+    const trace::NodeId id = other.step_->picture.nodes[i].id;
+    const trace::NodeId mine = pane_.counterpart(other.pane_.context_counterpart(id));
+    if (!mine || step_->picture.find(mine) < 0) continue;
+    least = distance;
+    best = id;
+  }
+  return best;
+}
+
+void GraphView::follow_view(GraphView& other) {
+  if (!step_ || !other.step_) return;
+  scale_ = other.scale_;
+  const QPointF middle(width() / 2.0, height() / 2.0), others(other.width() / 2.0, other.height() / 2.0);
+  if (const trace::NodeId id = shared_node(other)) {
+    const trace::NodeId mine = pane_.counterpart(other.pane_.context_counterpart(id));
+    const auto& there = other.step_->layout.nodes[static_cast<size_t>(other.step_->picture.find(id))];
+    const auto& here = step_->layout.nodes[static_cast<size_t>(step_->picture.find(mine))];
+    const QPointF from_middle = QPointF(there.centre_x(), there.y) * scale_ + other.offset_ - others;
+    offset_ = middle + from_middle - QPointF(here.centre_x(), here.y) * scale_;
+  } else {
+    const QPointF at = other.to_scene(others);
+    const auto part = [](double of, double whole) { return whole > 0 ? of / whole : 0.5; };
+    offset_ = middle - QPointF(part(at.x(), other.step_->layout.width) * step_->layout.width,
+                               part(at.y(), other.step_->layout.height) * step_->layout.height) *
+                           scale_;
+  }
+  clamp();
+  changed();
+}
+
 /// Some of the graph always stays in view.
 void GraphView::clamp() {
   if (!step_) return;
@@ -346,162 +432,6 @@ void GraphView::resizeEvent(QResizeEvent* event) {
   place_map();
 }
 
-// ------------------------------------------------------------------------------------------------------------ input
-
-void GraphView::wheelEvent(QWheelEvent* event) {
-  wheel_pause_.start();
-  if (event->modifiers() & Qt::ShiftModifier) {
-    offset_ += QPointF(event->angleDelta().y() + event->angleDelta().x(), 0) / 2;
-    clamp();
-    changed();
-  } else {
-    zoom_at(event->position(), std::pow(1.0015, event->angleDelta().y()));
-  }
-  event->accept();
-}
-
-void GraphView::mousePressEvent(QMouseEvent* event) {
-  on_strip_ = strip_shown() && event->position().x() >= width() - kStripWidth;
-  if (on_strip_) return strip_to(event->position().y());
-  press_ = event->position();
-  press_offset_ = offset_;
-  pressed_ = event->button() == Qt::LeftButton || event->button() == Qt::MiddleButton;
-  moved_ = false;
-  setFocus(Qt::MouseFocusReason);
-}
-
-void GraphView::mouseMoveEvent(QMouseEvent* event) {
-  if (on_strip_) return strip_to(event->position().y());
-  if (!pressed_) {
-    QPointF at = to_scene(event->position());
-    setCursor(node_at(at) >= 0 || group_at(at) >= 0 ? Qt::PointingHandCursor : Qt::ArrowCursor);
-    return;
-  }
-  if (!moved_ && (event->position() - press_).manhattanLength() < 4) return;
-  moved_ = true;
-  setCursor(Qt::ClosedHandCursor);
-  offset_ = press_offset_ + event->position() - press_;
-  clamp();
-  changed();
-}
-
-void GraphView::mouseReleaseEvent(QMouseEvent* event) {
-  if (std::exchange(on_strip_, false)) return;
-  bool click = pressed_ && !moved_ && event->button() == Qt::LeftButton;
-  pressed_ = moved_ = false;
-  setCursor(Qt::ArrowCursor);
-  changed();
-  if (!click || !step_) return;
-  QPointF at = to_scene(event->position());
-  const int i = node_at(at), g = group_at(at);
-  if ((event->modifiers() & Qt::ShiftModifier) && selected_ >= 0) {
-    if (i >= 0) show_paths_to(step_->picture.nodes[static_cast<size_t>(i)].id);
-    return;
-  }
-  path_to_ = 0;
-  module_ = module_at(at);
-  if (module_.empty() && i >= 0) return context_.select_node(step_->picture.nodes[static_cast<size_t>(i)].id);
-  if (module_.empty() && g >= 0) return context_.select_kernel(step_->picture.groups[static_cast<size_t>(g)].kernel);
-  context_.select({});
-  find_selected();
-}
-
-void GraphView::mouseDoubleClickEvent(QMouseEvent* event) {
-  if (on_strip_ || event->button() != Qt::LeftButton) return;
-  toggle_module(module_at(to_scene(event->position())));
-}
-
-/// The module whose box, or whose frame outside of nodes, is here.
-std::string GraphView::module_at(QPointF scene) const {
-  if (int i = node_at(scene); i >= 0) return step_->picture.nodes[static_cast<size_t>(i)].module;
-  int g = group_at(scene);
-  return g < 0 ? std::string() : step_->picture.groups[static_cast<size_t>(g)].module;
-}
-
-void GraphView::keyPressEvent(QKeyEvent* event) {
-  switch (event->key()) {
-    case Qt::Key_Left:
-      return context_.step(-1);
-    case Qt::Key_Right:
-      return context_.step(1);
-    case Qt::Key_Up:
-      return walk(false);
-    case Qt::Key_Down:
-      return walk(true);
-    case Qt::Key_Plus:
-    case Qt::Key_Equal:
-      return zoom(1.25);
-    case Qt::Key_Minus:
-      return zoom(0.8);
-    case Qt::Key_F:
-    case Qt::Key_0:
-      return fit();
-    case Qt::Key_Space:
-      return centre_on(context_.selection().node);
-    case Qt::Key_Return:
-    case Qt::Key_Enter:
-      return toggle_module(!module_.empty() ? module_ : step_ ? module_of(step_->picture, selected_) : "");
-    case Qt::Key_H:
-      return set_highlight(!highlight_);
-    case Qt::Key_BracketLeft:
-      return set_reach(reach_ - 1);
-    case Qt::Key_BracketRight:
-      return set_reach(reach_ + 1);
-    case Qt::Key_M:
-      return set_map_shown(!map_wanted_);
-    case Qt::Key_Greater:
-      return open_modules(true);
-    case Qt::Key_Less:
-      return open_modules(false);
-    case Qt::Key_Escape:
-      module_.clear();
-      path_to_ = 0;
-      context_.select({});
-      find_selected();
-      return changed();
-    default:
-      QWidget::keyPressEvent(event);
-  }
-}
-
-/// Selects the first user or operand of the selected node.
-void GraphView::walk(bool down) {
-  if (!step_ || step_->picture.nodes.empty()) return;
-  if (selected_ < 0) return context_.select_node(step_->picture.nodes.front().id);
-  for (const auto& edge : step_->picture.edges) {
-    int here = down ? edge.from : edge.to, there = down ? edge.to : edge.from;
-    if (here != selected_) continue;
-    const auto& node = step_->picture.nodes[static_cast<size_t>(there)];
-    if (node.module.empty()) return context_.select_node(node.id);
-    module_ = node.module;
-    context_.select({});
-    find_selected();
-    return changed();
-  }
-}
-
-bool GraphView::event(QEvent* event) {
-  if (event->type() == QEvent::ToolTip) {
-    auto* help = static_cast<QHelpEvent*>(event);
-    show_tip(help->pos(), help->globalPos());
-    return true;
-  }
-  return QWidget::event(event);
-}
-
-void GraphView::show_tip(const QPoint& local, const QPoint& global) {
-  QPointF at = to_scene(local);
-  QString text;
-  if (int i = node_at(at); i >= 0)
-    text = qt(step_->picture.nodes[static_cast<size_t>(i)].tooltip);
-  else if (int g = group_at(at); g >= 0)
-    text = qt(step_->picture.groups[static_cast<size_t>(g)].tooltip);
-  if (text.isEmpty())
-    QToolTip::hideText();
-  else
-    QToolTip::showText(global, text, this);
-}
-
 int GraphView::node_at(QPointF scene) const {
   if (!step_) return -1;
   for (size_t i = 0; i < step_->layout.nodes.size(); ++i)
@@ -510,7 +440,7 @@ int GraphView::node_at(QPointF scene) const {
 }
 
 int GraphView::group_at(QPointF scene) const {
-  if (!step_ || !context_.options().groups) return -1;
+  if (!step_ || !pane_.options().groups) return -1;
   for (size_t g = step_->layout.groups.size(); g-- > 0;)  // inner frames come after outer ones
     if (studio::rect(step_->layout.groups[g]).contains(scene)) return static_cast<int>(g);
   return -1;

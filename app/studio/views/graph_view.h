@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The graph of the present stage: pan by dragging, zoom by the wheel, select by clicking. Painted by hand with level
-/// of detail, so that tens of thousands of nodes stay fluent.
+/// The graph of a pane: pan by dragging, zoom by the wheel, select by clicking. Painted by hand with level of detail,
+/// so that tens of thousands of nodes stay fluent.
 
+#include <QMenu>
 #include <QPainterPath>
 #include <QTimer>
 #include <QWidget>
@@ -12,7 +13,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "app/studio/models/context.h"
+#include "app/studio/models/pane.h"
 #include "app/studio/views/graph_highlight.h"
 #include "app/studio/views/minimap.h"
 
@@ -21,8 +22,12 @@ namespace strata::studio {
 class GraphView : public QWidget {
   Q_OBJECT
  public:
+  /// The pane outlives the view.
+  explicit GraphView(Pane& pane, QWidget* parent = nullptr);
+  /// With a main pane of its own.
   explicit GraphView(Context& context, QWidget* parent = nullptr);
 
+  Pane& pane() { return pane_; }
   /// The whole graph.
   void fit();
   void zoom(double factor);
@@ -42,10 +47,28 @@ class GraphView : public QWidget {
   void set_map_shown(bool on);
   bool map_wanted() const { return map_wanted_; }
   Minimap& minimap() { return *map_; }
+  /// Legend and map: left out where another pane is worked in.
+  void set_chrome(bool shown);
+  /// Shows at the same scale what the other view shows: a node near its middle that is in both (or stands for one that
+  /// is) comes to the same place, else the same part of the whole.
+  void follow_view(GraphView& other);
+  /// Makes this part of the graph as large as fits.
+  void zoom_to(const QRectF& scene);
+  /// The edge at a place of the widget, as index into the picture's edges; -1 none.
+  int edge_at(QPointF widget) const;
+  /// What is said of that edge: its ends, and dtype and shape of what flows along it.
+  QString edge_text(size_t edge) const;
+  /// What can be done with the node, collapsed module or frame here, or with the selection if `at` is null. The caller
+  /// owns the menu; null if there is nothing.
+  QMenu* make_menu(const QPoint* at);
 
  signals:
   /// Highlighting or the map were switched.
   void controlsChanged();
+  /// Panned or zoomed.
+  void viewChanged();
+  /// The stage is to be shown in a pane of its own, with the selection.
+  void pin_requested();
 
  public:
   /// Where a node, or the collapsed module that hides it, is on the widget; a null rectangle if it is not drawn.
@@ -66,14 +89,26 @@ class GraphView : public QWidget {
   void mouseReleaseEvent(QMouseEvent* event) override;
   void mouseDoubleClickEvent(QMouseEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
+  void leaveEvent(QEvent* event) override;
+  void contextMenuEvent(QContextMenuEvent* event) override;
   bool event(QEvent* event) override;
 
  private:
+  void connect_pane();
   void take_step();
+  void take_selection();
+  void bring_into_view();
   void changed();
+  void hover(QPointF at);
+  void select_module(const std::string& path);
+  void show_source(trace::NodeId node);
+  void click(QPointF scene, Qt::KeyboardModifiers modifiers);
+  trace::NodeId shared_node(GraphView& other) const;
   void find_lit();
   void place_map();
-  void paint_lit_note(QPainter& p);
+  void paint_note(QPainter& p);
+  void paint_band(QPainter& p);
+  void paint_hover(QPainter& p);
   QRectF visible() const {
     return {to_scene({0, 0}), to_scene({static_cast<double>(width()), static_cast<double>(height())})};
   }
@@ -116,14 +151,15 @@ class GraphView : public QWidget {
 
   static constexpr int kStripWidth = 16;  ///< of the strip that shows the place in a tall graph
 
-  Context& context_;
+  Pane& pane_;
   StepPtr step_;
   std::vector<QPainterPath> paths_;
   std::vector<QRectF> path_bounds_;
   std::vector<QColor> fills_;
-  std::unordered_set<int> marked_;  ///< indices of nodes
-  std::string module_;              ///< path of the selected module, empty if none
-  std::string toggled_;             ///< the module that is being expanded or collapsed: it stays in its place
+  std::unordered_set<int> marked_;     ///< indices of nodes
+  std::unordered_set<int> relatives_;  ///< of all that stand for the selection, if more than one does
+  std::string module_;                 ///< path of the selected module, empty if none
+  std::string toggled_;                ///< the module that is being expanded or collapsed: it stays in its place
   std::unique_ptr<Adjacency> adjacency_;
   Highlight lit_;
   QString lit_note_;
@@ -138,7 +174,12 @@ class GraphView : public QWidget {
   bool sketch_ = false;  ///< this frame: plain boxes and straight edges
   QPointF offset_;
   QPointF press_, press_offset_;
-  bool pressed_ = false, moved_ = false, on_strip_ = false, view_set_ = false;
+  bool pressed_ = false, moved_ = false, on_strip_ = false, view_set_ = false, chrome_ = true;
+  bool banding_ = false;  ///< a rectangle is being drawn
+  QPointF band_end_;
+  int hover_node_ = -1, hover_edge_ = -1;
+  double told_scale_ = 0;  ///< with viewChanged
+  QPointF told_offset_;
 };
 
 }  // namespace strata::studio
