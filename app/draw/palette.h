@@ -25,15 +25,27 @@ struct Palette {
 };
 const Palette& palette(bool dark);
 
-/// Fill of a node. `slowest` is the largest time in the picture (for ColourBy::Time).
+/// Fill of a node. `slowest` is the largest time in the picture (for ColourBy::Time). Text in `text`, `dim_text` or
+/// `group_text` of the palette can be read on all of them: their contrast is at least 4.5.
 Colour node_fill(const PictureNode& node, const DrawOptions& options, double slowest);
 double slowest(const Picture& picture);
+
+/// Frames within frames are a little darker (lighter on dark) than what is around them. `depth` 0: the outermost.
+Colour frame_fill(int depth, bool dark);
+/// How many frames are around this one.
+int frame_depth(const Picture& picture, int group);
+
+/// WCAG's ratio of luminances, 1 to 21.
+double contrast(Colour a, Colour b);
 
 struct LegendEntry {
   std::string text;
   Colour fill;
 };
-/// What the colours of this picture mean, only those that occur; empty when colours are off.
+inline constexpr size_t kMostLegendModules = 12;
+
+/// What the colours of this picture mean, only those that occur; empty when colours are off. Of modules, the most
+/// frequent ones.
 std::vector<LegendEntry> legend(const Picture& picture, const DrawOptions& options);
 
 }  // namespace strata::draw

@@ -10,6 +10,9 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "app/draw/attributes.h"
+#include "app/draw/grouping.h"
+#include "app/draw/module_paths.h"
 #include "app/draw/text_metrics.h"
 #include "core/support/error.h"
 
@@ -100,33 +103,37 @@ std::string kernel_tooltip(const Members& members, double time) {
   return text;
 }
 
-void add_groups(Picture& picture, std::vector<Members> groups, const std::map<trace::Id, double>& times,
-                const DrawOptions& options) {
+/// Every kernel with its time; a kernel's time is divided evenly among its nodes.
+void add_kernels(Picture& picture, std::vector<Members> groups, const std::map<trace::Id, double>& times,
+                 const DrawOptions& options) {
   for (Members& members : groups) {
     auto found = members.kernel ? times.find(members.kernel->id) : times.end();
-    double time = found == times.end() ? -1 : found->second;
+    const double time = found == times.end() ? -1 : found->second;
     for (int i : members.nodes) {
-      picture.nodes[i].time_ns = time;
-      if (time >= 0) picture.nodes[i].time_share = time / static_cast<double>(members.nodes.size());
+      PictureNode& node = picture.nodes[static_cast<size_t>(i)];
+      node.time_ns = time;
+      node.member_of = static_cast<int>(picture.kernels.size());
+      if (time >= 0) node.time_share = time / static_cast<double>(members.nodes.size());
     }
-    std::string note = kernel_note(members, options.times ? time : -1);
-    std::string name = members.kernel ? members.kernel->name : "";
-    if (!options.groups) continue;
-    if (members.nodes.size() == 1) {
-      picture.nodes[members.nodes[0]].footer = note.empty() ? name : note;
-      picture.nodes[members.nodes[0]].tooltip += fmt::format("\n{}", kernel_tooltip(members, time));
-      continue;
+    PictureKernel& kernel = picture.kernels.emplace_back();
+    if (members.kernel) {
+      kernel.id = members.kernel->id;
+      kernel.name = members.kernel->name;
     }
-    for (int i : members.nodes) picture.nodes[i].group = static_cast<int>(picture.groups.size());
-    picture.groups.push_back({name,
-                              note,
-                              kernel_tooltip(members, time),
-                              members.kernel ? members.kernel->id : trace::kNone,
-                              time,
-                              std::move(members.nodes),
-                              0,
-                              -1,
-                              {}});
+    kernel.note = kernel_note(members, options.times ? time : -1);
+    kernel.tooltip = kernel_tooltip(members, time);
+    kernel.time_ns = time;
+    kernel.nodes = std::move(members.nodes);
+  }
+}
+
+/// A kernel of one node has no frame: the box says it.
+void name_single_kernels(Picture& picture) {
+  for (const PictureKernel& kernel : picture.kernels) {
+    if (kernel.nodes.size() != 1) continue;
+    PictureNode& node = picture.nodes[static_cast<size_t>(kernel.nodes[0])];
+    node.footer = kernel.note.empty() ? kernel.name : kernel.note;
+    node.tooltip += fmt::format("\n{}", kernel.tooltip);
   }
 }
 
@@ -190,11 +197,15 @@ Picture make_picture(trace::Reader& reader, trace::Id snapshot, const DrawOption
   return picture;
 }
 
-Picture make_picture(const std::vector<trace::NodeRecord>& nodes, const std::vector<trace::KernelRecord>& kernels,
-                     const std::map<trace::Id, double>& times, const DrawOptions& options) {
+namespace {
+
+Picture flat_picture(const std::vector<trace::NodeRecord>& nodes, const DrawOptions& options,
+                     const std::unordered_map<trace::NodeId, NodeState>& states) {
   Picture picture;
+  picture.nodes.reserve(nodes.size());
   for (const auto& record : nodes) {
     PictureNode node = make_node(record);
+    if (const auto state = states.find(record.id); state != states.end()) node.state = state->second;
     if (options.parameters || node.op_class != OpClass::Parameter) picture.nodes.push_back(std::move(node));
   }
   picture.index();
@@ -206,7 +217,20 @@ Picture make_picture(const std::vector<trace::NodeRecord>& nodes, const std::vec
         if (int from = picture.find(id); to >= 0 && from >= 0 && from != to && seen.insert(from).second)
           picture.edges.push_back({from, to});
   }
-  add_groups(picture, collect_groups(picture, nodes, kernels), times, options);
+  return picture;
+}
+
+}  // namespace
+
+Picture make_picture(const std::vector<trace::NodeRecord>& nodes, const std::vector<trace::KernelRecord>& kernels,
+                     const std::map<trace::Id, double>& times, const DrawOptions& options,
+                     const std::unordered_map<trace::NodeId, NodeState>& states) {
+  Picture picture = flat_picture(nodes, options, states);
+  add_kernels(picture, collect_groups(picture, nodes, kernels), times, options);
+  add_attributes(picture, nodes, module_paths(picture, nodes));
+  picture.grouped_by = effective_grouping(options, nodes);
+  if (picture.grouped_by == GroupBy::Kernels) name_single_kernels(picture);
+  if (picture.grouped_by != GroupBy::None) picture = group_picture(picture, nodes, options, picture.grouped_by);
   measure(picture, options);
   return picture;
 }

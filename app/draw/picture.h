@@ -14,10 +14,26 @@
 
 namespace strata::draw {
 
-enum class ColourBy : int { Class = 0, DType, Time, None };
+enum class ColourBy : int { Class = 0, DType, Time, None, Bytes, Module, Device };
 
-/// What frames stand for. Automatic: modules where a graph is too large to be read whole, kernels otherwise.
-enum class GroupBy : int { Automatic = 0, Kernels, Modules, None };
+/// What frames stand for. Automatic: modules where a graph is too large to be read whole, kernels otherwise. The user's
+/// groups stand among kernels and modules too; User: they alone.
+enum class GroupBy : int { Automatic = 0, Kernels, Modules, None, User };
+
+/// Nodes that a person put together: these nodes, and those for which the rule holds.
+struct UserGroup {
+  enum class Rule : int {
+    None = 0,
+    Module,    ///< nodes of this module and of those in it
+    Operator,  ///< nodes with this operator: `aten.add.Tensor` or `add`
+    Query      ///< nodes for which these conditions hold (app/query/query_language.h)
+  };
+  std::string name;  ///< no two groups have the same
+  std::vector<trace::NodeId> nodes;
+  Rule rule = Rule::None;
+  std::string text;  ///< of the rule
+  bool operator==(const UserGroup&) const = default;
+};
 
 struct DrawOptions {
   bool groups = true;      ///< frames around fused groups, with kernel names
@@ -29,7 +45,9 @@ struct DrawOptions {
   bool legend = true;
   ColourBy colour_by = ColourBy::Class;
   GroupBy group_by = GroupBy::Kernels;
-  std::map<std::string, bool> opened;  ///< modules that were expanded (true) or collapsed by hand, by path
+  std::map<std::string, bool>
+      opened;  ///< frames that were expanded (true) or collapsed by hand, by PictureGroup::module
+  std::vector<UserGroup> user_groups;  ///< where two cross, the later one has what both have
 };
 
 /// What became of a node against the step before.
@@ -45,29 +63,44 @@ struct PictureNode {
   std::string dtype;
   OpClass op_class = OpClass::Other;
   NodeState state = NodeState::Same;
-  int group = -1;                      ///< index into Picture::groups
-  double time_ns = -1;                 ///< of the kernel that computes it; -1 unknown
-  double time_share = -1;              ///< that time divided among the kernel's nodes; -1 unknown
-  double width = 0, height = 0;        ///< of the box, set by measure()
-  double label_width = 0;              ///< of the type under the box
-  std::string module;                  ///< path, if the box is a collapsed module
-  std::vector<trace::NodeId> members;  ///< the nodes of a collapsed module, empty for a node
+  int group = -1;                          ///< index into Picture::groups
+  double time_ns = -1;                     ///< of the kernel that computes it; -1 unknown
+  double time_share = -1;                  ///< that time divided among the kernel's nodes; -1 unknown
+  double width = 0, height = 0;            ///< of the box, set by measure()
+  double label_width = 0;                  ///< of the type under the box
+  std::string module;                      ///< as in PictureGroup, if the box is a collapsed group
+  std::vector<trace::NodeId> members;      ///< the nodes of a collapsed group, empty for a node
+  trace::Id kernel = trace::kNone;         ///< if the box is a collapsed kernel
+  int member_of = -1;                      ///< the kernel that computes it: index into Picture::kernels
+  std::string device;                      ///< `cuda:0`; empty if unknown or several
+  double bytes = -1;                       ///< of its value; of a box: of the values that leave it; -1 unknown
+  double bytes_share = -1;                 ///< from 0 (least in the picture) to 1 (most), by logarithm; -1 unknown
+  int module_slot = -1, device_slot = -1;  ///< which colour, see Picture::modules; -1: none
 };
 
 struct PictureEdge {
   int from = 0, to = 0;  ///< indices into Picture::nodes
 };
 
+/// A kernel, drawn or not.
+struct PictureKernel {
+  trace::Id id = trace::kNone;  ///< none if the trace only says which nodes belong together
+  std::string name, note, tooltip;
+  double time_ns = -1;
+  std::vector<int> nodes;  ///< of the picture before grouping
+};
+
+/// A frame: a fused kernel, a module, or a group of the user's.
 struct PictureGroup {
-  std::string title;  ///< kernel name
+  std::string title;  ///< kernel name, module path within the frame around it, the user's name
   std::string note;   ///< `12.3 µs`, `onednn matmul`
   std::string tooltip;
   trace::Id kernel = trace::kNone;
   double time_ns = -1;
-  std::vector<int> nodes;  ///< those inside and in no inner group; at least two in a kernel
+  std::vector<int> nodes;  ///< those inside and in no inner group
   double label_width = 0;  ///< set by measure()
   int parent = -1;         ///< the group around this one, always earlier in the list
-  std::string module;      ///< path, if the frame is an expanded module
+  std::string module;      ///< what it is called in DrawOptions::opened: a module's path, `kernel:17`, `group:NAME`
 };
 
 struct Picture {
@@ -76,8 +109,12 @@ struct Picture {
   std::vector<PictureEdge> edges;  ///< each pair once
   std::vector<PictureGroup> groups;
   GroupBy grouped_by = GroupBy::Kernels;  ///< what was chosen where options said Automatic
+  std::vector<PictureKernel> kernels;     ///< all of them, also those of one node
+  std::vector<std::string> modules;       ///< what colours of modules stand for: by PictureNode::module_slot
+  std::vector<std::string> devices;       ///< by PictureNode::device_slot
+  double least_bytes = -1, most_bytes = -1;
 
-  /// Index of a node, or of the collapsed module that hides it, or -1.
+  /// Index of a node, or of the collapsed group that hides it, or -1.
   int find(trace::NodeId id) const;
   /// Rebuilds what find() uses; call it after filling `nodes`.
   void index();
@@ -92,9 +129,10 @@ std::map<trace::Id, double> kernel_times(trace::Reader& reader, trace::Id compil
 /// The graph of a snapshot. A snapshot that has no graph, or is not there, is a User error.
 Picture make_picture(trace::Reader& reader, trace::Id snapshot, const DrawOptions& options = {});
 
-/// The same from records that were read already.
+/// The same from records that were read already. `states` says what became of nodes, of those that it names.
 Picture make_picture(const std::vector<trace::NodeRecord>& nodes, const std::vector<trace::KernelRecord>& kernels,
-                     const std::map<trace::Id, double>& times, const DrawOptions& options = {});
+                     const std::map<trace::Id, double>& times, const DrawOptions& options = {},
+                     const std::unordered_map<trace::NodeId, NodeState>& states = {});
 
 /// Fills in the sizes of boxes and labels.
 void measure(Picture& picture, const DrawOptions& options);

@@ -106,18 +106,22 @@ LineValue line_value(const QueryCondition& c) {
 /// What is known of the nodes of a trace beyond their records.
 class NodeFacts {
  public:
-  explicit NodeFacts(trace::Reader& reader) : reader_(reader) {
+  explicit NodeFacts(trace::Reader& reader) : reader_(&reader) {
     for (const trace::RunRecord& run : reader.runs())
       for (const trace::EventSum& sum : reader.event_sums(run.id))
         if (sum.kernel != trace::kNone) times_[sum.kernel] += static_cast<double>(sum.total_ns);
+  }
+
+  /// Without a trace: nothing is known of lines.
+  NodeFacts(const std::vector<trace::KernelRecord>& kernels, const std::map<trace::Id, double>& times) : times_(times) {
+    add(kernels);
   }
 
   void enter(trace::Id compile) {
     if (compile == compile_) return;
     compile_ = compile;
     kernels_.clear();
-    for (const trace::KernelRecord& k : reader_.kernels(compile))
-      for (const trace::NodeId node : k.nodes) kernels_[node].push_back(k);
+    if (reader_) add(reader_->kernels(compile));
   }
 
   NodeHit describe(const trace::NodeRecord& node) {
@@ -140,12 +144,20 @@ class NodeFacts {
   const std::vector<trace::SourceLocation>& stack_of(trace::Id id) {
     auto found = stacks_.find(id);
     if (found == stacks_.end())
-      found = stacks_.emplace(id, id == trace::kNone ? std::vector<trace::SourceLocation>() : reader_.stack(id)).first;
+      found =
+          stacks_
+              .emplace(id, id == trace::kNone || !reader_ ? std::vector<trace::SourceLocation>() : reader_->stack(id))
+              .first;
     return found->second;
   }
 
  private:
-  trace::Reader& reader_;
+  void add(const std::vector<trace::KernelRecord>& kernels) {
+    for (const trace::KernelRecord& k : kernels)
+      for (const trace::NodeId node : k.nodes) kernels_[node].push_back(k);
+  }
+
+  trace::Reader* reader_ = nullptr;
   trace::Id compile_ = trace::kNone;
   std::map<trace::NodeId, std::vector<trace::KernelRecord>> kernels_;
   std::map<trace::Id, double> times_;
@@ -428,6 +440,23 @@ std::vector<NodeHit> query_nodes(trace::Reader& reader, const QueryExpression& e
       hits.push_back(std::move(hit));
     }
   }
+  return hits;
+}
+
+std::vector<trace::NodeId> query_records(const QueryExpression& expression, const std::vector<trace::NodeRecord>& nodes,
+                                         const std::vector<trace::KernelRecord>& kernels,
+                                         const std::map<trace::Id, double>& times) {
+  static const std::vector<std::string> keys = [] {
+    std::vector<std::string> some = node_keys();
+    for (const char* key : {"line", "file", "graph", "stage"}) std::erase(some, key);
+    return some;
+  }();
+  check_keys(expression, keys, "nodes of a picture");
+  NodeFacts facts(kernels, times);
+  NodeFilter filter(facts, "", "");
+  std::vector<trace::NodeId> hits;
+  for (const trace::NodeRecord& node : nodes)
+    if (filter.holds(expression, facts.describe(node))) hits.push_back(node.id);
   return hits;
 }
 

@@ -10,6 +10,7 @@
 /// and all that these were made from.
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,12 @@ struct NodeHit {
 /// a user Error.
 std::vector<NodeHit> query_nodes(trace::Reader& reader, const QueryExpression& expression,
                                  const std::vector<trace::SnapshotRecord>& snapshots);
+
+/// The same for nodes at hand, without a trace: those of `nodes` for which the expression holds. `times` are of
+/// kernels, in nanoseconds. Conditions on line, file, graph and stage are a user Error, as an unknown key is.
+std::vector<trace::NodeId> query_records(const QueryExpression& expression, const std::vector<trace::NodeRecord>& nodes,
+                                         const std::vector<trace::KernelRecord>& kernels,
+                                         const std::map<trace::Id, double>& times);
 
 struct EventHit {
   trace::EventRecord event;  ///< without args
