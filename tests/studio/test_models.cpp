@@ -145,12 +145,12 @@ TEST_F(Models, CodeLinesOfANodeAreThoseOfItsLineMap) {
   ASSERT_EQ(details->code.size(), 4u);
   for (const auto& unit : details->code) {
     std::vector<std::pair<int, int>> expected;
-    int before = unit.artifact.kind == "cpp"       ? 3
-                 : unit.artifact.kind == "llvm-ir" ? 4
-                 : unit.artifact.kind == "asm"     ? 2
+    int before = unit.artifact->kind == "cpp"       ? 3
+                 : unit.artifact->kind == "llvm-ir" ? 4
+                 : unit.artifact->kind == "asm"     ? 2
                                                    : 1;
     expected = {{before + 1, before + 1}, {before + 2, before + 2}};
-    EXPECT_EQ(unit.lines, expected) << unit.artifact.kind;
+    EXPECT_EQ(unit.lines, expected) << unit.artifact->kind;
     EXPECT_EQ(unit.kernel, "fused_2");
   }
   ASSERT_EQ(details->sources.size(), 1u);
@@ -227,9 +227,9 @@ TEST_F(Models, UnknownNamesAreErrorsWithTheNearest) {
 TEST_F(Models, TextStagesHaveTheirText) {
   open("loops");
   ASSERT_FALSE(context_.step_data()->texts.empty());
-  EXPECT_EQ(context_.step_data()->texts[0].artifact.content.substr(0, 6), "loops ");
+  EXPECT_EQ(context_.step_data()->texts[0].artifact->content.substr(0, 6), "loops ");
   int loop_ir = 0;
-  for (const auto& unit : context_.step_data()->texts) loop_ir += unit.artifact.kind == "loop-ir";
+  for (const auto& unit : context_.step_data()->texts) loop_ir += unit.artifact->kind == "loop-ir";
   EXPECT_EQ(loop_ir, 3);
 }
 

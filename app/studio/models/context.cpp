@@ -90,6 +90,7 @@ void Context::open(const OpenRequest& request) {
   exit_code_ = 0;
   first_error_.clear();
   follow_.stop();
+  queue_.forget_cancelled();
   for (const char* key : {"compile", "step", "details", "overview", "follow"}) queue_.supersede(key);
   queue_.post("open", [this, request]() -> JobQueue::Apply {
     auto result = std::make_shared<Opened>();
@@ -162,9 +163,24 @@ void Context::load_overview() {
 }
 
 void Context::select_in(Id compile, const Selection& selection) {
-  if (compile_ && compile_->compile.id == compile) return select(selection);
+  if (compile_ && compile_->compile.id == compile) return select_here(selection);
   wanted_ = selection;
   select_compile(compile);
+}
+
+/// A line finds its first node before it is selected.
+void Context::select_here(const Selection& selection) {
+  if (selection.kind() == SelectionKind::Line && selection.node == 0)
+    return select_line(QString::fromStdString(selection.file), selection.line);
+  select(selection);
+}
+
+void Context::select_line_of(Id compile, const QString& file, int line) {
+  if (compile == kNone) return select_line(file, line);
+  Selection selection;
+  selection.file = file.toStdString();
+  selection.line = line;
+  select_in(compile, selection);
 }
 
 void Context::select_kernel_of(Id compile, Id kernel) {
@@ -264,7 +280,7 @@ void Context::load_compile_data(const CompileRecord& compile, const QString& sta
       const KernelRecord* wanted = wanted_selection.kernel ? compile_->kernel(wanted_selection.kernel) : nullptr;
       const SnapshotRecord* drawn = wanted ? compile_->find(wanted->snapshot) : nullptr;
       if (const SnapshotRecord* first = drawn ? drawn : first_snapshot(stage)) show_step(*first, node);
-      if (!wanted_selection.empty()) select(wanted_selection);
+      if (!wanted_selection.empty()) select_here(wanted_selection);
     };
   });
 }
@@ -431,9 +447,17 @@ void Context::load_selection() {
                 DetailsPtr details = load_details(*reader, *compile, step, selection);
                 return [this, details] {
                   details_ = details;
+                  mark_line_nodes();
                   emit detailsChanged();
                 };
               });
+}
+
+/// Guards and lines stand for many nodes, none of which is the selected one.
+void Context::mark_line_nodes() {
+  const bool many = !details_->line_nodes.empty();
+  if (many || marks_are_of_line_) set_marked(details_->line_nodes);
+  marks_are_of_line_ = many;
 }
 
 void Context::select_line(const QString& file, int line) {
@@ -447,7 +471,6 @@ void Context::select_line(const QString& file, int line) {
       if (!here.empty()) nodes = here;
     }
     return [this, nodes, file, line] {
-      set_marked(nodes);
       Selection selection;
       selection.file = file.toStdString();
       selection.line = line;
@@ -458,6 +481,7 @@ void Context::select_line(const QString& file, int line) {
 }
 
 void Context::set_marked(std::vector<NodeId> nodes) {
+  marks_are_of_line_ = false;
   if (nodes == marked_) return;
   marked_ = std::move(nodes);
   emit markedChanged();
@@ -466,7 +490,8 @@ void Context::set_marked(std::vector<NodeId> nodes) {
 void Context::set_options(const draw::DrawOptions& options) {
   bool shape = options.parameters != options_.parameters || options.groups != options_.groups ||
                options.times != options_.times || options.types != options_.types ||
-               options.group_by != options_.group_by || options.opened != options_.opened;
+               options.group_by != options_.group_by || options.opened != options_.opened ||
+               options.user_groups != options_.user_groups;
   options_ = options;
   emit optionsChanged();
   if (!shape || !step_ || step_->nodes.empty()) return;

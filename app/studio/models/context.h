@@ -39,6 +39,8 @@ class Context : public QObject {
   void select_node_of(trace::Id compile, trace::NodeId node);
   /// Anything of a compile, likewise.
   void select_in(trace::Id compile, const Selection& selection);
+  /// A line, in this compile; none: in the one shown.
+  void select_line_of(trace::Id compile, const QString& file, int line);
   void select_snapshot(trace::Id snapshot);
   /// The next or last stage (`by` 1 or -1), if there is one.
   void step(int by);
@@ -114,7 +116,9 @@ class Context : public QObject {
   };
   void remember();
   void restore(const Place& place);
+  void select_here(const Selection& selection);
   void load_selection();
+  void mark_line_nodes();
   void load_overview();
   struct Grown;
   void look_again();
@@ -141,6 +145,7 @@ class Context : public QObject {
   Selection selection_;
   trace::Id wanted_snapshot_ = trace::kNone;
   std::vector<trace::NodeId> marked_;
+  bool marks_are_of_line_ = false;  ///< not of a search: they go when something else is selected
   draw::DrawOptions options_;
   int exit_code_ = 0;
   QString first_error_;

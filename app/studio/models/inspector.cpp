@@ -1,5 +1,9 @@
 // Copyright 2026 The Strata Authors
 // SPDX-License-Identifier: Apache-2.0
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <algorithm>
+
 #include "app/studio/models/lists.h"
 
 namespace strata::studio {
@@ -16,19 +20,25 @@ class Tree {
       : model_(model), compile_(compile), d_(details) {}
 
   void fill() {
-    if (d_.selection.node != 0)
+    exact();
+    const bool line = !d_.line_nodes.empty();
+    if (d_.node.id != 0)
       node();
-    else
+    else if (!line)
       kernel_fields();
     python();
-    if (d_.selection.node != 0) {
+    if (d_.node.id != 0) {
       origins();
-      results();
+      became();
       removals();
       rewrites();
     }
+    if (d_.node.id != 0 || line) kernels();
+    launches();
+    buffers();
+    guards();
     fusions();
-    if (d_.selection.node != 0) history();
+    if (d_.node.id != 0) history();
   }
 
  private:
@@ -117,6 +127,147 @@ class Tree {
     each(users, d_.users, [&](NodeId id) { node_row(users, "user", id); });
   }
 
+  /// The thing itself, where it is neither node nor kernel.
+  void exact() {
+    if (const LaunchRecord* launch = d_.launch()) launch_fields(*launch);
+    if (const BufferRecord* buffer = d_.buffer()) buffer_fields(*buffer);
+    if (const GuardRecord* guard = d_.guard()) guard_fields(*guard);
+    if (d_.selection.event != kNone && d_.event.id != kNone) event_fields(d_.event);
+    if (d_.selection.kind() == SelectionKind::Line || !d_.line_nodes.empty()) line_fields();
+  }
+
+  void launch_fields(const LaunchRecord& launch) {
+    Item* s = section("Launch");
+    row(s, "number", QString::number(launch.ordinal));
+    field(s, "name", launch.name);
+    if (launch.line > 0) row(s, "line of the code", QString::number(launch.line));
+    if (const KernelRecord* kernel = compile_ ? compile_->kernel(launch.kernel) : nullptr) kernel_row(s, *kernel);
+    for (Id id : launch.reads) buffer_row(s, "reads", id);
+    for (Id id : launch.writes) buffer_row(s, "writes", id);
+  }
+
+  const BufferRecord* buffer(Id id) const {
+    for (const BufferRecord& b : d_.buffers)
+      if (b.id == id) return &b;
+    return nullptr;
+  }
+  void buffer_row(Item* s, const QString& key, Id id) {
+    const BufferRecord* b = buffer(id);
+    if (!b) return;
+    QString text = qt(b->name) + " · " + qt(b->kind);
+    if (b->bytes.value) text += " · " + bytes_text(*b->bytes.value);
+    link(row(s, key, text), BufferRole, static_cast<qlonglong>(id));
+  }
+
+  void buffer_fields(const BufferRecord& b) {
+    Item* s = section("Buffer");
+    field(s, "name", b.name);
+    field(s, "kind", b.kind);
+    amount(s, "bytes", b.bytes);
+    if (b.node) node_row(s, "value of", b.node);
+    if (b.first_launch >= 0) row(s, "lives", QString("launches %1 to %2").arg(b.first_launch).arg(b.last_launch));
+    if (b.arena_offset) row(s, "place in the arena", QString::number(*b.arena_offset));
+    buffer_row(s, "takes the memory of", b.reuse_of);
+    for (const BufferRecord& after : d_.buffers)
+      if (after.reuse_of == b.id) buffer_row(s, "memory goes to", after.id);
+  }
+
+  void guard_fields(const GuardRecord& g) {
+    Item* s = section("Guard");
+    field(s, "kind", g.kind);
+    field(s, "condition", g.expression);
+    field(s, "looks at", g.source);
+    if (g.hits) row(s, "checks", QString::number(g.hits));
+    if (g.failures) row(s, "failures", QString::number(g.failures));
+    if (g.cost_ns >= 0) row(s, "one check", time_text(static_cast<double>(g.cost_ns)));
+    if (d_.selection.line > 0) line_row(s, "line", d_.selection.file, d_.selection.line);
+    field(s, "path", g.path);
+    for (const RecompileRecord& r : d_.failures)
+      if (r.guard == g.id) failure_rows(s, r);
+  }
+  void failure_rows(Item* s, const RecompileRecord& r) {
+    QString text = qt(r.expression.empty() ? r.reason : r.expression).section('\n', 0, 0);
+    if (!r.expected.empty() || !r.actual.empty())
+      text += QString("  expected %1, found %2").arg(qt(r.expected), qt(r.actual));
+    link(row(s, "failed", text), CompileRole, static_cast<qlonglong>(r.compile));
+    if (r.cost_ns >= 0) row(s, "cost", time_text(static_cast<double>(r.cost_ns)));
+  }
+
+  void event_fields(const EventRecord& e) {
+    Item* s = section("Event");
+    field(s, "name", e.name);
+    field(s, "category", e.category);
+    row(s, "starts at", time_text(static_cast<double>(std::max<std::int64_t>(e.start_ns, 0))));
+    if (e.duration_ns >= 0) row(s, "takes", time_text(static_cast<double>(e.duration_ns)));
+    field(s, "clock", e.clock);
+    if (d_.track.id != kNone) field(s, "on", d_.track.process_name + " · " + d_.track.name);
+    if (e.thread) row(s, "thread", QString::number(e.thread));
+    if (e.stream >= 0) row(s, "stream", QString::number(e.stream));
+    if (e.correlation) row(s, "correlation", QString::number(e.correlation));
+    if (e.sequence >= 0) row(s, "sequence", QString::number(e.sequence));
+    if (e.match == Match::Inferred) row(s, "kernel", "inferred");
+    const QJsonObject args = QJsonDocument::fromJson(QByteArray::fromStdString(e.args)).object();
+    for (auto it = args.begin(); it != args.end(); ++it) {
+      const QString value = it->isString() ? it->toString() : it->toVariant().toString();
+      if (!value.isEmpty()) row(s, it.key(), value);
+    }
+  }
+
+  void line_row(Item* s, const QString& key, const std::string& file, std::int64_t line) {
+    Item* item = row(s, key, QString("%1:%2").arg(qt(file).section('/', -1)).arg(line));
+    link(item, FileRole, qt(file));
+    link(item, LineRole, static_cast<int>(line));
+  }
+
+  void line_fields() {
+    Item* s = section("Line");
+    line_row(s, "place", d_.selection.file, d_.selection.line);
+    for (const auto& [compile, count] : d_.elsewhere)
+      link(row(s, "nodes", QString("%1 in another compile").arg(count)), CompileRole, static_cast<qlonglong>(compile));
+    if (d_.line_nodes.empty()) return;
+    Item* nodes = section(QString("Nodes of the line (%1)").arg(d_.line_nodes.size()));
+    each(nodes, d_.line_nodes, [&](NodeId id) { node_row(nodes, "node", id); });
+  }
+
+  void kernels() {
+    if (d_.kernels.empty()) return;
+    Item* s = section(QString("Kernels (%1)").arg(d_.kernels.size()));
+    each(s, d_.kernels, [&](const KernelRecord& kernel) { kernel_row(s, kernel); });
+  }
+
+  void launches() {
+    if (d_.launches.empty() || d_.selection.launch != kNone) return;
+    Item* s = section(QString("Launches (%1)").arg(d_.launches.size()));
+    each(s, d_.launches, [&](const LaunchRecord& launch) {
+      const auto has = [&](const std::vector<Id>& list) {
+        return std::find(list.begin(), list.end(), d_.selection.buffer) != list.end();
+      };
+      QString text = qt(launch.name);
+      if (const KernelRecord* kernel = compile_ && text.isEmpty() ? compile_->kernel(launch.kernel) : nullptr)
+        text = qt(kernel->name);
+      if (d_.selection.buffer != kNone) text = (has(launch.writes) ? "writes · " : "reads · ") + text;
+      link(row(s, QString("launch %1").arg(launch.ordinal), text), LaunchRole, static_cast<qlonglong>(launch.id));
+    });
+  }
+
+  void buffers() {
+    if (d_.buffers.empty() || d_.selection.buffer != kNone || d_.selection.launch != kNone) return;
+    Item* s = section(QString("Buffers (%1)").arg(d_.buffers.size()));
+    each(s, d_.buffers, [&](const BufferRecord& b) { buffer_row(s, "buffer", b.id); });
+  }
+
+  void guards() {
+    const size_t own = d_.guard() ? 1 : 0;
+    if (d_.guards.size() <= own) return;
+    Item* s = section(QString("Guards of the same lines (%1)").arg(d_.guards.size() - own));
+    each(s, d_.guards, [&](const GuardRecord& g) {
+      if (g.id == d_.selection.guard) return;
+      Item* item = row(s, qt(g.kind), qt(g.expression).simplified());
+      if (g.failures) item->setData("refused", MarkRole);
+      link(item, GuardRole, static_cast<qlonglong>(g.id));
+    });
+  }
+
   void operands() {
     Item* s = section(QString("Operands (%1)").arg(d_.operands.size()));
     each(s, d_.operands, [&](const auto& operand) {
@@ -129,19 +280,20 @@ class Tree {
     for (const auto& kernel : d_.kernels) kernel_section(kernel);
   }
 
+  void amount(Item* s, const QString& key, const Amount& a) {
+    if (a.value)
+      row(s, key, QString::number(*a.value, 'f', 0) + (a.formula.empty() ? "" : "  = " + qt(a.formula)));
+    else
+      field(s, key, a.formula);
+  }
+
   void kernel_section(const KernelRecord& kernel) {
     Item* s = section("Kernel");
     field(s, "name", kernel.name);
     field(s, "library", kernel.library);
     field(s, "device", kernel.device);
-    auto amount = [&](const QString& key, const Amount& a) {
-      if (a.value)
-        row(s, key, QString::number(*a.value, 'f', 0) + (a.formula.empty() ? "" : "  = " + qt(a.formula)));
-      else
-        field(s, key, a.formula);
-    };
-    amount("bytes", kernel.bytes);
-    amount("flops", kernel.flops);
+    amount(s, "bytes", kernel.bytes);
+    amount(s, "flops", kernel.flops);
     if (compile_)
       if (auto it = compile_->times.find(kernel.id); it != compile_->times.end())
         row(s, "median time", qt(draw::format_time(it->second)));
@@ -150,7 +302,7 @@ class Tree {
   }
 
   void python() {
-    const auto& list = d_.selection.node != 0 && !d_.stack.empty() ? d_.stack : d_.origins.locations;
+    const auto& list = !d_.stack.empty() ? d_.stack : d_.origins.locations;
     if (list.empty()) return;
     Item* s = section("Python");
     each(s, list, [&](const SourceLocation& at) {
@@ -175,22 +327,11 @@ class Tree {
              QString("at %1 · %2%3").arg(stage(step.last_snapshot), rule, step.edge.exact ? "" : " (inferred)"));
   }
 
-  void results() {
+  void became() {
     const auto& r = d_.results;
     if (r.descendants.size() > 1) {
       Item* s = section(QString("Became (%1)").arg(r.descendants.size() - 1));
       each(s, r.descendants, [&](const OriginStep& step) { origin_row(s, step); });
-    }
-    if (!r.kernels.empty()) {
-      Item* s = section(QString("Kernels (%1)").arg(r.kernels.size()));
-      each(s, r.kernels, [&](const KernelRecord& kernel) { kernel_row(s, kernel); });
-    }
-    if (!r.launches.empty()) {
-      Item* s = section(QString("Launches (%1)").arg(r.launches.size()));
-      each(s, r.launches, [&](const LaunchRecord& launch) {
-        Item* item = row(s, QString("launch %1").arg(launch.ordinal), qt(launch.name));
-        link(item, KernelRole, static_cast<qlonglong>(launch.kernel));
-      });
     }
   }
   void kernel_row(Item* s, const KernelRecord& kernel) {
@@ -230,7 +371,7 @@ class Tree {
       QString what = QString("%1 → %2").arg(qt(d_.name(fusion.producer)), qt(d_.name(fusion.consumer)));
       Item* item = row(s, fusion.accepted ? "fused" : "refused", QString("%1: %2").arg(what, qt(fusion.reason)));
       item->setData(fusion.accepted ? "accepted" : "refused", MarkRole);
-      NodeId other = fusion.producer == d_.selection.node ? fusion.consumer : fusion.producer;
+      NodeId other = fusion.producer == d_.node.id ? fusion.consumer : fusion.producer;
       link(item, NodeRole, static_cast<qlonglong>(other));
       if (!fusion.rule.empty()) row(item, "rule", qt(fusion.rule));
     });
@@ -251,6 +392,30 @@ class Tree {
 };
 
 }  // namespace
+
+QString selection_title(const Details& d) {
+  const Selection& s = d.selection;
+  const QString kernel = d.kernels.empty() ? QString() : qt(d.kernels.front().name);
+  const auto joined = [](const QString& what, const QString& name) {
+    return name.isEmpty() ? what : what + " · " + name;
+  };
+  switch (s.kind()) {
+    case SelectionKind::Launch:
+      return d.launch() ? joined(QString("Launch %1").arg(d.launch()->ordinal), kernel) : QString("Unknown launch");
+    case SelectionKind::Buffer:
+      return d.buffer() ? "Buffer " + qt(d.buffer()->name) : QString("Unknown buffer");
+    case SelectionKind::Guard:
+      return d.guard() ? joined("Guard " + qt(d.guard()->kind), qt(d.guard()->source)) : QString("Unknown guard");
+    case SelectionKind::Event:
+      return joined("Event", qt(d.event.name));
+    case SelectionKind::Line:
+      return QString("%1:%2").arg(qt(s.file).section('/', -1)).arg(s.line);
+    case SelectionKind::Kernel:
+      return "Kernel " + kernel;
+    default:
+      return QString("%1  %2").arg(qt(d.node.name), qt(d.node.target));
+  }
+}
 
 void fill_inspector(QStandardItemModel& model, const CompileData* compile, const Details* details) {
   model.clear();

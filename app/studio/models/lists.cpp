@@ -13,6 +13,8 @@ using namespace trace;
 
 QString qt(const std::string& text) { return QString::fromStdString(text); }
 
+QString time_text(double ns) { return ns < 0 ? QString() : qt(draw::format_time(ns)); }
+
 QString bytes_text(double bytes) {
   if (bytes < 1e3) return QString("%1 B").arg(bytes, 0, 'f', 0);
   if (bytes < 1e6) return QString("%1 kB").arg(bytes / 1e3, 0, 'f', 1);
@@ -22,7 +24,6 @@ QString bytes_text(double bytes) {
 
 namespace {
 
-QString time_text(double ns) { return ns < 0 ? QString() : qt(draw::format_time(ns)); }
 QString count_text(std::int64_t n) { return n < 0 ? QString() : QString::number(n); }
 
 QString change_text(std::int64_t added, std::int64_t removed, std::int64_t changed) {
@@ -263,6 +264,7 @@ std::vector<TableRow> launch_rows(const CompileData& compile, Id program) {
                  {names(launch.reads)},
                  {names(launch.writes)}};
     row.kernel = launch.kernel;
+    row.launch = launch.id;
     rows.push_back(std::move(row));
   }
   return rows;

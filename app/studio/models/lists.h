@@ -36,11 +36,16 @@ std::vector<TableRow> launch_rows(const CompileData& compile, trace::Id program 
 /// All fields of the selection, with links (NodeRole, KernelRole, FileRole and LineRole).
 void fill_inspector(QStandardItemModel& model, const CompileData* compile, const Details* details);
 
+/// `Launch 3 · addmm_1`, in one line.
+QString selection_title(const Details& details);
+
 /// The Python lines of the selection one after the other, outermost call first, each under its place: what is left of
 /// the source where the trace has no whole files. `lines` gets the line numbers, in this text, of the code itself.
 QString stack_text(const Details& details, LineRanges& lines);
 
 QString qt(const std::string& text);
+/// `12.3 µs`; empty for an unknown time (negative).
+QString time_text(double ns);
 /// `401 kB`; decimal units.
 QString bytes_text(double bytes);
 

@@ -23,8 +23,6 @@ bool inside_torch(const std::string& file) {
 
 std::string file_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
 
-QString cost_text(double ns) { return ns < 0 ? QString() : qt(draw::format_time(ns)); }
-
 /// Findings of one kind at one line with one title are one finding that happened several times.
 class Findings {
  public:
@@ -212,7 +210,7 @@ QString totals_html(const TraceData& data) {
   QString count = QString("<b>%1</b> compiles").arg(compiles.size());
   if (compiles.size() < data.compiles.size()) count += QString(" in %1 attempts").arg(data.compiles.size());
   parts << count;
-  if (compile > 0) parts << QString("<b>%1</b> compiling").arg(cost_text(compile));
+  if (compile > 0) parts << QString("<b>%1</b> compiling").arg(time_text(compile));
   parts << QString("<b>%1</b> graph breaks").arg(data.breaks.size());
   parts << QString("<b>%1</b> recompiles").arg(data.recompiled());
   if (failed) parts << QString("<b>%1</b> failed").arg(failed);
@@ -222,7 +220,7 @@ QString totals_html(const TraceData& data) {
 QString finding_html(const TraceData& data, const Finding& f) {
   QString text = "<li><b>" + escape(f.title) + "</b>";
   if (f.count > 1) text += QString(" ×%1").arg(f.count);
-  if (f.cost_ns >= 0) text += " — " + cost_text(f.cost_ns);
+  if (f.cost_ns >= 0) text += " — " + time_text(f.cost_ns);
   QStringList links;
   if (const QString at = line_link(f.file, f.line); !at.isEmpty()) links << at;
   if (const CompileRecord* c = data.compile(f.compile))
@@ -257,7 +255,7 @@ QString compile_row(const TraceData& data, const CompileRecord& c, bool first_of
              "<tr><td>%1</td><td>%2</td><td>%3</td><td align=right>%4</td><td align=right>%5</td>"
              "<td align=right>%6</td><td align=right>%7</td><td>%8</td></tr>")
       .arg(first_of_frame ? escape(data.frame_title(c)) : QString(), compile_link(c), escape(c.outcome),
-           c.duration_ns >= 0 ? cost_text(static_cast<double>(c.duration_ns)) : QString(),
+           c.duration_ns >= 0 ? time_text(static_cast<double>(c.duration_ns)) : QString(),
            breaks ? QString::number(breaks) : QString(), count(data.guards, c.id), count(data.kernels, c.id), why);
 }
 
@@ -298,7 +296,7 @@ QString runs_html(const TraceData& data) {
     parts << QString("%1: <b>%2</b>, %3")
                  .arg(escape(label))
                  .arg(sum.count)
-                 .arg(cost_text(static_cast<double>(sum.total)));
+                 .arg(time_text(static_cast<double>(sum.total)));
   return "<h3>What was timed</h3><p>" + parts.join(" &nbsp;·&nbsp; ") +
          " &nbsp; <a href=\"view:timeline\">timeline</a> &nbsp; <a href=\"view:profile\">kernels</a></p>";
 }
@@ -374,7 +372,7 @@ std::vector<TableRow> finding_rows(const TraceData& data) {
     const QString where = f.file.empty() ? QString() : QString("%1:%2").arg(qt(file_name(f.file))).arg(f.line);
     row.cells = {{qt(f.title), {}, qt(f.title)},
                  {QString::number(f.count), static_cast<qlonglong>(f.count)},
-                 {cost_text(f.cost_ns), f.cost_ns},
+                 {time_text(f.cost_ns), f.cost_ns},
                  {where, {}, qt(f.code)},
                  {qt(f.detail).simplified(), {}, qt(f.detail)},
                  {qt(f.hint).simplified(), {}, qt(f.hint)}};
@@ -404,7 +402,7 @@ std::map<int, SourceMark> source_marks(const TraceData& data, const std::vector<
     if (!mark.text.isEmpty()) mark.text += "\n\n";
     mark.text += qt(f.title);
     if (f.count > 1) mark.text += QString(" (%1 times)").arg(f.count);
-    if (f.cost_ns >= 0) mark.text += ", " + cost_text(f.cost_ns);
+    if (f.cost_ns >= 0) mark.text += ", " + time_text(f.cost_ns);
     if (!f.detail.empty()) mark.text += "\n" + qt(f.detail);
     if (!f.hint.empty()) mark.text += "\n→ " + qt(f.hint);
   }
@@ -445,7 +443,8 @@ std::vector<TableRow> guard_rows(const std::vector<GuardRecord>& guards, const s
         {where, {}, code},
         {g.hits ? QString::number(g.hits) : QString(), static_cast<qlonglong>(g.hits)},
         {g.failures ? QString::number(g.failures) : QString(), static_cast<qlonglong>(g.failures)},
-        {g.cost_ns >= 0 ? cost_text(static_cast<double>(g.cost_ns)) : QString(), static_cast<double>(g.cost_ns)}};
+        {g.cost_ns >= 0 ? time_text(static_cast<double>(g.cost_ns)) : QString(), static_cast<double>(g.cost_ns)}};
+    row.guard = g.id;
     row.mark = g.failures ? "refused" : "";
     rows.push_back(std::move(row));
   }
@@ -476,7 +475,7 @@ std::vector<TableRow> chain_rows(const TraceData& data, const CompileRecord& com
     }
     row.cells = {{qt(c.address)},
                  {qt(c.outcome)},
-                 {c.duration_ns >= 0 ? cost_text(static_cast<double>(c.duration_ns)) : QString(),
+                 {c.duration_ns >= 0 ? time_text(static_cast<double>(c.duration_ns)) : QString(),
                   static_cast<double>(c.duration_ns)},
                  {guard},
                  {expected},

@@ -14,6 +14,7 @@
 
 #include "app/draw/layout.h"
 #include "app/draw/picture.h"
+#include "app/studio/models/compile_index.h"
 #include "core/trace/reader.h"
 
 namespace strata::studio {
@@ -34,6 +35,7 @@ struct CompileData {
     double total = 0, least = 0, most = 0;
   };
   std::map<trace::Id, Spread> spreads;
+  std::shared_ptr<CompileIndex> index;  ///< never null in what load_compile made
 
   const trace::SnapshotRecord* find(trace::Id snapshot) const;
   const trace::SnapshotRecord* find(std::string_view stage) const;
@@ -46,9 +48,9 @@ using LineRanges = std::vector<std::pair<int, int>>;
 
 /// Text of a generated artifact with the lines that belong to the selection.
 struct CodeUnit {
-  trace::ArtifactRecord artifact;
-  std::string kernel;  ///< name, empty if it belongs to none
-  LineRanges lines;    ///< highlighted
+  ArtifactPtr artifact;  ///< never null
+  std::string kernel;    ///< name, empty if it belongs to none
+  LineRanges lines;      ///< highlighted
 };
 
 struct StepData {
@@ -81,6 +83,8 @@ StepPtr redraw(const StepData& step, const CompileData& compile, const draw::Dra
 /// What is selected. The most exact thing that was chosen is set, and what anchors it in the graph if there is one:
 /// a launch or an event comes with its kernel, a buffer with its node; a guard and a line may stand alone. Views that
 /// do not know the exact thing follow the anchor.
+enum class SelectionKind { Nothing, Node, Kernel, Launch, Buffer, Guard, Event, Line };
+
 struct Selection {
   trace::NodeId node = 0;
   trace::Id kernel = trace::kNone;
@@ -92,6 +96,7 @@ struct Selection {
   int line = 0;
   bool operator==(const Selection&) const = default;
   bool empty() const { return *this == Selection(); }
+  SelectionKind kind() const;  ///< the most exact thing that is set
   /// Whether it stands for nodes of the graph.
   bool in_graph() const { return node != 0 || kernel != trace::kNone; }
 };
@@ -102,9 +107,11 @@ struct SourceUnit {
   std::vector<std::pair<int, int>> callers;  ///< outer frames
 };
 
+/// Everything the trace knows around a selection. Lists are bounded (kMostKernels, ...), so that a line with thousands
+/// of nodes is loaded as fast as any other.
 struct Details {
   Selection selection;
-  trace::NodeRecord node;  ///< as in the snapshot, or as last seen
+  trace::NodeRecord node;  ///< as in the snapshot, or as last seen; id 0: the selection stands for none or several
   bool in_snapshot = false;
   std::vector<std::pair<std::string, std::vector<trace::NodeId>>> operands;
   std::vector<trace::NodeId> users;
@@ -115,16 +122,26 @@ struct Details {
   std::vector<trace::RewriteRecord> rewrites;
   std::vector<trace::FusionRecord> fusions;
   std::vector<trace::NodeVersion> history;
-  std::vector<trace::KernelRecord> kernels;
-  std::vector<trace::LaunchRecord> launches;  ///< of those kernels
-  std::vector<trace::BufferRecord> buffers;   ///< that hold their values or are read and written by the launches
-  std::vector<trace::GuardRecord> guards;     ///< that come from the same lines
-  trace::EventRecord event;                   ///< the selected one, if `selection.event` is set
+  std::vector<trace::KernelRecord> kernels;  ///< that compute it; the selected one, or that of a launch or event, alone
+  std::vector<trace::LaunchRecord> launches;     ///< of those kernels; the selected one alone; those that use a buffer
+  std::vector<trace::BufferRecord> buffers;      ///< that hold their values or are read and written by the launches
+  std::vector<trace::GuardRecord> guards;        ///< that come from the same lines; the selected one first
+  std::vector<trace::RecompileRecord> failures;  ///< compiles that are there because one of those guards failed
+  trace::EventRecord event;                      ///< the selected one, if `selection.event` is set
+  trace::TrackRecord track;                      ///< where it ran; id 0 unknown
+  std::vector<trace::NodeId> line_nodes;         ///< all nodes of the line of a guard or line, in any stage
+  std::vector<std::pair<trace::Id, std::int64_t>>
+      elsewhere;             ///< nodes of that line in other compiles, if here are none
+  trace::FrameRecord frame;  ///< of the compile; id 0 unknown
   std::vector<CodeUnit> code;
   std::unordered_set<trace::NodeId> related;  ///< the selection and all that became of it: whose lines are highlighted
   std::vector<SourceUnit> sources;
   std::unordered_map<trace::NodeId, std::string> names;
   std::string name(trace::NodeId node) const;
+  /// The selected ones; null where nothing of the kind is selected or known.
+  const trace::LaunchRecord* launch() const;
+  const trace::BufferRecord* buffer() const;
+  const trace::GuardRecord* guard() const;
 };
 /// `code` of `code:forward`: imported compiles have one stage of a kind per program.
 std::string stage_kind(const std::string& stage);
@@ -132,6 +149,7 @@ std::string stage_kind(const std::string& stage);
 /// Lines of the artifact that came from any of these nodes.
 LineRanges lines_of(const trace::ArtifactRecord& artifact, const std::unordered_set<trace::NodeId>& nodes);
 using DetailsPtr = std::shared_ptr<const Details>;
+/// Of any selection. What it names but the trace does not know is left out.
 DetailsPtr load_details(trace::Reader& reader, const CompileData& compile, const StepPtr& step,
                         const Selection& selection);
 

@@ -32,6 +32,15 @@ int TableModel::row_of_kernel(trace::Id id) const {
 int TableModel::row_of_node(trace::NodeId id) const {
   return find_row(rows_, [id](const TableRow& row) { return row.node == id; });
 }
+int TableModel::row_of_launch(trace::Id id) const {
+  return find_row(rows_, [id](const TableRow& row) { return row.launch == id; });
+}
+int TableModel::row_of_guard(trace::Id id) const {
+  return find_row(rows_, [id](const TableRow& row) { return row.guard == id; });
+}
+int TableModel::row_of_line(const QString& file, int line) const {
+  return find_row(rows_, [&](const TableRow& row) { return row.line == line && row.file == file; });
+}
 
 int TableModel::rowCount(const QModelIndex& parent) const {
   return parent.isValid() ? 0 : static_cast<int>(rows_.size());
@@ -67,6 +76,14 @@ QVariant TableModel::data(const QModelIndex& index, int role) const {
       return static_cast<qlonglong>(row.pass);
     case CompileRole:
       return static_cast<qlonglong>(row.compile);
+    case LaunchRole:
+      return static_cast<qlonglong>(row.launch);
+    case BufferRole:
+      return static_cast<qlonglong>(row.buffer);
+    case GuardRole:
+      return static_cast<qlonglong>(row.guard);
+    case EventRole:
+      return static_cast<qlonglong>(row.event);
     case FileRole:
       return row.file;
     case LineRole:

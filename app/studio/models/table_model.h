@@ -23,7 +23,11 @@ enum Role : int {
   MarkRole,    ///< `added`, `removed`, `changed`, `accepted`, `refused` or empty
   FileRole,
   LineRole,
-  CompileRole  ///< compile the row leads to
+  CompileRole,  ///< compile the row leads to
+  LaunchRole,
+  BufferRole,
+  GuardRole,
+  EventRole
 };
 
 struct TableCell {
@@ -36,6 +40,7 @@ struct TableRow {
   std::vector<TableCell> cells;
   trace::NodeId node = 0;
   trace::Id kernel = 0, snapshot = 0, pass = 0, compile = 0;
+  trace::Id launch = 0, buffer = 0, guard = 0, event = 0;
   QString file;  ///< source line the row leads to
   int line = 0;
   bool effect = true;
@@ -55,6 +60,9 @@ class TableModel : public QAbstractTableModel {
   int row_of_snapshot(trace::Id snapshot) const;
   int row_of_kernel(trace::Id kernel) const;
   int row_of_node(trace::NodeId node) const;
+  int row_of_launch(trace::Id launch) const;
+  int row_of_guard(trace::Id guard) const;
+  int row_of_line(const QString& file, int line) const;
 
   int rowCount(const QModelIndex& parent = {}) const override;
   int columnCount(const QModelIndex& parent = {}) const override;

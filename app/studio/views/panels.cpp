@@ -127,13 +127,16 @@ void LinkTable::show_row(int source_row) {
 
 void LinkTable::follow(const QModelIndex& index) {
   if (!following_ || !index.isValid()) return;
+  if (const auto launch = index.data(LaunchRole).toLongLong()) return context_.select_launch(launch);
+  if (const auto buffer = index.data(BufferRole).toLongLong()) return context_.select_buffer(buffer);
+  if (const auto guard = index.data(GuardRole).toLongLong()) return context_.select_guard(guard);
   const auto compile = index.data(CompileRole).toLongLong(), kernel = index.data(KernelRole).toLongLong();
   if (auto node = index.data(NodeRole).toLongLong())
     return compile ? context_.select_node_of(compile, node) : context_.select_node(node);
   if (kernel && compile) return context_.select_kernel_of(compile, kernel);
   if (kernel) return context_.select_kernel(kernel);
   if (const int line = index.data(LineRole).toInt(); line > 0)
-    emit context_.sourceRequested(index.data(FileRole).toString(), line);
+    return context_.select_line_of(compile, index.data(FileRole).toString(), line);
   if (compile) context_.select_compile(compile);
 }
 
@@ -249,10 +252,7 @@ void InspectorPanel::fill() {
   auto details = context_.details();
   fill_inspector(*model_, compile.get(), details.get());
   QString title = "Nothing selected. Click a node or the frame of a kernel.";
-  if (details && details->selection.node)
-    title = QString("%1  %2").arg(qt(details->node.name), qt(details->node.target));
-  else if (details && !details->kernels.empty())
-    title = "Kernel " + qt(details->kernels.front().name);
+  if (details) title = selection_title(*details);
   title_->setText(title);
   QFont font = title_->font();
   font.setBold(details != nullptr);
@@ -263,9 +263,15 @@ void InspectorPanel::fill() {
 }
 
 void InspectorPanel::follow(const QModelIndex& index) {
-  if (auto node = index.data(NodeRole).toLongLong()) return context_.select_node(node);
-  if (auto kernel = index.data(KernelRole).toLongLong()) return context_.select_kernel(kernel);
-  if (int line = index.data(LineRole).toInt()) emit context_.sourceRequested(index.data(FileRole).toString(), line);
+  const auto id = [&](int role) { return index.data(role).toLongLong(); };
+  if (id(NodeRole)) return context_.select_node(id(NodeRole));
+  if (id(LaunchRole)) return context_.select_launch(id(LaunchRole));
+  if (id(BufferRole)) return context_.select_buffer(id(BufferRole));
+  if (id(GuardRole)) return context_.select_guard(id(GuardRole));
+  if (id(KernelRole)) return context_.select_kernel(id(KernelRole));
+  if (int line = index.data(LineRole).toInt())
+    return emit context_.sourceRequested(index.data(FileRole).toString(), line);
+  if (id(CompileRole)) context_.select_compile(id(CompileRole));
 }
 
 // ---------------------------------------------------------------------------------------------------- ChangesPanel

@@ -194,7 +194,7 @@ CodePanel::CodePanel(Context& context, QWidget* parent)
     int at = kernels_->currentData().toInt();
     if (at < 0 || at >= static_cast<int>(units_.size())) return;
     std::vector<trace::NodeId> nodes;
-    for (const auto& entry : units_[static_cast<size_t>(at)].artifact.lines)
+    for (const auto& entry : units_[static_cast<size_t>(at)].artifact->lines)
       if (entry.first_line <= line && line <= entry.last_line)
         nodes.insert(nodes.end(), entry.nodes.begin(), entry.nodes.end());
     context_.set_marked(nodes);
@@ -212,7 +212,7 @@ void CodePanel::set_units(const std::vector<CodeUnit>& units, const QString& whe
                                     "cuda", "llvm-ir", "ptx",     "asm",    "sass",   "library"};
   QStringList kinds;
   for (const auto& unit : units_)
-    if (QString kind = qt(unit.artifact.kind); !kinds.contains(kind)) kinds << kind;
+    if (QString kind = qt(unit.artifact->kind); !kinds.contains(kind)) kinds << kind;
   std::stable_sort(kinds.begin(), kinds.end(), [](const QString& a, const QString& b) {
     auto rank = [](const QString& k) { return order.contains(k) ? order.indexOf(k) : order.size(); };
     return rank(a) < rank(b);
@@ -233,7 +233,7 @@ void CodePanel::follow(const Details& details) {
   QString kernel = details.kernels.empty() ? QString() : qt(details.kernels.front().name);
   bool kernel_itself = details.selection.node == 0;
   for (CodeUnit& unit : units_)
-    unit.lines = kernel_itself && !unit.kernel.empty() ? LineRanges() : lines_of(unit.artifact, details.related);
+    unit.lines = kernel_itself && !unit.kernel.empty() ? LineRanges() : lines_of(*unit.artifact, details.related);
   if (int at = kernels_->findText(kernel); at >= 0) kernels_->setCurrentIndex(at);
   show_unit();
 }
@@ -244,8 +244,8 @@ void CodePanel::show_tab() {
   QSignalBlocker block(kernels_);
   kernels_->clear();
   for (size_t i = 0; i < units_.size(); ++i)
-    if (qt(units_[i].artifact.kind) == kind)
-      kernels_->addItem(qt(units_[i].kernel.empty() ? units_[i].artifact.name : units_[i].kernel), static_cast<int>(i));
+    if (qt(units_[i].artifact->kind) == kind)
+      kernels_->addItem(qt(units_[i].kernel.empty() ? units_[i].artifact->name : units_[i].kernel), static_cast<int>(i));
   if (int same = kernels_->findText(kernel); same >= 0) kernels_->setCurrentIndex(same);
   show_unit();
 }
@@ -254,7 +254,7 @@ void CodePanel::show_unit() {
   int at = kernels_->currentData().toInt();
   if (kernels_->count() == 0 || at < 0 || at >= static_cast<int>(units_.size())) return;
   const CodeUnit& unit = units_[static_cast<size_t>(at)];
-  QString text = qt(unit.artifact.content);
+  QString text = qt(unit.artifact->content);
   if (text.endsWith('\n')) text.chop(1);
   view_->set_text(text);
   view_->highlight(unit.lines);
