@@ -9,7 +9,9 @@
 #include <filesystem>
 #include <optional>
 
+#include "app/studio/views/end_signals.h"
 #include "app/studio/views/main_window.h"
+#include "app/studio/views/start_times.h"
 #include "app/studio/views/theme.h"
 #include "core/support/error.h"
 
@@ -20,8 +22,10 @@ using strata::studio::MainWindow;
 
 struct Options {
   strata::studio::OpenRequest request;
-  QString view, screenshot, theme, group;
+  QString view, screenshot, theme, group, compare;
+  QStringList panes;
   QSize size{1280, 800};
+  bool measure = false;
 };
 
 void say(const QString& text) { std::fprintf(stderr, "strata-studio: %s\n", text.toUtf8().constData()); }
@@ -39,7 +43,17 @@ const QCommandLineOption kView(
 const QCommandLineOption kScreenshot("screenshot", "Write a picture of the window and exit; needs no display.",
                                      "OUT.png");
 const QCommandLineOption kSize("size", "Size of the window, such as 1280x800.", "WxH");
+const QCommandLineOption kCompare("compare", "A second trace, to compare the first with.", "OTHER.strata");
 const QCommandLineOption kGroup("group", "What frames stand for: automatic, kernels, modules or none.", "WHAT");
+/// For the benchmark: prints when the window and the graph were there, and ends.
+const QCommandLineOption kMeasure = [] {
+  QCommandLineOption option("measure");
+  option.setFlags(QCommandLineOption::HiddenFromHelp);
+  return option;
+}();
+const QCommandLineOption kPane(
+    "pane", "A stage to show in a pane beside, such as captured, or 0/1@captured of another compile. May be repeated.",
+    "STAGE");
 const QCommandLineOption kTheme("theme", "light or dark.", "THEME");
 
 QSize parse_size(const QString& text) {
@@ -56,7 +70,7 @@ void check_unknown(const QCommandLineParser& parser) {
   QStringList unknown = parser.unknownOptionNames();
   if (unknown.isEmpty()) refuse(parser.errorText().toLower().remove(QChar('.')));
   std::vector<std::string> known;
-  for (const auto* option : {&kGraph, &kStage, &kSelect, &kView, &kScreenshot, &kSize, &kTheme, &kGroup})
+  for (const auto* option : {&kGraph, &kStage, &kSelect, &kView, &kScreenshot, &kSize, &kTheme, &kGroup, &kCompare, &kPane})
     known.push_back("--" + option->names().front().toStdString());
   std::string found = "--" + unknown.front().toStdString();
   refuse(QString("unknown option '%1'; %2")
@@ -68,7 +82,7 @@ Options parse(const QStringList& arguments) {
   parser.setApplicationDescription("Shows a Strata trace: stages, graphs, kernels, code and times.");
   auto help = parser.addHelpOption();
   auto version = parser.addVersionOption();
-  parser.addOptions({kGraph, kStage, kSelect, kView, kScreenshot, kSize, kTheme, kGroup});
+  parser.addOptions({kGraph, kStage, kSelect, kView, kScreenshot, kSize, kTheme, kGroup, kCompare, kPane, kMeasure});
   parser.addPositionalArgument("trace", "The trace to open.", "[TRACE]");
   if (!parser.parse(arguments)) check_unknown(parser);
   if (parser.isSet(help)) {
@@ -84,7 +98,11 @@ Options parse(const QStringList& arguments) {
   if (files.size() > 1) refuse(QString("one trace at a time: '%1' is too many").arg(files[1]));
   options.request = {files.value(0), parser.value(kGraph), parser.value(kStage), parser.value(kSelect)};
   options.view = parser.value(kView);
+  options.compare = parser.value(kCompare);
+  if (parser.isSet(kCompare) && files.isEmpty()) refuse("--compare needs a trace to compare with");
   options.screenshot = parser.value(kScreenshot);
+  options.panes = parser.values(kPane);
+  options.measure = parser.isSet(kMeasure);
   options.theme = parser.value(kTheme);
   options.group = parser.isSet(kGroup) ? parser.value(kGroup) : "automatic";
   std::vector<std::string> groups = {"automatic", "kernels", "modules", "none"};
@@ -123,7 +141,7 @@ int take_screenshot(MainWindow& window, const Context& context, const QString& p
 }
 
 int run(QApplication& app, const Options& options) {
-  bool shot = !options.screenshot.isEmpty();
+  const bool shot = !options.screenshot.isEmpty() || options.measure;
   bool dark = options.theme.isEmpty() ? !shot && QSettings().value("dark").toBool() : options.theme == "dark";
   strata::studio::apply_theme(dark);
   Context context;
@@ -135,6 +153,7 @@ int run(QApplication& app, const Options& options) {
   context.set_options(drawing);
   MainWindow window(context, !shot);
   if (shot || options.size != QSize(1280, 800)) window.resize(options.size);
+  const strata::studio::StartTimes times(window, context);
   window.show();
   window.arrange();
   if (!options.view.isEmpty() && !window.show_view(options.view) && shot) {
@@ -142,19 +161,32 @@ int run(QApplication& app, const Options& options) {
     return 2;
   }
   QString bad_view = window.message_text();
+  for (const QString& stage : options.panes) window.panes().open_stage(stage);
   const auto& r = options.request;
-  if (options.view.isEmpty() && r.graph.isEmpty() && r.stage.isEmpty() && r.node.isEmpty())
+  if (options.view.isEmpty() && r.graph.isEmpty() && r.stage.isEmpty() && r.node.isEmpty() && options.panes.isEmpty())
     window.show_view("overview");
   if (!options.request.path.isEmpty()) context.open(options.request);
+  if (!options.compare.isEmpty()) window.compare_with(options.compare);
   if (!bad_view.isEmpty())
     QObject::connect(&context, &Context::traceOpened, &window, [&] { window.show_message(bad_view); });
-  if (!shot) return QApplication::exec();
+  if (!shot) {
+    // A dialog that waits for an answer does not keep the program.
+    strata::studio::EndSignals endings([&] {
+      window.close();
+      QApplication::exit(0);
+    });
+    return QApplication::exec();
+  }
   // Settled may come several times (open, compile, step, details follow one another): the picture is due when the queue
   // is empty once the events that a result causes were handled.
   QTimer timer;
   QObject::connect(&timer, &QTimer::timeout, &app, [&] {
     if (!context.queue().idle()) return;
     timer.stop();
+    if (options.measure) {
+      std::puts(times.line().toUtf8().constData());
+      return app.exit(context.exit_code());
+    }
     app.exit(take_screenshot(window, context, options.screenshot));
   });
   timer.start(20);
@@ -182,18 +214,22 @@ int main(int argc, char** argv) {
   QStringList arguments;
   for (int i = 0; i < argc; ++i) arguments << QString::fromLocal8Bit(argv[i]);
   Options options = parse(arguments);
-  if (!options.screenshot.isEmpty() && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))
-    qputenv("QT_QPA_PLATFORM", "offscreen");
-  if (options.screenshot.isEmpty() && !has_display())
+  const bool shot = !options.screenshot.isEmpty() || options.measure;
+  if (shot && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
+  if (!shot && !has_display())
     refuse(
         "there is no display (DISPLAY and WAYLAND_DISPLAY are not set); use --screenshot OUT.png to get a picture "
         "without one");
   qInstallMessageHandler(quiet);
   QApplication app(argc, argv);
+  int code = 0;
   try {
-    return run(app, options);
+    code = run(app, options);
   } catch (const strata::Error& error) {
     say(error.what());
-    return error.exit_code();
+    code = error.exit_code();
   }
+  // Work that cannot be stopped, such as a layout by Graphviz, does not keep the program either.
+  if (strata::studio::JobQueue::abandoned() > 0) std::_Exit(code);
+  return code;
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/support/error.h"
+#include "core/trace/interrupt.h"
 
 namespace strata::trace {
 namespace {
@@ -78,6 +79,7 @@ void remove_side_files(const std::filesystem::path& path) {
 }
 
 Query::Query(Database& database, sqlite3_stmt* statement) : database_(&database), statement_(statement) {
+  if (interrupted()) throw Interrupted();
   // Nested queries count together with the one that they serve.
   if (database_->active_++ == 0) database_->work_ = 0;
 }
@@ -228,6 +230,7 @@ void Database::bound_work() { sqlite3_progress_handler(handle_, kProgressOps, &D
 
 int Database::progress(void* self) {
   auto& database = *static_cast<Database*>(self);
+  if (interrupted()) return 1;
   database.work_ += kProgressOps;
   if (database.work_ <= database.work_limit_) return 0;
   // The file may have grown since the limit was set, so look again before giving up. An honest query costs about one
@@ -239,6 +242,7 @@ int Database::progress(void* self) {
 void Database::busy_timeout(int milliseconds) { sqlite3_busy_timeout(handle_, milliseconds); }
 
 void Database::fail(int code) {
+  if ((code & 0xff) == SQLITE_INTERRUPT && interrupted()) throw Interrupted();
   const std::string reason = handle_ ? sqlite3_errmsg(handle_) : sqlite3_errstr(code);
   const std::string file = shown_.string();
   switch (code & 0xff) {

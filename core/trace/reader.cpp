@@ -12,35 +12,33 @@
 namespace strata::trace {
 
 const std::string& Reader::Impl::string(Id id) {
-  const auto [entry, fresh] = strings.try_emplace(id);
-  if (!fresh || id == kNone) return entry->second;
+  if (const auto known = strings.find(id); known != strings.end()) return known->second;
+  if (id == kNone) return strings[id];
   Query query = database().query("SELECT value FROM string WHERE id = ?");
   query.bind(id);
-  if (!query.step()) {
-    strings.erase(id);
-    throw FormatError(fmt::format("text {} is missing", id));
-  }
-  entry->second = query.text(0);
-  return entry->second;
+  if (!query.step()) throw FormatError(fmt::format("text {} is missing", id));
+  return strings.emplace(id, query.text(0)).first->second;
 }
 
-Reader::Reader(const std::filesystem::path& path) : impl_(std::make_unique<Impl>(path)) {
+Reader::Reader(const std::filesystem::path& path) : impl_(path) {
   // Every trace has this table; a file that lacks it is found out here and not at the first click.
   property("producer");
 }
 
 Reader::~Reader() = default;
 
-const std::filesystem::path& Reader::path() const { return impl_->path; }
-int Reader::version() const { return impl_->file.version(); }
+const std::filesystem::path& Reader::path() const { return impl_.first().path; }
+int Reader::version() const { return impl_.first().file.version(); }
 
 bool Reader::changed() {
-  return impl_->guarded([&] {
-    const Database* before = &impl_->database();
-    const bool changed = impl_->file.changed();
-    if (&impl_->database() != before) {
-      impl_->strings.clear();
-      impl_->orders.clear();
+  Impl& first = impl_.first();
+  return first.guarded([&] {
+    const Database* before = &first.database();
+    const bool changed = first.file.changed();
+    if (&first.database() != before) {
+      first.strings.clear();
+      first.orders.clear();
+      impl_.renew();
     }
     return changed;
   });

@@ -4,7 +4,9 @@
 
 /// Reads a trace file: closed, left by a killed process, or being written now.
 ///
-/// Nothing is loaded before it is asked for. Every method may be called from any thread (one at a time inside).
+/// Nothing is loaded before it is asked for. Every method may be called from any thread. The first few threads have a
+/// connection to the file each, so that a long read of one does not keep another waiting; further threads, and all of
+/// them where the file had to be copied to be read, take turns. A long read can be ended: see interrupt.h.
 /// Lists are in order of id unless said otherwise. A missing, foreign, truncated, corrupt or newer file is a User
 /// error, thrown by the constructor or, where damage lies deeper, by the method that meets it. An id that is not in the
 /// file gives an empty list or nullopt, except where a method says that it throws.
@@ -190,7 +192,22 @@ class Reader {
 
  private:
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  /// Stands for the connection of the calling thread.
+  class Connections {
+   public:
+    explicit Connections(const std::filesystem::path& path);
+    ~Connections();
+    std::shared_ptr<Impl> operator->() const;
+    /// The one that was opened first and that follows the file.
+    Impl& first() const;
+    /// The first one was opened again: the others do likewise, when they are used next.
+    void renew();
+
+   private:
+    struct State;
+    std::unique_ptr<State> state_;
+  };
+  Connections impl_;
 };
 
 }  // namespace strata::trace

@@ -24,6 +24,11 @@ namespace strata::trace {
 struct Reader::Impl {
   explicit Impl(const std::filesystem::path& path_) : path(path_), file(path_) {}
 
+  struct InUse {
+    explicit InUse(int& count_) : count(count_) { ++count; }
+    ~InUse() { --count; }
+    int& count;
+  };
   struct Lookup {
     Impl* impl;
     const std::string& operator()(Id id) const { return impl->string(id); }
@@ -32,6 +37,7 @@ struct Reader::Impl {
   std::mutex mutex;
   std::filesystem::path path;
   TraceFile file;
+  int in_use = 0;  ///< calls that are under way; touched with the mutex held
   std::unordered_map<Id, std::string> strings;
   RowReader<Lookup> rows{Lookup{this}};
   /// The orders of the snapshots that were asked for last, newest at the back.
@@ -43,6 +49,7 @@ struct Reader::Impl {
   template <class F>
   auto guarded(F&& action) {
     std::lock_guard lock(mutex);
+    const InUse count(in_use);
     try {
       return action();
     } catch (const FormatError& error) {

@@ -21,6 +21,10 @@ class TraceFile {
 
   Database& database() { return *database_; }
   int version() const { return version_; }
+  /// What is open is a copy, or was opened as if nobody wrote: it does not follow the file.
+  bool detached() const { return detached_; }
+  /// Which file was opened: another one of the same name differs.
+  const std::string& signature() const { return signature_; }
   /// Whether there is something new since the last call; opens the file again where that is needed to see it.
   bool changed();
 

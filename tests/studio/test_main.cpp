@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <QApplication>
+#include <cstdio>
+#include <cstdlib>
 
+#include "app/studio/models/job_queue.h"
 #include "app/studio/views/theme.h"
 
 int main(int argc, char** argv) {
@@ -11,5 +14,8 @@ int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   QApplication app(argc, argv);
   strata::studio::apply_theme(false);
-  return RUN_ALL_TESTS();
+  const int result = RUN_ALL_TESTS();
+  std::fflush(nullptr);
+  if (strata::studio::JobQueue::abandoned() > 0) std::_Exit(result);  // as the program does
+  return result;
 }
