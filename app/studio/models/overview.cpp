@@ -163,7 +163,12 @@ void read_places(Reader& reader, TraceData& data) {
 
 // --------------------------------------------------------------------------------------------------------------- html
 
-QString escape(const std::string& text) { return qt(text).toHtmlEscaped(); }
+/// Names of any length come out of traces; a text of a megabyte without a space takes minutes to be laid out.
+QString escape(const std::string& text) {
+  constexpr qsizetype kMost = 600;
+  const QString shown = qt(text);
+  return (shown.size() > kMost ? shown.left(kMost) + "\u2026" : shown).toHtmlEscaped();
+}
 
 QString line_link(const std::string& file, std::int64_t line) {
   if (file.empty() || line <= 0) return {};
