@@ -47,8 +47,7 @@ std::string edge_place(const Layout& layout, const std::vector<Point>& points) {
 }
 
 std::string border(const PictureNode& node, const Palette& p) {
-  if (node.state == NodeState::Added) return hex(p.added);
-  return hex(node.state == NodeState::Changed ? p.changed : p.node_border);
+  return hex(state_colour(node.state, p));
 }
 
 void put_groups(std::string& out, const Picture& picture, const Palette& p, const Layout* layout) {

@@ -284,9 +284,27 @@ int frame_depth(const Picture& picture, int group) {
   return depth;
 }
 
+Colour state_colour(NodeState state, const Palette& palette) {
+  switch (state) {
+    case NodeState::Added:
+      return palette.added;
+    case NodeState::Changed:
+      return palette.changed;
+    case NodeState::Removed:
+      return palette.removed;
+    case NodeState::Same:
+      break;
+  }
+  return palette.node_border;
+}
+
+char state_sign(NodeState state) {
+  return state == NodeState::Added ? '+' : state == NodeState::Changed ? '~' : state == NodeState::Removed ? '-' : 0;
+}
+
 Colour node_fill(const PictureNode& node, const DrawOptions& options, double slowest) {
   const Palette& p = palette(options.dark);
-  if (!options.colours || options.colour_by == ColourBy::None) return p.background;
+  if (!options.colours || options.colour_by == ColourBy::None || node.state == NodeState::Removed) return p.background;
   if (!node.module.empty() && !box_has_colour(options.colour_by)) return collapsed_fill(options.dark);
   switch (options.colour_by) {
     case ColourBy::DType:

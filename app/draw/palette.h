@@ -25,6 +25,10 @@ struct Palette {
 };
 const Palette& palette(bool dark);
 
+/// What marks a node in this state: its border, and what stands in its corner besides the colour (0: nothing).
+Colour state_colour(NodeState state, const Palette& palette);
+char state_sign(NodeState state);
+
 /// Fill of a node. `slowest` is the largest time in the picture (for ColourBy::Time). Text in `text`, `dim_text` or
 /// `group_text` of the palette can be read on all of them: their contrast is at least 4.5.
 Colour node_fill(const PictureNode& node, const DrawOptions& options, double slowest);

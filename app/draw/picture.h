@@ -47,11 +47,18 @@ struct DrawOptions {
   GroupBy group_by = GroupBy::Kernels;
   std::map<std::string, bool>
       opened;  ///< frames that were expanded (true) or collapsed by hand, by PictureGroup::module
+  bool removed = false;                ///< the window: nodes that went in this step are drawn too
+  bool removed_by_rewrite = true;      ///< the same where the step is a single rewrite
   std::vector<UserGroup> user_groups;  ///< where two cross, the later one has what both have
 };
 
 /// What became of a node against the step before.
-enum class NodeState : int { Same = 0, Added, Changed };
+enum class NodeState : int {
+  Same = 0,
+  Added,
+  Changed,
+  Removed  ///< it stood in the step before and is drawn where it would stand
+};
 
 struct PictureNode {
   trace::NodeId id = 0;
@@ -87,7 +94,7 @@ struct PictureKernel {
   trace::Id id = trace::kNone;  ///< none if the trace only says which nodes belong together
   std::string name, note, tooltip;
   double time_ns = -1;
-  std::vector<int> nodes;  ///< of the picture before grouping
+  std::vector<trace::NodeId> nodes;
 };
 
 /// A frame: a fused kernel, a module, or a group of the user's.

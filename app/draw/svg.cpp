@@ -128,10 +128,7 @@ class SvgWriter {
         bold ? " font-weight=\"bold\"" : "", hex(colour), escape_xml(content));
   }
 
-  Colour border(const PictureNode& node) const {
-    if (node.state == NodeState::Added) return palette_.added;
-    return node.state == NodeState::Changed ? palette_.changed : palette_.node_border;
-  }
+  Colour border(const PictureNode& node) const { return state_colour(node.state, palette_); }
 
   void node(size_t i) {
     const PictureNode& node = picture_.nodes[i];
@@ -142,7 +139,9 @@ class SvgWriter {
     put("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" rx=\"{:.1f}\" fill=\"{}\" "
         "stroke=\"{}\"{}/>",
         r.x, r.y, r.width, r.height, round ? r.height / 2 : 6.0, hex(node_fill(node, options_, slowest_)),
-        hex(border(node)), node.state == NodeState::Same ? "" : " stroke-width=\"2.5\"");
+        hex(border(node)), node.state == NodeState::Same      ? ""
+        : node.state == NodeState::Removed ? " stroke-width=\"2.5\" stroke-dasharray=\"5 3\""
+                                           : " stroke-width=\"2.5\"");
     double y = r.y + kPadding + kTitleRow;
     text(r.centre_x(), y - 4, kTitleSize, true, palette_.text, node.title);
     if (!node.subtitle.empty())

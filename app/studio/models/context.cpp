@@ -259,6 +259,19 @@ void Context::select_compile(Id id) {
   load_compile_data(*it, {}, {});
 }
 
+namespace {
+
+/// `decomposed@12` is the twelfth rewrite of the pass that made `decomposed`.
+std::pair<QString, std::optional<size_t>> rewrite_in_name(const CompileData& compile, const QString& stage) {
+  const qsizetype at = stage.lastIndexOf('@');
+  bool number = false;
+  const qulonglong rewrite = stage.mid(at + 1).toULongLong(&number);
+  if (at < 0 || !number || rewrite == 0 || compile.find(stage.toStdString())) return {stage, std::nullopt};
+  return {stage.left(at), static_cast<size_t>(rewrite - 1)};
+}
+
+}  // namespace
+
 void Context::load_compile_data(const CompileRecord& compile, const QString& stage, const QString& node) {
   queue_.supersede("step");
   queue_.supersede("details");
@@ -270,6 +283,7 @@ void Context::load_compile_data(const CompileRecord& compile, const QString& sta
       details_.reset();
       selection_ = {};
       wanted_snapshot_ = kNone;
+      wanted_rewrite_.reset();
       emit compileChanged();
       emit stepChanged();
       emit selectionChanged();
@@ -279,7 +293,8 @@ void Context::load_compile_data(const CompileRecord& compile, const QString& sta
       const Selection wanted_selection = std::exchange(wanted_, {});
       const KernelRecord* wanted = wanted_selection.kernel ? compile_->kernel(wanted_selection.kernel) : nullptr;
       const SnapshotRecord* drawn = wanted ? compile_->find(wanted->snapshot) : nullptr;
-      if (const SnapshotRecord* first = drawn ? drawn : first_snapshot(stage)) show_step(*first, node);
+      const auto [name, rewrite] = rewrite_in_name(*compile_, stage);
+      if (const SnapshotRecord* first = drawn ? drawn : first_snapshot(name)) show_step(*first, node, rewrite);
       if (!wanted_selection.empty()) select_here(wanted_selection);
     };
   });
@@ -307,27 +322,23 @@ const SnapshotRecord* Context::first_snapshot(const QString& stage) {
 }
 
 void Context::select_snapshot(Id id) {
-  if (!compile_ || (id == wanted_snapshot_ && step_ && step_->snapshot.id == id)) return;
+  if (!compile_ || (id == wanted_snapshot_ && !wanted_rewrite_ && step_ && step_->snapshot.id == id && !step_->rewrite))
+    return;
   if (const SnapshotRecord* found = compile_->find(id)) show_step(*found, {});
 }
 
-void Context::step(int by) {
-  if (!compile_) return;
-  const auto& list = compile_->snapshots;
-  auto at = std::find_if(list.begin(), list.end(), [this](const auto& s) { return s.id == wanted_snapshot_; });
-  if (at == list.end()) return;
-  long target = (at - list.begin()) + by;
-  if (target >= 0 && target < static_cast<long>(list.size())) select_snapshot(list[static_cast<size_t>(target)].id);
-}
-
-void Context::show_step(const SnapshotRecord& snapshot, const QString& node) {
+void Context::show_step(const SnapshotRecord& snapshot, const QString& node, std::optional<size_t> rewrite) {
   wanted_snapshot_ = snapshot.id;
+  wanted_rewrite_ = rewrite && *rewrite < compile_->rewrite_count(snapshot) ? rewrite : std::nullopt;
   queue_.post("step",
-              [this, reader = reader_, compile = compile_, snapshot, options = options_, node,
-               previous = step_]() -> JobQueue::Apply {
-                StepPtr step = load_step(*reader, *compile, snapshot, options, previous, JobQueue::superseded);
+              [this, reader = reader_, compile = compile_, snapshot, options = options_, node, previous = step_,
+               index = wanted_rewrite_]() -> JobQueue::Apply {
+                const auto stop = JobQueue::superseded;
+                StepPtr step = index ? load_rewrite_step(*reader, *compile, snapshot, *index, options, previous, stop)
+                                     : load_step(*reader, *compile, snapshot, options, previous, stop);
                 return [this, step, node] { step_ready(step, node); };
               });
+  emit wantedChanged();
 }
 
 void Context::step_ready(const StepPtr& step, const QString& node) {
@@ -387,7 +398,7 @@ constexpr size_t kMostPlaces = 200;
 
 void Context::remember() {
   if (going_ || !compile_ || !step_) return;
-  const Place place{compile_->compile.id, step_->snapshot.id, selection_};
+  const Place place{compile_->compile.id, step_->snapshot.id, step_->rewrite, selection_};
   if (!places_.empty() && places_[place_] == place) return;
   if (!places_.empty()) places_.resize(place_ + 1);
   places_.push_back(place);
@@ -417,13 +428,13 @@ void Context::go(int by) {
 
 void Context::restore(const Place& place) {
   const SnapshotRecord* snapshot = compile_->find(place.snapshot);
-  const bool other = snapshot && (!step_ || step_->snapshot.id != place.snapshot);
+  const bool other = snapshot && (!step_ || step_->snapshot.id != place.snapshot || step_->rewrite != place.rewrite);
   if (place.selection != selection_) {
     selection_ = place.selection;
     emit selectionChanged();
     if (!other) load_selection();
   }
-  if (other) return show_step(*snapshot, {});
+  if (other) return show_step(*snapshot, {}, place.rewrite);
   going_ = false;
 }
 
@@ -491,12 +502,14 @@ void Context::set_options(const draw::DrawOptions& options) {
   bool shape = options.parameters != options_.parameters || options.groups != options_.groups ||
                options.times != options_.times || options.types != options_.types ||
                options.group_by != options_.group_by || options.opened != options_.opened ||
-               options.user_groups != options_.user_groups;
+               options.user_groups != options_.user_groups || options.removed != options_.removed ||
+               options.removed_by_rewrite != options_.removed_by_rewrite;
   options_ = options;
   emit optionsChanged();
   if (!shape || !step_ || step_->nodes.empty()) return;
-  if (wanted_snapshot_ != step_->snapshot.id)  // another stage is on its way: load that one with the new options
-    if (const SnapshotRecord* wanted = compile_->find(wanted_snapshot_)) return show_step(*wanted, {});
+  // Another step is on its way: load that one with the new options.
+  if (wanted_snapshot_ != step_->snapshot.id || wanted_rewrite_ != step_->rewrite)
+    if (const SnapshotRecord* wanted = compile_->find(wanted_snapshot_)) return show_step(*wanted, {}, wanted_rewrite_);
   queue_.post("step", [this, compile = compile_, step = step_, options]() -> JobQueue::Apply {
     StepPtr drawn = redraw(*step, *compile, options, JobQueue::superseded);
     return [this, drawn] { step_ready(drawn, {}); };

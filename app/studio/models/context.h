@@ -42,8 +42,22 @@ class Context : public QObject {
   /// A line, in this compile; none: in the one shown.
   void select_line_of(trace::Id compile, const QString& file, int line);
   void select_snapshot(trace::Id snapshot);
-  /// The next or last stage (`by` 1 or -1), if there is one.
+  /// The graph after rewrite `index` (from 0) of the pass that made the stage; too large an index: the stage.
+  void show_rewrite(trace::Id snapshot, size_t index);
+  /// The next or last stage (`by` 1 or -1), if there is one. From a rewrite: the stage it leads to, the one before it.
   void step(int by);
+  /// The next or last rewrite, over the borders of passes: after the last rewrite of a pass comes its stage.
+  void step_rewrite(int by);
+  /// The first (-1) or last (1) stage.
+  void step_to_end(int by);
+  /// Stages without effect are left out when stepping.
+  void set_hide_unchanged(bool hide);
+  bool hides_unchanged() const { return hide_unchanged_; }
+  /// The stages that stepping visits, in order; the one that is shown or on its way is always among them.
+  std::vector<const trace::SnapshotRecord*> stages_to_visit() const;
+  /// What is shown or on its way: its snapshot, and the rewrite if it is one.
+  trace::Id wanted_snapshot() const { return wanted_snapshot_; }
+  std::optional<size_t> wanted_rewrite() const { return wanted_rewrite_; }
   /// Back (-1) or forward (1) through what was shown and selected; nothing at the ends.
   void go(int by);
   bool can_go(int by) const;
@@ -81,6 +95,8 @@ class Context : public QObject {
   /// Exit code of the first error since `open`, 0 if there was none.
   int exit_code() const { return exit_code_; }
   QString first_error() const { return first_error_; }
+  /// Something that was asked for from outside cannot be done: as `message`, and as first error.
+  void report(const QString& text, int exit_code) { fail(text, exit_code); }
 
  signals:
   void traceOpened();
@@ -95,6 +111,10 @@ class Context : public QObject {
   void detailsChanged();
   void optionsChanged();
   void placesChanged();
+  /// Another stage or rewrite was asked for (stepChanged comes when it is there).
+  void wantedChanged();
+  /// Stages without effect are hidden now, or shown again.
+  void hidingChanged();
   /// A link to a line of source was followed.
   void sourceRequested(const QString& file, int line);
   /// Something went wrong; to be shown.
@@ -106,11 +126,12 @@ class Context : public QObject {
   struct Opened;
   void opened(const std::shared_ptr<Opened>& result);
   void load_compile_data(const trace::CompileRecord& compile, const QString& stage, const QString& node);
-  void show_step(const trace::SnapshotRecord& snapshot, const QString& node);
+  void show_step(const trace::SnapshotRecord& snapshot, const QString& node, std::optional<size_t> rewrite = {});
   void step_ready(const StepPtr& step, const QString& node);
   /// What is shown and selected, to come back to.
   struct Place {
     trace::Id compile = trace::kNone, snapshot = trace::kNone;
+    std::optional<size_t> rewrite;
     Selection selection;
     bool operator==(const Place&) const = default;
   };
@@ -144,6 +165,8 @@ class Context : public QObject {
   DetailsPtr details_;
   Selection selection_;
   trace::Id wanted_snapshot_ = trace::kNone;
+  std::optional<size_t> wanted_rewrite_;
+  bool hide_unchanged_ = false;
   std::vector<trace::NodeId> marked_;
   bool marks_are_of_line_ = false;  ///< not of a search: they go when something else is selected
   draw::DrawOptions options_;

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -18,6 +19,8 @@
 #include "core/trace/reader.h"
 
 namespace strata::studio {
+
+class PassDrawing;
 
 /// A compile with its lists.
 struct CompileData {
@@ -35,12 +38,26 @@ struct CompileData {
     double total = 0, least = 0, most = 0;
   };
   std::map<trace::Id, Spread> spreads;
+  /// What the rewrites of a pass are, by pass; those without any are not there.
+  struct PassRewrites {
+    size_t count = 0;
+    std::vector<std::pair<std::string, size_t>> rules;  ///< how often each was used, in order of first use
+  };
+  std::map<trace::Id, PassRewrites> rewrites;
   std::shared_ptr<CompileIndex> index;  ///< never null in what load_compile made
 
   const trace::SnapshotRecord* find(trace::Id snapshot) const;
   const trace::SnapshotRecord* find(std::string_view stage) const;
   const trace::KernelRecord* kernel(trace::Id kernel) const;
+  const trace::PassRecord* pass(trace::Id pass) const;
+  /// Of the pass that made the stage; 0 if there are none.
+  size_t rewrite_count(const trace::SnapshotRecord& snapshot) const;
+  /// Whether something differs from the stage before: a node, a rewrite, an error of the pass. Stages of text and the
+  /// first one have effect.
+  bool has_effect(const trace::SnapshotRecord& snapshot) const;
 };
+/// The last stage with nodes before this one, null if there is none.
+const trace::SnapshotRecord* graph_before(const CompileData& compile, const trace::SnapshotRecord& snapshot);
 std::shared_ptr<const CompileData> load_compile(trace::Reader& reader, const trace::CompileRecord& compile);
 
 /// Lines from 1, inclusive.
@@ -62,6 +79,9 @@ struct StepData {
   std::vector<trace::RewriteRecord> rewrites;            ///< of the pass that made it
   std::vector<trace::RemovalRecord> removals;            ///< of nodes in diff.removed
   std::unordered_map<trace::NodeId, std::string> names;  ///< of every node before or after
+  /// Set: not the whole pass is shown but this one of `rewrites`. `nodes` then is the graph after it, `diff` what it did.
+  std::optional<size_t> rewrite;
+  std::shared_ptr<const PassDrawing> pass;  ///< the steps of the pass, if one of them is shown
   draw::Picture picture;
   draw::Layout layout;
   std::vector<CodeUnit> texts;  ///< content of a stage without nodes
@@ -75,6 +95,12 @@ using StepPtr = std::shared_ptr<const StepData>;
 StepPtr load_step(trace::Reader& reader, const CompileData& compile, const trace::SnapshotRecord& snapshot,
                   const draw::DrawOptions& options, const StepPtr& previous = nullptr,
                   const std::function<bool()>& stop = {});
+
+/// The graph after one rewrite (from 0) of the pass that made the stage. A number that is too large, or a stage without
+/// nodes, gives the stage itself.
+StepPtr load_rewrite_step(trace::Reader& reader, const CompileData& compile, const trace::SnapshotRecord& snapshot,
+                          size_t rewrite, const draw::DrawOptions& options, const StepPtr& previous = nullptr,
+                          const std::function<bool()>& stop = {});
 
 /// The same step drawn with other options: only the picture and the layout are made anew.
 StepPtr redraw(const StepData& step, const CompileData& compile, const draw::DrawOptions& options,

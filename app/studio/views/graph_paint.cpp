@@ -146,6 +146,12 @@ bool GraphView::is_selected_edge(const draw::PictureEdge& edge) const {
   return selected_ >= 0 && (edge.from == selected_ || edge.to == selected_);
 }
 
+bool GraphView::is_removed_edge(const draw::PictureEdge& edge) const {
+  const auto& nodes = step_->picture.nodes;
+  return nodes[static_cast<size_t>(edge.from)].state == draw::NodeState::Removed ||
+         nodes[static_cast<size_t>(edge.to)].state == draw::NodeState::Removed;
+}
+
 void GraphView::draw_edge(QPainter& p, size_t e, const QRectF& visible) const {
   const QRectF& bounds = path_bounds_[e];
   if (bounds.width() <= 3 * visible.width() && bounds.height() <= 3 * visible.height()) return p.drawPath(paths_[e]);
@@ -167,6 +173,7 @@ void GraphView::paint_edges(QPainter& p, const QRectF& visible) {
     strong.setCosmetic(true);
   }
   std::vector<QLineF> lines;
+  std::vector<size_t> removed;
   QPainterPath heads;
   heads.setFillRule(Qt::WindingFill);  // heads that lie on each other must not cancel out
   p.setBrush(Qt::NoBrush);
@@ -188,9 +195,20 @@ void GraphView::paint_edges(QPainter& p, const QRectF& visible) {
       lines.emplace_back(points.front().x, points.front().y, points.back().x, points.back().y);
       continue;
     }
+    if (is_removed_edge(step_->picture.edges[e])) {
+      removed.push_back(e);
+      continue;
+    }
     draw_edge(p, e, visible);
     if (scale_ >= kTextScale) add_head(heads, points.back(), 3.5);
   }
+  pen.setColor(to_qcolor(c.removed));
+  pen.setStyle(Qt::DashLine);
+  p.setPen(pen);
+  for (size_t e : removed) draw_edge(p, e, visible);
+  pen.setColor(to_qcolor(c.edge));
+  pen.setStyle(Qt::SolidLine);
+  p.setPen(pen);
   if (simple) p.drawLines(lines.data(), static_cast<int>(lines.size()));
   p.fillPath(heads, to_qcolor(c.edge));
   p.setPen(strong);
@@ -214,8 +232,7 @@ void GraphView::paint_overview(QPainter& p, const QRectF& visible) {
     if (!r.intersects(visible)) continue;
     QColor fill = fills_[i];
     if (pane_.options().colours) fill = dark_theme() ? fill.lighter(150) : fill.darker(125);
-    if (nodes[i].state == draw::NodeState::Added) fill = to_qcolor(colours().added);
-    if (nodes[i].state == draw::NodeState::Changed) fill = to_qcolor(colours().changed);
+    if (nodes[i].state != draw::NodeState::Same) fill = to_qcolor(draw::state_colour(nodes[i].state, colours()));
     if (!lit_.node(i)) fill.setAlphaF(kDimmed);
     batches[fill.rgba()].push_back(r);
     if (static_cast<int>(i) == selected_ || relatives_.contains(static_cast<int>(i)) ||
@@ -277,12 +294,13 @@ void GraphView::paint_node(QPainter& p, size_t i) {
     p.setBrush(fills_[i]);
     p.drawRoundedRect(r.translated(3.5, 3.5), radius, radius);
   }
-  p.setPen(QPen(to_qcolor(c.node_border), 1));
+  const bool removed = node.state == draw::NodeState::Removed;
+  p.setPen(removed ? QPen(Qt::NoPen) : QPen(to_qcolor(c.node_border), 1));
   p.setBrush(fills_[i]);
   p.drawRoundedRect(r, radius, radius);
   if (node.state == draw::NodeState::Same) return;
-  QColor mark = to_qcolor(node.state == draw::NodeState::Added ? c.added : c.changed);
-  p.setPen(QPen(mark, 2.6));
+  QColor mark = to_qcolor(draw::state_colour(node.state, c));
+  p.setPen(QPen(mark, removed ? 1.8 : 2.6, removed ? Qt::DashLine : Qt::SolidLine));
   p.setBrush(Qt::NoBrush);
   p.drawRoundedRect(r, radius, radius);
   if (scale_ < kTextScale) return;
@@ -292,7 +310,8 @@ void GraphView::paint_node(QPainter& p, size_t i) {
   p.drawEllipse(badge);
   p.setPen(QPen(dark_theme() ? Qt::black : Qt::white));
   p.setFont(scene_font(11, true));
-  p.drawText(badge, Qt::AlignCenter, node.state == draw::NodeState::Added ? "+" : "~");
+  const QChar sign = removed ? QChar(u'−') : QChar::fromLatin1(draw::state_sign(node.state));
+  p.drawText(badge, Qt::AlignCenter, QString(sign));
 }
 
 void GraphView::paint_outline(QPainter& p, size_t i) {
@@ -339,14 +358,19 @@ void GraphView::paint_legend(QPainter& p) {
   if (!options.legend) return;
   auto entries = draw::legend(step_->picture, options);
   const auto& c = colours();
-  bool changed = std::any_of(step_->picture.nodes.begin(), step_->picture.nodes.end(),
-                             [](const auto& n) { return n.state != draw::NodeState::Same; });
+  const auto any = [this](draw::NodeState state) {
+    return std::any_of(step_->picture.nodes.begin(), step_->picture.nodes.end(),
+                       [state](const auto& n) { return n.state == state; });
+  };
+  const bool removed = any(draw::NodeState::Removed);
+  const bool changed = removed || any(draw::NodeState::Added) || any(draw::NodeState::Changed);
   if (changed) {
     const auto means = [](const QString& set, const char* usual) {
       return set.isEmpty() ? std::string(usual) : set.toStdString();
     };
     entries.push_back({means(pane_.added_means(), "added in this step (+)"), c.added});
     entries.push_back({means(pane_.changed_means(), "changed in this step (~)"), c.changed});
+    if (removed) entries.push_back({"removed in this step (−)", c.removed});
   }
   if (entries.empty()) return;
   // In rows along the lower edge, where it hides least of the graph.
@@ -415,8 +439,7 @@ void GraphView::paint_strip(QPainter& p) {
   };
   for (size_t i = 0; i < nodes.size(); ++i) tick(i, fills_[i], 5, 1);
   for (size_t i = 0; i < nodes.size(); ++i) {
-    if (nodes[i].state == draw::NodeState::Added) tick(i, to_qcolor(c.added), 9, 2);
-    if (nodes[i].state == draw::NodeState::Changed) tick(i, to_qcolor(c.changed), 9, 2);
+    if (nodes[i].state != draw::NodeState::Same) tick(i, to_qcolor(draw::state_colour(nodes[i].state, c)), 9, 2);
     if (marked_.contains(static_cast<int>(i))) tick(i, to_qcolor(c.related), 2, 2);
   }
   for (int i : relatives_) tick(static_cast<size_t>(i), to_qcolor(c.selected), 0, 2);

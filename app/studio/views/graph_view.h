@@ -77,6 +77,8 @@ class GraphView : public QWidget {
   void toggle_module(const std::string& path);
   /// Where a module's box or frame is on the widget; a null rectangle if it is not drawn.
   QRectF module_rect(const std::string& path) const;
+  /// The module or group that was chosen, as DrawOptions::opened calls it; empty if none.
+  const std::string& group_key() const { return module_; }
   /// Expands or collapses all modules that hold others.
   void open_modules(bool open);
 
@@ -148,6 +150,7 @@ class GraphView : public QWidget {
   void strip_to(double y);
   void paint_empty(QPainter& p);
   bool is_selected_edge(const draw::PictureEdge& edge) const;
+  bool is_removed_edge(const draw::PictureEdge& edge) const;  ///< of a node that went in this step
 
   static constexpr int kStripWidth = 16;  ///< of the strip that shows the place in a tall graph
 

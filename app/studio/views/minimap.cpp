@@ -56,7 +56,7 @@ void Minimap::render() {
   for (size_t i = 0; i < step_->layout.nodes.size(); ++i) {
     QColor fill = dark_theme() ? fills_[i].lighter(150) : fills_[i].darker(125);
     const draw::NodeState state = step_->picture.nodes[i].state;
-    if (state != draw::NodeState::Same) fill = to_qcolor(state == draw::NodeState::Added ? c.added : c.changed);
+    if (state != draw::NodeState::Same) fill = to_qcolor(draw::state_colour(state, c));
     p.fillRect(place(step_->layout.nodes[i]), fill);
   }
 }
