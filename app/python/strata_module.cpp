@@ -10,6 +10,7 @@
 #include <chrono>
 
 #include "app/driver/compile.h"
+#include "app/python/live_model.h"
 #include "capture/pt2.h"
 #include "core/support/error.h"
 
@@ -136,6 +137,21 @@ PYBIND11_MODULE(_strata, m) {
   m.def("load", [](const std::string& path, const std::string& backend, const std::string& mode, int threads,
                    const std::set<std::string>& disabled) {
     return std::make_unique<Model>(path, backend, mode, threads, disabled);
+  });
+  py::class_<LiveModel>(m, "LiveModel", "A compiled graph of live PyTorch. Call it with one object per placeholder.")
+      .def("__call__", &LiveModel::call);
+  m.def("compile_fx", [](const py::object& module, const std::string& name, const std::string& backend,
+                         const std::string& mode, int threads, const std::set<std::string>& disabled) {
+    CompileRequest request;
+    request.backend = backend;
+    request.mode = mode;
+    request.threads = threads;
+    request.disabled_passes = disabled;
+    return std::make_unique<LiveModel>(module, name, request, recording());
+  });
+  m.def("operators_of_fx", [](const py::object& module) {
+    FxOperators found = operators_of_fx_graph(module);
+    return py::make_tuple(std::move(found.missing), std::move(found.foreign));
   });
   m.def("list_backends", [] {
     std::vector<std::string> names;

@@ -1,6 +1,7 @@
 // Copyright 2026 The Strata Authors
 // SPDX-License-Identifier: Apache-2.0
 #include "core/ir/op.h"
+#include "core/ir/foreign.h"
 
 #include <algorithm>
 #include <memory>
@@ -89,7 +90,7 @@ const OpDef* find_op(std::string_view target) {
   if (std::count(target.begin(), target.end(), '.') == 1) {  // `aten.relu`: the default overload
     if (const auto it = names.find(std::string(target) + ".default"); it != names.end()) return it->second;
   }
-  return nullptr;
+  return find_foreign_op(target);
 }
 
 std::span<const OpDef* const> all_ops() { return table().sorted; }

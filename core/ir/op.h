@@ -238,8 +238,8 @@ struct OpDef {
   bool has(uint32_t trait) const { return (traits & trait) != 0; }
 };
 
-/// The row of a target (`aten.add.Tensor`; other spellings are mapped: `aten.add`, `torch.ops.aten.add.Tensor`), or
-/// null.
+/// The row of a target (`aten.add.Tensor`; other spellings are mapped: `aten.add`, `torch.ops.aten.add.Tensor`), one
+/// that was added at run time (foreign.h) if the table has none, or null.
 const OpDef* find_op(std::string_view target);
 /// All rows, sorted by name.
 std::span<const OpDef* const> all_ops();

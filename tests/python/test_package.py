@@ -55,6 +55,18 @@ class Package(unittest.TestCase):
         with self.assertRaises(strata.StrataError):
             model(array.array("f", [1.0]))
 
+    def test_without_pytorch_the_rest_works_and_it_is_said(self):
+        try:
+            import torch
+            if tuple(int(part) for part in torch.__version__.split(".")[:2]) >= (2, 4):
+                self.skipTest("this Python has PyTorch")
+            found = torch.__version__
+        except ImportError:
+            found = "there is none"
+        for call in (lambda: strata.compile(lambda x: x), lambda: strata.explain(lambda x: x), strata.reports, strata.reset):
+            with self.assertRaisesRegex(strata.StrataError, "needs PyTorch 2.4 or later, and.*" + found):
+                call()
+
     def test_recording_leaves_one_closed_trace(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "run.strata")

@@ -1,0 +1,312 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "app/python/fx_graph.h"
+
+#include <unordered_map>
+
+#include "app/python/foreign_call.h"
+#include "app/python/tensor_exchange.h"
+#include "capture/pt2_meta.h"
+#include "core/ir/op.h"
+#include "core/support/error.h"
+
+namespace py = pybind11;
+
+namespace strata {
+namespace {
+
+/// The classes that values are compared with, looked up once.
+struct TorchTypes {
+  py::object tensor, sym_int, sym_float, sym_bool, dtype, device, memory_format, layout, node, graph_module,
+      op_overload, size;
+
+  static const TorchTypes& get() {
+    static const auto* types = new TorchTypes;  // outlives the interpreter's end
+    return *types;
+  }
+
+ private:
+  TorchTypes() {
+    const py::module_ torch = py::module_::import("torch");
+    const py::module_ fx = py::module_::import("torch.fx");
+    tensor = torch.attr("Tensor");
+    sym_int = torch.attr("SymInt");
+    sym_float = torch.attr("SymFloat");
+    sym_bool = torch.attr("SymBool");
+    dtype = torch.attr("dtype");
+    device = torch.attr("device");
+    memory_format = torch.attr("memory_format");
+    layout = torch.attr("layout");
+    size = torch.attr("Size");
+    node = fx.attr("Node");
+    graph_module = fx.attr("GraphModule");
+    op_overload = torch.attr("_ops").attr("OpOverload");
+  }
+};
+
+std::string text_of(py::handle value) { return py::str(value); }
+
+class FxReader {
+ public:
+  FxReader(const py::object& module, std::shared_ptr<ShapeEnv> env, std::shared_ptr<IdSource> ids)
+      : module_(module), graph_(std::move(env), std::move(ids)) {}
+
+  Graph run() {
+    // As a list: the iterator of torch.fx starts again when it is asked once more after its end, as pybind11 does.
+    for (const py::handle node : py::list(module_.attr("graph").attr("nodes"))) read_node(node);
+    return std::move(graph_);
+  }
+
+  /// Lines of Python that the nodes name, by file.
+  std::map<std::string, std::map<int, std::string>> lines() const {
+    std::map<std::string, std::map<int, std::string>> result;
+    for (const auto& [text, stack] : stacks_)
+      for (const SourceLocation& at : *stack)
+        if (!at.code.empty()) result[at.file][at.line] = at.code;
+    return result;
+  }
+
+ private:
+  // --- sizes
+
+  /// The expression behind a symbolic number; its symbols get PyTorch's hints and ranges.
+  SymInt size_of(py::handle value) {
+    if (PyLong_Check(value.ptr())) return value.cast<int64_t>();
+    const py::object node = value.attr("node");
+    const py::object expression = node.attr("expr");
+    const std::string text = text_of(expression);
+    if (const auto known = sizes_.find(text); known != sizes_.end()) return known->second;
+    describe_symbols(expression, node.attr("shape_env"));
+    return sizes_.emplace(text, parse_sym(graph_.env(), text)).first->second;
+  }
+
+  static std::optional<int64_t> whole(const py::object& mapping, py::handle key) {
+    const py::object value = mapping.attr("get")(key);
+    if (value.is_none() || !py::hasattr(value, "__int__")) return {};
+    try {
+      return py::int_(value).cast<int64_t>();
+    } catch (const py::error_already_set&) {
+      return {};
+    } catch (const py::cast_error&) {
+      return {};
+    }
+  }
+
+  static int64_t bound(const py::object& value, int64_t otherwise) {
+    try {
+      return py::int_(value).cast<int64_t>();
+    } catch (const std::exception&) {  // infinity
+      return otherwise;
+    }
+  }
+
+  void describe_symbols(const py::object& expression, const py::object& shape_env) {
+    const char* values = py::hasattr(shape_env, "backed_var_to_val") ? "backed_var_to_val" : "var_to_val";
+    for (const py::handle symbol : expression.attr("free_symbols")) {
+      Symbol description{.name = text_of(symbol), .max_expr = {}, .hint = {}, .origin = {}};
+      if (graph_.env().find(description.name)) continue;
+      description.hint = whole(shape_env.attr(values), symbol);
+      const py::object range = shape_env.attr("var_to_range").attr("get")(symbol);
+      if (!range.is_none())
+        description.range = {bound(range.attr("lower"), kSymMin), bound(range.attr("upper"), kSymMax)};
+      graph_.env().symbol(description);
+    }
+  }
+
+  std::vector<SymInt> sizes_of(py::handle sequence) {
+    std::vector<SymInt> result;
+    for (const py::handle item : sequence) result.push_back(size_of(item));
+    return result;
+  }
+
+  // --- types
+
+  Type type_of(py::handle value) {
+    const TorchTypes& types = TorchTypes::get();
+    Type type;
+    if (value.is_none()) {
+      type.kind = Type::Kind::None;
+    } else if (py::isinstance(value, types.tensor)) {
+      return Type::of(tensor_type(value));
+    } else if (py::isinstance(value, types.sym_int) || (PyLong_Check(value.ptr()) && !PyBool_Check(value.ptr()))) {
+      return Type::symint(size_of(value));
+    } else if (py::isinstance(value, types.sym_float) || PyFloat_Check(value.ptr())) {
+      type.kind = Type::Kind::SymFloat;
+      type.text = text_of(value);
+    } else if (py::isinstance(value, types.sym_bool) || PyBool_Check(value.ptr())) {
+      type.kind = Type::Kind::SymBool;
+      type.text = text_of(value);
+    } else if (py::isinstance<py::tuple>(value) || py::isinstance<py::list>(value)) {
+      std::vector<Type> parts;
+      for (const py::handle part : value) parts.push_back(type_of(part));
+      return Type::tuple(std::move(parts));
+    } else {
+      type.kind = Type::Kind::Other;
+      type.text = text_of(value);
+    }
+    return type;
+  }
+
+  TensorType tensor_type(py::handle value) {
+    TensorType type;
+    type.dtype = dtype_of_torch(value.attr("dtype"));
+    type.shape = sizes_of(value.attr("shape"));
+    type.device = text_of(value.attr("device"));
+    type.requires_grad = value.attr("requires_grad").cast<bool>();
+    if (text_of(value.attr("layout")) == "torch.strided") type.strides = sizes_of(value.attr("stride")());
+    return type;
+  }
+
+  // --- arguments
+
+  Argument list_of(py::handle sequence, ListArg::Kind kind) {
+    ListArg list{kind, {}};
+    for (const py::handle item : sequence) list.items.push_back(argument_of(item));
+    return list;
+  }
+
+  Argument node_named(py::handle value) {
+    const auto found = nodes_.find(value.ptr());
+    if (found == nodes_.end()) throw_user("'" + text_of(value.attr("name")) + "' is used but not defined before");
+    return found->second;
+  }
+
+  Argument argument_of(py::handle value) {
+    const TorchTypes& types = TorchTypes::get();
+    PyObject* object = value.ptr();
+    if (value.is_none()) return NoneArg{};
+    if (PyBool_Check(object)) return value.cast<bool>();
+    if (PyLong_Check(object)) return value.cast<int64_t>();
+    if (PyFloat_Check(object)) return value.cast<double>();
+    if (PyComplex_Check(object))
+      return std::complex<double>(PyComplex_RealAsDouble(object), PyComplex_ImagAsDouble(object));
+    if (PyUnicode_Check(object)) return value.cast<std::string>();
+    if (py::isinstance(value, types.node)) return node_named(value);
+    if (py::isinstance(value, types.size)) return list_of(value, ListArg::Kind::Size);
+    if (PyTuple_Check(object)) return list_of(value, ListArg::Kind::Tuple);
+    if (py::isinstance<py::sequence>(value) && !py::isinstance(value, types.tensor))
+      return list_of(value, ListArg::Kind::List);
+    if (PySlice_Check(object))
+      return SliceArg{
+          {argument_of(value.attr("start")), argument_of(value.attr("stop")), argument_of(value.attr("step"))}};
+    if (object == Py_Ellipsis) return EllipsisArg{};
+    if (py::isinstance(value, types.dtype)) return dtype_of_torch(value);
+    if (py::isinstance(value, types.device)) return DeviceArg{text_of(value)};
+    if (py::isinstance(value, types.memory_format) || py::isinstance(value, types.layout))
+      return EnumArg{text_of(value)};
+    if (py::isinstance(value, types.sym_int)) return size_of(value);
+    if (PyDict_Check(object)) {
+      DictArg dict;
+      for (const auto& [key, item] : py::reinterpret_borrow<py::dict>(value))
+        dict.items.emplace_back(argument_of(key), argument_of(item));
+      return dict;
+    }
+    return OpaqueArg{text_of(value)};
+  }
+
+  // --- nodes
+
+  /// `aten.linear.default`; `_operator.add` for Python's own functions.
+  static std::string target_of(py::handle target) {
+    const TorchTypes& types = TorchTypes::get();
+    if (py::isinstance(target, types.op_overload) || PyUnicode_Check(target.ptr())) return text_of(target);
+    if (py::hasattr(target, "__module__") && py::hasattr(target, "__name__"))
+      return text_of(target.attr("__module__")) + "." + text_of(target.attr("__name__"));
+    return text_of(target);
+  }
+
+  void read_metadata(const py::dict& meta, NodeMeta& out) {
+    if (meta.contains("stack_trace") && !meta["stack_trace"].is_none()) {
+      const std::string text = text_of(meta["stack_trace"]);
+      auto& stack = stacks_[text];
+      if (!stack) stack = std::make_shared<const std::vector<SourceLocation>>(capture::parse_stack_trace(text));
+      if (!stack->empty()) out.source = stack;
+    }
+    if (!meta.contains("nn_module_stack") || meta["nn_module_stack"].is_none()) return;
+    py::object innermost;
+    for (const py::handle entry : meta["nn_module_stack"].attr("values")())
+      innermost = py::reinterpret_borrow<py::object>(entry);
+    if (!innermost || !PyTuple_Check(innermost.ptr()) || py::len(innermost) != 2) return;
+    const py::object type = innermost[py::int_(1)];
+    std::string class_name = PyType_Check(type.ptr())
+                                 ? text_of(type.attr("__module__")) + "." + text_of(type.attr("__qualname__"))
+                                 : text_of(type);
+    const auto entry = capture::parse_module_stack("module," + text_of(innermost[py::int_(0)]) + "," + class_name);
+    out.module_path = entry.path;
+    out.module_type = entry.type;
+  }
+
+  void read_node(py::handle node) {
+    const std::string op = text_of(node.attr("op")), name = text_of(node.attr("name"));
+    const auto meta = node.attr("meta").cast<py::dict>();
+    if (op == "output") {
+      graph_.output(argument_of(node.attr("args")[py::int_(0)]));
+      return;
+    }
+    auto made = std::make_unique<Node>();
+    made->name = name;
+    if (meta.contains("val")) made->type = type_of(meta["val"]);
+    read_metadata(meta, made->meta);
+    if (op == "placeholder") {
+      made->kind = NodeKind::Placeholder;
+      made->target = name;
+    } else if (op == "get_attr") {
+      read_attribute(text_of(node.attr("target")), *made);
+    } else if (op == "call_function") {
+      made->kind = NodeKind::Call;
+      made->target = target_of(node.attr("target"));
+      made->op = find_op(made->target);
+      if (!made->op && py::isinstance(node.attr("target"), TorchTypes::get().op_overload))
+        made->op = torch_op(node.attr("target"));
+      for (const py::handle argument : node.attr("args")) made->args.push_back(argument_of(argument));
+      for (const auto& [key, value] : node.attr("kwargs").cast<py::dict>())
+        made->kwargs.emplace_back(text_of(key), argument_of(value));
+    } else {
+      throw_user("'" + name + "' is a node of kind '" + op + "'", "only graphs of ATen calls can be read");
+    }
+    nodes_[node.ptr()] = graph_.add(std::move(made));
+  }
+
+  void read_attribute(const std::string& target, Node& made) {
+    py::object value = module_;
+    for (size_t at = 0; at <= target.size();) {
+      const size_t dot = std::min(target.find('.', at), target.size());
+      value = value.attr(target.substr(at, dot - at).c_str());
+      at = dot + 1;
+    }
+    made.kind = NodeKind::GetAttr;
+    made.target = target;
+    const TorchTypes& types = TorchTypes::get();
+    if (py::isinstance(value, types.graph_module)) {
+      FxReader inner(value, graph_.shared_env(), graph_.ids());
+      graph_.subgraphs[target] = std::make_unique<Graph>(inner.run());
+      return;
+    }
+    if (!py::isinstance(value, types.tensor)) throw_user("attribute '" + target + "' is neither a tensor nor a graph");
+    graph_.attributes[target] = view_of_torch(value, "attribute '" + target + "'");
+    if (made.type.kind == Type::Kind::Unknown) made.type = type_of(value);
+  }
+
+  py::object module_;
+  Graph graph_;
+  std::unordered_map<const PyObject*, Node*> nodes_;
+  std::unordered_map<std::string, SymInt> sizes_;
+  std::unordered_map<std::string, SourceStack> stacks_;
+};
+
+}  // namespace
+
+Program read_fx_graph(const py::object& module, const std::string& name) {
+  FxReader reader(module, std::make_shared<ShapeEnv>(), std::make_shared<IdSource>());
+  Program program(reader.run());
+  program.name = name;
+  program.source_lines = reader.lines();
+  program.producer = "torch " + text_of(py::module_::import("torch").attr("__version__"));
+  for (const Node* node : program.graph.placeholders()) program.user_input_names.push_back(node->name);
+  const size_t outputs = program.graph.flat_outputs().size();
+  for (size_t i = 0; i < outputs; ++i)
+    program.user_output_names.push_back(outputs == 1 ? "out" : "out." + std::to_string(i));
+  return program;
+}
+
+}  // namespace strata

@@ -1,0 +1,21 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Graphs of torch.fx, as live Python objects, made into ours.
+
+#include <pybind11/pybind11.h>
+
+#include "core/ir/program.h"
+
+namespace strata {
+
+/// Reads a `torch.fx.GraphModule` of ATen calls whose nodes carry example values (`meta["val"]`): arguments, dtypes,
+/// sizes (symbolic ones with hint and range), strides, devices, source lines and module paths. Every placeholder
+/// becomes an input of kind User, sizes among them as 0-dimensional int64 tensors; tensors that are attributes of the
+/// module become attributes of the graph, viewing PyTorch's memory: `module` must outlive the program. A value of a
+/// kind that the graph cannot hold becomes opaque text. Throws a user Error for a node that cannot be read at all, with
+/// its name.
+Program read_fx_graph(const pybind11::object& module, const std::string& name);
+
+}  // namespace strata
