@@ -34,6 +34,7 @@ QColor peak_colour() { return dark_theme() ? QColor(251, 146, 60) : QColor(200, 
 
 /// A round number of which about five reach `most`.
 double step_for(double most) {
+  if (!(most >= 1) || !std::isfinite(most)) return 1;
   const double rough = most / 5, decade = std::pow(10, std::floor(std::log10(rough)));
   for (const double factor : {1.0, 2.0, 5.0})
     if (rough <= factor * decade) return factor * decade;
@@ -41,6 +42,7 @@ double step_for(double most) {
 }
 
 void paint_bytes_axis(QPainter& painter, const QRectF& area, double most, const QColor& text) {
+  if (!(most > 0)) return;
   const QFontMetricsF metrics(painter.font());
   const double step = step_for(most);
   for (int i = 0; i * step <= most * 1.001; ++i) {

@@ -202,6 +202,9 @@ CodePanel::CodePanel(Context& context, QWidget* parent)
   });
 }
 
+/// Kinds are words; a tab as wide as a picture can be would not be painted.
+static QString tab_name(const CodeUnit& unit) { return qt(unit.artifact->kind).left(40); }
+
 void CodePanel::set_units(const std::vector<CodeUnit>& units, const QString& when_empty) {
   QString wanted = preferred_;
   units_ = units;
@@ -212,7 +215,7 @@ void CodePanel::set_units(const std::vector<CodeUnit>& units, const QString& whe
                                     "cuda", "llvm-ir", "ptx",     "asm",    "sass",   "library"};
   QStringList kinds;
   for (const auto& unit : units_)
-    if (QString kind = qt(unit.artifact->kind); !kinds.contains(kind)) kinds << kind;
+    if (QString kind = tab_name(unit); !kinds.contains(kind)) kinds << kind;
   std::stable_sort(kinds.begin(), kinds.end(), [](const QString& a, const QString& b) {
     auto rank = [](const QString& k) { return order.contains(k) ? order.indexOf(k) : order.size(); };
     return rank(a) < rank(b);
@@ -244,7 +247,7 @@ void CodePanel::show_tab() {
   QSignalBlocker block(kernels_);
   kernels_->clear();
   for (size_t i = 0; i < units_.size(); ++i)
-    if (qt(units_[i].artifact->kind) == kind)
+    if (tab_name(units_[i]) == kind)
       kernels_->addItem(qt(units_[i].kernel.empty() ? units_[i].artifact->name : units_[i].kernel), static_cast<int>(i));
   if (int same = kernels_->findText(kernel); same >= 0) kernels_->setCurrentIndex(same);
   show_unit();
