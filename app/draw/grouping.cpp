@@ -68,10 +68,11 @@ class Ways {
   }
 
   void take_kernels() {
-    for (size_t k = 0; k < flat_.kernels.size(); ++k)
-      if (flat_.kernels[k].nodes.size() > 1)
-        for (int i : flat_.kernels[k].nodes)
-          ways_[static_cast<size_t>(i)] = {{Kind::Kernel, flat_.kernels[k].name, static_cast<int>(k)}};
+    for (size_t i = 0; i < ways_.size(); ++i) {
+      const int k = flat_.nodes[i].member_of;
+      if (k >= 0 && flat_.kernels[static_cast<size_t>(k)].nodes.size() > 1)
+        ways_[i] = {{Kind::Kernel, flat_.kernels[static_cast<size_t>(k)].name, k}};
+    }
   }
 
   void take(int number, const std::string& name, const std::vector<char>& inside) {
@@ -183,9 +184,8 @@ class Grouper {
   /// The trace's number where there is one: the same in every picture.
   std::string kernel_key(int number) const {
     const PictureKernel& kernel = flat_.kernels[static_cast<size_t>(number)];
-    return kernel.id != trace::kNone
-               ? fmt::format("kernel:{}", kernel.id)
-               : fmt::format("kernel:of {}", flat_.nodes[static_cast<size_t>(kernel.nodes.front())].id);
+    return kernel.id != trace::kNone ? fmt::format("kernel:{}", kernel.id)
+                                     : fmt::format("kernel:of {}", kernel.nodes.front());
   }
 
   bool only_wraps(const Group& g) const {

@@ -3,7 +3,9 @@
 #include "app/draw/layout.h"
 
 #include <algorithm>
+#include <cstdlib>
 
+#include "app/draw/layered_graph.h"
 #include "app/draw/layout_engines.h"
 
 namespace strata::draw {
@@ -21,8 +23,13 @@ void set_cell(Layout& layout, const Picture& picture, int i, double x, double y)
 
 namespace {
 
-/// dot's time grows faster than linearly with both; these are where it stays well under a second.
-bool small_enough(const Picture& picture) { return picture.nodes.size() <= 900 && picture.edges.size() <= 1600; }
+/// dot takes most of its time for the waypoints of long edges. These bounds keep it under
+/// half of a second.
+constexpr size_t kMostNodes = 900, kMostWork = 1800;
+
+bool small_enough(const Picture& picture) {
+  return picture.nodes.size() <= kMostNodes && graphviz_work(picture) <= kMostWork;
+}
 
 void add_margin(Layout& layout, double margin) {
   auto shift = [margin](Rect& r) { r.x += margin, r.y += margin; };
@@ -37,12 +44,24 @@ void add_margin(Layout& layout, double margin) {
 
 }  // namespace
 
+size_t graphviz_work(const Picture& picture) {
+  LayeredInput in;
+  in.sizes.resize(picture.nodes.size());
+  for (const auto& edge : picture.edges) in.edges.emplace_back(edge.from, edge.to);
+  const std::vector<int> layer = assign_layers(in, find_back_edges(in));
+  size_t work = picture.nodes.size();
+  for (const auto& [from, to] : in.edges)
+    work += static_cast<size_t>(
+        std::max(0, std::abs(layer[static_cast<size_t>(to)] - layer[static_cast<size_t>(from)]) - 1));
+  return work;
+}
+
 Layout lay_out(const Picture& picture, const LayoutRequest& request) {
   Layout layout;
   bool graphviz =
       request.engine == Engine::Graphviz ||
       (request.engine == Engine::Automatic && picture.grouped_by != GroupBy::Modules && small_enough(picture));
-  auto made = graphviz && !picture.nodes.empty() ? lay_out_with_graphviz(picture) : std::nullopt;
+  auto made = graphviz && !picture.nodes.empty() ? lay_out_with_graphviz(picture, request) : std::nullopt;
   layout = made ? std::move(*made) : lay_out_with_layers(picture, request);
   add_margin(layout, 16);
   return layout;

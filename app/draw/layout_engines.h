@@ -10,8 +10,11 @@ namespace strata::draw {
 
 Layout lay_out_with_layers(const Picture& picture, const LayoutRequest& request);
 
-/// nullopt when Graphviz is not usable or fails.
-std::optional<Layout> lay_out_with_graphviz(const Picture& picture);
+/// nullopt when Graphviz is not usable or fails. It cannot be stopped.
+std::optional<Layout> lay_out_with_graphviz(const Picture& picture, const LayoutRequest& request);
+
+/// How much work the picture is for Graphviz: boxes, and the layers that edges pass through, one by one.
+size_t graphviz_work(const Picture& picture);
 
 /// Box and label of a node whose cell has its upper left corner here.
 void set_cell(Layout& layout, const Picture& picture, int node, double x, double y);

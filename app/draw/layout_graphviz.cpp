@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <numeric>
 
 #include "app/draw/graphviz.h"
 #include "app/draw/layout_engines.h"
@@ -46,7 +47,8 @@ char* c(const std::string& text) { return const_cast<char*>(text.c_str()); }
 
 class DotGraph {
  public:
-  explicit DotGraph(const Picture& picture) : picture_(picture), graph_(agopen(c("g"), Agdirected, nullptr)) {
+  DotGraph(const Picture& picture, const LayoutRequest& request)
+      : picture_(picture), graph_(agopen(c("g"), Agdirected, nullptr)) {
     agattr(graph_, AGRAPH, c("ranksep"), c("0.42"));
     agattr(graph_, AGRAPH, c("nodesep"), c("0.3"));
     agattr(graph_, AGRAPH, c("label"), c(""));
@@ -65,7 +67,7 @@ class DotGraph {
     agattr(graph_, AGEDGE, c("tailport"), c("s"));
     agattr(graph_, AGEDGE, c("headport"), c("n"));
     agattr(graph_, AGEDGE, c("arrowhead"), c("none"));
-    add_nodes();
+    add_nodes(request);
     add_groups();
     weight_ = agattr(graph_, AGEDGE, c("weight"), c("1"));
     for (const auto& edge : picture_.edges) add_edge(edge);
@@ -111,13 +113,32 @@ class DotGraph {
  private:
   Point flip(pointf p) const { return {p.x - box_.LL.x, box_.UR.y - p.y}; }
 
-  void add_nodes() {
-    for (size_t i = 0; i < picture_.nodes.size(); ++i) {
+  /// dot begins with the order in which nodes come: those that stood somewhere before come from left to right.
+  void add_nodes(const LayoutRequest& request) {
+    nodes_.resize(picture_.nodes.size());
+    for (int i : order_of_nodes(request)) {
+      const PictureNode& box = picture_.nodes[static_cast<size_t>(i)];
       Agnode_t* node = agnode(graph_, c(fmt::format("n{}", i)), 1);
-      agxset(node, width_, c(fmt::format("{:.4f}", cell_width(picture_.nodes[i]) / kPointsPerInch)));
-      agxset(node, height_, c(fmt::format("{:.4f}", cell_height(picture_.nodes[i]) / kPointsPerInch)));
-      nodes_.push_back(node);
+      agxset(node, width_, c(fmt::format("{:.4f}", cell_width(box) / kPointsPerInch)));
+      agxset(node, height_, c(fmt::format("{:.4f}", cell_height(box) / kPointsPerInch)));
+      nodes_[static_cast<size_t>(i)] = node;
     }
+  }
+
+  std::vector<int> order_of_nodes(const LayoutRequest& request) const {
+    std::vector<int> order(picture_.nodes.size()), old;
+    std::iota(order.begin(), order.end(), 0);
+    auto place = [&](int i) {
+      const auto found = request.places.find(picture_.nodes[static_cast<size_t>(i)].id);
+      return found == request.places.end() ? nullptr : &found->second;
+    };
+    for (int i : order)
+      if (place(i)) old.push_back(i);
+    std::stable_sort(old.begin(), old.end(), [&](int a, int b) { return *place(a) < *place(b); });
+    auto next = old.begin();
+    for (int& i : order)
+      if (place(i)) i = *next++;
+    return order;
   }
 
   /// The main line of computation is kept straight; weights and inputs stand beside it.
@@ -161,10 +182,10 @@ class DotGraph {
 
 }  // namespace
 
-std::optional<Layout> lay_out_with_graphviz(const Picture& picture) {
+std::optional<Layout> lay_out_with_graphviz(const Picture& picture, const LayoutRequest& request) {
   std::lock_guard lock(door());
   if (!context()) return std::nullopt;
-  DotGraph graph(picture);
+  DotGraph graph(picture, request);
   if (!graph.lay_out()) return std::nullopt;
   return graph.result();
 }

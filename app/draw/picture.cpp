@@ -123,7 +123,7 @@ void add_kernels(Picture& picture, std::vector<Members> groups, const std::map<t
     kernel.note = kernel_note(members, options.times ? time : -1);
     kernel.tooltip = kernel_tooltip(members, time);
     kernel.time_ns = time;
-    kernel.nodes = std::move(members.nodes);
+    for (int i : members.nodes) kernel.nodes.push_back(picture.nodes[static_cast<size_t>(i)].id);
   }
 }
 
@@ -131,7 +131,7 @@ void add_kernels(Picture& picture, std::vector<Members> groups, const std::map<t
 void name_single_kernels(Picture& picture) {
   for (const PictureKernel& kernel : picture.kernels) {
     if (kernel.nodes.size() != 1) continue;
-    PictureNode& node = picture.nodes[static_cast<size_t>(kernel.nodes[0])];
+    PictureNode& node = picture.nodes[static_cast<size_t>(picture.find(kernel.nodes[0]))];
     node.footer = kernel.note.empty() ? kernel.name : kernel.note;
     node.tooltip += fmt::format("\n{}", kernel.tooltip);
   }

@@ -30,7 +30,7 @@ std::vector<trace::KernelRecord> kernel_records(const Picture& flat) {
     trace::KernelRecord record;
     record.id = kernel.id;
     record.name = kernel.name;
-    for (int i : kernel.nodes) record.nodes.push_back(flat.nodes[static_cast<size_t>(i)].id);
+    record.nodes = kernel.nodes;
     kernels.push_back(std::move(record));
   }
   return kernels;
