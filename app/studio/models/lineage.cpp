@@ -14,26 +14,27 @@ bool any_line(const std::vector<LineRanges>& lines) {
   return std::any_of(lines.begin(), lines.end(), [](const LineRanges& ranges) { return !ranges.empty(); });
 }
 
-std::vector<LineRanges> text_lines(const StepData& step, const std::vector<NodeId>& start,
-                                   const std::vector<NodeId>& family) {
-  std::unordered_set<NodeId> nodes(family.begin(), family.end());
-  nodes.insert(start.begin(), start.end());
-  std::vector<LineRanges> lines;
-  for (const CodeUnit& unit : step.texts) lines.push_back(lines_of(*unit.artifact, nodes));
-  return lines;
+Relatives text_of(const CompileData& compile, const StepData& step, const std::unordered_set<NodeId>& nodes) {
+  Relatives result;
+  for (const CodeUnit& unit : step.texts) result.lines.push_back(lines_of(*unit.artifact, nodes));
+  for (const KernelRecord& kernel : compile.kernels)
+    if (std::any_of(kernel.nodes.begin(), kernel.nodes.end(), [&](NodeId id) { return nodes.contains(id); }))
+      result.kernels.push_back(kernel.id);
+  return result;
 }
 
-Relatives in_text(Reader& reader, const StepData& step, const std::vector<NodeId>& nodes,
+Relatives in_text(Reader& reader, const CompileData& compile, const StepData& step, const std::vector<NodeId>& nodes,
                   const std::function<bool()>& stop) {
-  Relatives result;
-  const Id compile = step.snapshot.compile;
   for (bool down : {true, false}) {
-    result.lines = text_lines(step, nodes, kin(reader, compile, nodes, down, stop));
-    if (!any_line(result.lines)) continue;
+    const auto family = kin(reader, compile.compile.id, nodes, down, stop);
+    std::unordered_set<NodeId> all(family.begin(), family.end());
+    all.insert(nodes.begin(), nodes.end());
+    Relatives result = text_of(compile, step, all);
+    if (!any_line(result.lines) && result.kernels.empty()) continue;
     result.relation = down ? Relation::MadeOf : Relation::MadeFrom;
-    break;
+    return result;
   }
-  return result;
+  return {};
 }
 
 }  // namespace
@@ -51,10 +52,10 @@ std::vector<NodeId> kin(Reader& reader, Id compile, const std::vector<NodeId>& s
   return {queue.begin() + static_cast<std::ptrdiff_t>(start.size()), queue.end()};
 }
 
-Relatives find_relatives(Reader& reader, const StepData& step, const std::vector<NodeId>& nodes,
-                         const std::function<bool()>& stop) {
+Relatives find_relatives(Reader& reader, const CompileData& compile, const StepData& step,
+                         const std::vector<NodeId>& nodes, const std::function<bool()>& stop) {
   if (nodes.empty()) return {};
-  if (step.snapshot.kind == SnapshotKind::Text) return in_text(reader, step, nodes, stop);
+  if (step.snapshot.kind == SnapshotKind::Text) return in_text(reader, compile, step, nodes, stop);
   Relatives result;
   std::vector<NodeId> absent;
   for (NodeId id : nodes) (step.find(id) ? result.nodes : absent).push_back(id);

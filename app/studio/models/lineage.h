@@ -23,8 +23,9 @@ enum class Relation : int {
 struct Relatives {
   std::vector<trace::NodeId> nodes;  ///< of the stage, nearest first
   Relation relation = Relation::None;
-  /// For each text of a stage of text the lines that belong to the nodes.
+  /// Of a stage of text: for each text the lines that belong to the nodes, and the kernels that compute them.
   std::vector<LineRanges> lines;
+  std::vector<trace::Id> kernels;
   bool operator==(const Relatives&) const = default;
 };
 
@@ -34,9 +35,9 @@ inline constexpr size_t kMostKin = 20000;
 std::vector<trace::NodeId> kin(trace::Reader& reader, trace::Id compile, const std::vector<trace::NodeId>& start,
                                bool down, const std::function<bool()>& stop = {});
 
-/// What stands in `step` for nodes of its compile. Nodes that are not in it have what was made of them, or else what
-/// they were made from, stand for them. Reads from the trace only when some node is not there.
-Relatives find_relatives(trace::Reader& reader, const StepData& step, const std::vector<trace::NodeId>& nodes,
-                         const std::function<bool()>& stop = {});
+/// What stands in `step` for nodes of its compile, `compile`. Nodes that are not in it have what was made of them, or
+/// else what they were made from, stand for them. Reads from the trace only when some node is not there.
+Relatives find_relatives(trace::Reader& reader, const CompileData& compile, const StepData& step,
+                         const std::vector<trace::NodeId>& nodes, const std::function<bool()>& stop = {});
 
 }  // namespace strata::studio

@@ -23,7 +23,8 @@ int next_number() {
 /// Whether going from one to the other asks for another layout.
 bool other_shape(const draw::DrawOptions& a, const draw::DrawOptions& b) {
   return a.parameters != b.parameters || a.groups != b.groups || a.times != b.times || a.types != b.types ||
-         a.group_by != b.group_by || a.opened != b.opened;
+         a.group_by != b.group_by || a.opened != b.opened || a.user_groups != b.user_groups || a.removed != b.removed ||
+         a.removed_by_rewrite != b.removed_by_rewrite;
 }
 
 StepPtr with_states(const StepPtr& step, const Pane::States* states) {
@@ -103,10 +104,10 @@ Pane::Pane(Context& context, Kind kind, QObject* parent)
   } else {
     connect(&context_, &Context::compileChanged, this, &Pane::compileChanged);
     connect(&context_, &Context::stepChanged, this, [this] {
-      follow();
-      follow_marked();
       emit stepChanged();
       emit titleChanged();
+      follow();
+      follow_marked();
     });
     follow();
     follow_marked();
@@ -234,10 +235,10 @@ void Pane::loaded(const std::shared_ptr<Loaded>& result) {
   wanted_ = {reader_, compile_ ? compile_->compile.id : kNone, step_ ? step_->snapshot.id : kNone, {}, {}};
   if (other) emit compileChanged();
   emit loadingChanged();
-  follow();
-  follow_marked();
   emit stepChanged();
   emit titleChanged();
+  follow();
+  follow_marked();
 }
 
 /// The same steps of a trace that was opened again; another trace has other ones.
@@ -372,21 +373,23 @@ void Pane::follow() {
   const Id kernel = same_compile() ? context_.selection().kernel : kNone;
   const auto map = mapping();
   const bool same = same_compile();
-  if (!step || !shown || nodes.empty() || (!same && !map)) return take_relatives({}, kernel);
+  const bool elsewhere = !pinned() && step && step->snapshot.kind == SnapshotKind::Text;  // has a page of its own
+  if (!step || !shown || nodes.empty() || elsewhere || (!same && !map)) return take_relatives({}, kernel);
   const bool here = same && std::all_of(nodes.begin(), nodes.end(), [&](NodeId id) { return step->find(id); });
-  if (here) return take_relatives({nodes, Relation::Same, {}}, kernel);
-  context_.queue().post(key("kin"), [this, nodes, kernel, same, map, step, reader = reader()]() -> JobQueue::Apply {
-    Relatives found;
-    try {
-      const auto stop = JobQueue::superseded;
-      const auto start =
-          same ? nodes : Mapping::translate(map->to_pane, *map->context_reader, map->context_compile, nodes, stop);
-      found = find_relatives(*reader, *step, start, stop);
-    } catch (const std::exception&) {
-      found = {};  // a trace that cannot be read any more: nothing stands for the selection
-    }
-    return [this, found, kernel] { take_relatives(found, kernel); };
-  });
+  if (here) return take_relatives({nodes, Relation::Same, {}, {}}, kernel);
+  context_.queue().post(
+      key("kin"), [this, nodes, kernel, same, map, step, shown, reader = reader()]() -> JobQueue::Apply {
+        Relatives found;
+        try {
+          const auto stop = JobQueue::superseded;
+          const auto start =
+              same ? nodes : Mapping::translate(map->to_pane, *map->context_reader, map->context_compile, nodes, stop);
+          found = find_relatives(*reader, *shown, *step, start, stop);
+        } catch (const std::exception&) {
+          found = {};  // a trace that cannot be read any more: nothing stands for the selection
+        }
+        return [this, found, kernel] { take_relatives(found, kernel); };
+      });
 }
 
 void Pane::take_relatives(const Relatives& relatives, Id kernel) {
@@ -436,7 +439,7 @@ void Pane::select_node(NodeId node) {
   if (!pinned()) return context_.select_node(node);
   Selection mine;
   mine.node = node;
-  set_selection(mine, {{node}, Relation::Same, {}});
+  set_selection(mine, {{node}, Relation::Same, {}, {}});
   if (linked_) lead(node, kNone);
 }
 
@@ -464,6 +467,7 @@ void Pane::lead(NodeId node, Id kernel) {
     leading_ = true;
     context_.select(selection);
     leading_ = false;
+    if (step_ && step_->snapshot.kind == SnapshotKind::Text) follow();  // what was chosen is a line or a row of it
   };
   const auto map = mapping();
   if (same_compile() || !node || !map) return tell(node, kernel);

@@ -144,8 +144,6 @@ void MainWindow::show_page() {
   QWidget* page = graph_page_;
   if (!step)
     page = context_.path().isEmpty() ? static_cast<QWidget*>(welcome_) : graph_page_;
-  else if (step->snapshot.kind == trace::SnapshotKind::Text)
-    page = text_stage_;
   const bool no_graphs = context_.reader() && context_.compiles().empty();
   if (context_.reader() && (overview_shown_ || no_graphs)) page = overview_;
   centre_->setCurrentWidget(page);

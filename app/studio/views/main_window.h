@@ -12,6 +12,7 @@
 #include <QStackedWidget>
 
 #include "app/studio/models/context.h"
+#include "app/studio/views/graph_panes.h"
 #include "app/studio/views/graph_view.h"
 #include "app/studio/views/memory_view.h"
 #include "app/studio/views/panels.h"
@@ -36,6 +37,7 @@ class MainWindow : public QMainWindow {
   void arrange();
   QString message_text() const { return message_->text(); }
   GraphView& graph() { return *graph_; }
+  GraphPanes& panes() { return *panes_; }
   StagePanel& stages() { return *stages_; }
   InspectorPanel& inspector() { return *inspector_; }
   ChangesPanel& changes() { return *changes_; }
@@ -86,7 +88,8 @@ class MainWindow : public QMainWindow {
   QLabel* status_ = nullptr;
   QStackedWidget* centre_ = nullptr;
   QWidget* graph_page_ = nullptr;  ///< the graph and what stands around it
-  GraphView* graph_ = nullptr;
+  GraphPanes* panes_ = nullptr;
+  GraphView* graph_ = nullptr;  ///< the main one
   TextStagePanel* text_stage_ = nullptr;
   QLabel* welcome_ = nullptr;
   OverviewPanel* overview_ = nullptr;

@@ -41,18 +41,19 @@ void MainWindow::build_centre() {
   centre_ = new QStackedWidget;
   welcome_ = new QLabel("Open a trace: Ctrl+O, or drop a .strata file here.\n\nF1 shows all keys.");
   welcome_->setAlignment(Qt::AlignCenter);
-  graph_ = new GraphView(context_);
+  panes_ = new GraphPanes(context_);
+  graph_ = &panes_->main();
   graph_page_ = new QWidget;
   auto* graph_column = new QVBoxLayout(graph_page_);
   graph_column->setContentsMargins(0, 0, 0, 0);
   graph_column->setSpacing(0);
-  graph_column->addWidget(graph_, 1);
+  graph_column->addWidget(panes_, 1);
   text_stage_ = new TextStagePanel(context_);
+  panes_->set_main_text(text_stage_);
   overview_ = new OverviewPanel(context_);
   connect(overview_, &OverviewPanel::view_requested, this, &MainWindow::show_view);
   connect(overview_, &OverviewPanel::graph_requested, this, [this] { show_overview(false); });
-  for (QWidget* page : {static_cast<QWidget*>(welcome_), graph_page_, static_cast<QWidget*>(text_stage_),
-                        static_cast<QWidget*>(overview_)})
+  for (QWidget* page : {static_cast<QWidget*>(welcome_), graph_page_, static_cast<QWidget*>(overview_)})
     centre_->addWidget(page);
   layout->addWidget(message_bar_);
   layout->addWidget(centre_, 1);
@@ -188,13 +189,19 @@ void MainWindow::build_menus() {
   auto* view = menuBar()->addMenu("&View");
   for (const auto& [name, made] : docks_) view->addAction(made->toggleViewAction());
   view->addSeparator();
+  view->addActions(panes_->make_actions(this));
+  view->addSeparator();
   theme_ = view->addAction("&Dark");
   theme_->setCheckable(true);
   theme_->setChecked(dark_theme());
   connect(theme_, &QAction::toggled, this, &MainWindow::set_dark);
   auto* go = menuBar()->addMenu("&Go");
-  go->addAction("&Next stage", QKeySequence("J"), this, [this] { context_.step(1); });
-  go->addAction("&Stage before", QKeySequence("K"), this, [this] { context_.step(-1); });
+  go->addAction("&Next stage", QKeySequence("J"), this, [this] {
+    if (!panes_->step(1)) context_.step(1);
+  });
+  go->addAction("&Stage before", QKeySequence("K"), this, [this] {
+    if (!panes_->step(-1)) context_.step(-1);
+  });
   go->addAction("&Find node", QKeySequence::Find, this, [this] {
     search_->setFocus(Qt::ShortcutFocusReason);
     search_->selectAll();
