@@ -41,34 +41,62 @@ std::string node_place(const Picture& picture, const Layout& layout, size_t i) {
 
 std::string edge_place(const Layout& layout, const std::vector<Point>& points) {
   if (points.empty()) return "";
-  std::string pos = fmt::format("e,{}", point(layout, points.back().x, points.back().y));
-  for (const Point& p : points) pos += fmt::format(" {}", point(layout, p.x, p.y));
+  // The arrow takes the last few points of the way: its direction is from the end of the curve to the tip.
+  constexpr double head = 6;
+  const Point tip = points.back();
+  std::string pos = fmt::format("e,{}", point(layout, tip.x, tip.y));
+  for (size_t i = 0; i < points.size(); ++i) {
+    const bool last = i + 1 == points.size();
+    pos += fmt::format(" {}", point(layout, points[i].x, last ? tip.y - head : points[i].y));
+  }
   return fmt::format(" [pos=\"{}\"]", pos);
 }
 
-std::string border(const PictureNode& node, const Palette& p) {
-  return hex(state_colour(node.state, p));
-}
+std::string border(const PictureNode& node, const Palette& p) { return hex(state_colour(node.state, p)); }
 
-void put_groups(std::string& out, const Picture& picture, const Palette& p, const Layout* layout) {
-  for (size_t g = 0; g < picture.groups.size(); ++g) {
-    const PictureGroup& group = picture.groups[g];
-    std::string title = group.note.empty() ? group.title : group.title + "  " + group.note;
-    out += fmt::format(
-        "  subgraph cluster_{} {{\n    label={}; labeljust=l; style=\"rounded,filled,dashed\"; "
-        "fillcolor=\"{}\"; color=\"{}\"; fontcolor=\"{}\";",
-        g, quote(title), hex(p.group_fill), hex(p.group_border), hex(p.group_text));
-    if (layout) {
-      const Rect& r = layout->groups[g];
-      double text = group.label_width;
-      out += fmt::format(" bb=\"{},{}\"; lp=\"{}\"; lwidth={:.2f}; lheight=0.2;", point(*layout, r.x, r.bottom()),
-                         point(*layout, r.right(), r.y), point(*layout, r.x + text / 2, r.y + 11), text / 72);
-    }
-    out += "\n   ";
-    for (int i : group.nodes) out += fmt::format(" n{};", picture.nodes[i].id);
-    out += "\n  }\n";
+/// Clusters within clusters, as frames are within frames.
+class Clusters {
+ public:
+  Clusters(std::string& out, const Picture& picture, const DrawOptions& options, const Layout* layout)
+      : out_(out), picture_(picture), options_(options), layout_(layout), inner_(picture.groups.size()) {
+    for (size_t g = 0; g < picture.groups.size(); ++g)
+      if (const int parent = picture.groups[g].parent; parent >= 0) inner_[static_cast<size_t>(parent)].push_back(g);
   }
-}
+
+  void run() {
+    for (size_t g = 0; g < picture_.groups.size(); ++g)
+      if (picture_.groups[g].parent < 0) put(g, 0);
+  }
+
+ private:
+  void put(size_t g, int depth) {
+    const PictureGroup& group = picture_.groups[g];
+    const Palette& p = palette(options_.dark);
+    const std::string title = group.note.empty() ? group.title : group.title + "  " + group.note;
+    out_ += fmt::format(
+        "  subgraph cluster_{} {{\n    label={}; labeljust=l; style=\"rounded,filled,dashed\"; tooltip={}; "
+        "fillcolor=\"{}\"; color=\"{}\"; fontcolor=\"{}\";",
+        g, quote(title), quote(group.tooltip), hex(frame_fill(depth, options_.dark)), hex(p.group_border),
+        hex(p.group_text));
+    if (layout_) {
+      const Rect& r = layout_->groups[g];
+      const double text = group.label_width;
+      out_ += fmt::format(" bb=\"{},{}\"; lp=\"{}\"; lwidth={:.2f}; lheight=0.2;", point(*layout_, r.x, r.bottom()),
+                          point(*layout_, r.right(), r.y), point(*layout_, r.x + text / 2, r.y + 11), text / 72);
+    }
+    out_ += "\n   ";
+    for (int i : group.nodes) out_ += fmt::format(" n{};", picture_.nodes[static_cast<size_t>(i)].id);
+    out_ += "\n";
+    for (size_t inside : inner_[g]) put(inside, depth + 1);  // as deep as frames nest
+    out_ += "  }\n";
+  }
+
+  std::string& out_;
+  const Picture& picture_;
+  const DrawOptions& options_;
+  const Layout* layout_;
+  std::vector<std::vector<size_t>> inner_;
+};
 
 }  // namespace
 
@@ -84,7 +112,7 @@ std::string to_dot(const Picture& picture, const DrawOptions& options, const Lay
       "  node [shape=box, style=\"rounded,filled\", fontname=\"DejaVu Sans\", fontsize=10, fontcolor=\"{}\"];\n",
       hex(p.text));
   out += fmt::format("  edge [color=\"{}\", arrowsize=0.6];\n", hex(p.edge));
-  if (options.groups) put_groups(out, picture, p, layout);
+  if (options.groups) Clusters(out, picture, options, layout).run();
   for (size_t i = 0; i < picture.nodes.size(); ++i) {
     const PictureNode& node = picture.nodes[i];
     out += fmt::format("  n{} [label={}, tooltip={}, fillcolor=\"{}\", color=\"{}\"{}];\n", node.id,

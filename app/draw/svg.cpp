@@ -88,12 +88,14 @@ class SvgWriter {
     put("<g transform=\"translate(0 {})\">\n", top);
   }
 
+  Colour fill(int group) const { return frame_fill(frame_depth(picture_, group), options_.dark); }
+
   void group(size_t g) {
     const Rect& r = layout_.groups[g];
     put("<g class=\"group\"><title>{}</title><rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" "
         "rx=\"8\" "
         "fill=\"{}\" stroke=\"{}\" stroke-dasharray=\"5 3\"/></g>\n",
-        escape_xml(picture_.groups[g].tooltip), r.x, r.y, r.width, r.height, hex(palette_.group_fill),
+        escape_xml(picture_.groups[g].tooltip), r.x, r.y, r.width, r.height, hex(fill(static_cast<int>(g))),
         hex(palette_.group_border));
   }
 
@@ -103,7 +105,7 @@ class SvgWriter {
     const PictureGroup& group = picture_.groups[g];
     double width = std::clamp(group.label_width - 22, 0.0, std::max(0.0, r.width - 10));
     put("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"15\" fill=\"{}\" fill-opacity=\"0.85\"/>", r.x + 7,
-        r.y + 3, width, hex(palette_.group_fill));
+        r.y + 3, width, hex(fill(static_cast<int>(g))));
     put("<text x=\"{:.1f}\" y=\"{:.1f}\" font-weight=\"bold\" fill=\"{}\">{}</text>", r.x + 9, r.y + 14,
         hex(palette_.group_text), escape_xml(group.title));
     double after = group.title.empty() ? 0 : text_width(group.title, kTextSize, true) + 8;
@@ -136,10 +138,15 @@ class SvgWriter {
     bool round =
         node.op_class == OpClass::Input || node.op_class == OpClass::Parameter || node.op_class == OpClass::Output;
     put("<g class=\"node\" id=\"n{}\"><title>{}</title>", node.id, escape_xml(node.tooltip));
+    if (!node.module.empty())  // a stack of sheets: there is more inside
+      put("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" rx=\"6\" fill=\"{}\" stroke=\"{}\"/>",
+          r.x + 3.5, r.y + 3.5, r.width, r.height, hex(node_fill(node, options_, slowest_)),
+          hex(palette_.group_border));
     put("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" rx=\"{:.1f}\" fill=\"{}\" "
         "stroke=\"{}\"{}/>",
         r.x, r.y, r.width, r.height, round ? r.height / 2 : 6.0, hex(node_fill(node, options_, slowest_)),
-        hex(border(node)), node.state == NodeState::Same      ? ""
+        hex(border(node)),
+        node.state == NodeState::Same      ? ""
         : node.state == NodeState::Removed ? " stroke-width=\"2.5\" stroke-dasharray=\"5 3\""
                                            : " stroke-width=\"2.5\"");
     double y = r.y + kPadding + kTitleRow;
@@ -155,7 +162,7 @@ class SvgWriter {
   void type(const PictureNode& node, const Rect& r) {
     put("<path d=\"M{0:.1f} {1:.1f}V{2:.1f}\" stroke=\"{3}\" stroke-width=\"1.2\"/>", r.centre_x(), r.y, r.bottom(),
         hex(palette_.edge));
-    Colour back = node.group >= 0 && options_.groups ? palette_.group_fill : palette_.background;
+    const Colour back = node.group >= 0 && options_.groups ? fill(node.group) : palette_.background;
     put("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"11\" rx=\"3\" fill=\"{}\"/>", r.x + 2, r.y + 2,
         r.width - 4, hex(back));
     text(r.centre_x(), r.y + 11, kTypeSize, false, palette_.dim_text, node.type);
