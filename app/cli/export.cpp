@@ -16,7 +16,9 @@
 #include "app/cli/cli.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/json_text.h"
+#include "app/draw/grouping.h"
 #include "app/draw/html_report.h"
+#include "app/draw/user_groups.h"
 #include "app/explain/explain.h"
 #include "core/support/error.h"
 #include "profiler/chrome_export.h"
@@ -29,6 +31,8 @@ namespace fs = std::filesystem;
 struct ExportOptions {
   std::string trace, format, output;
   Address address;
+  std::string group = "kernels", colour = "class";
+  std::vector<std::string> user_groups, collapsed;
   bool dark = false;
 };
 
@@ -90,6 +94,44 @@ std::string report(trace::Reader& reader, const std::string& graph) {
   return draw::html_report(reader, options);
 }
 
+template <typename Value>
+Value value_of(const char* what, const std::string& word, const std::vector<std::pair<std::string, Value>>& values) {
+  std::vector<std::string> words;
+  for (const auto& [known, value] : values) {
+    if (known == word) return value;
+    words.push_back(known);
+  }
+  throw_user(fmt::format("unknown {} '{}'", what, word), suggest(word, words));
+}
+
+draw::DrawOptions draw_options(const ExportOptions& o) {
+  using draw::ColourBy;
+  using draw::GroupBy;
+  draw::DrawOptions options;
+  options.dark = o.dark;
+  options.group_by = value_of<GroupBy>("grouping", o.group,
+                                       {{"automatic", GroupBy::Automatic},
+                                        {"kernels", GroupBy::Kernels},
+                                        {"modules", GroupBy::Modules},
+                                        {"user", GroupBy::User},
+                                        {"none", GroupBy::None}});
+  options.groups = options.group_by != GroupBy::None;
+  options.colour_by = value_of<ColourBy>("colour", o.colour,
+                                         {{"class", ColourBy::Class},
+                                          {"dtype", ColourBy::DType},
+                                          {"time", ColourBy::Time},
+                                          {"bytes", ColourBy::Bytes},
+                                          {"module", ColourBy::Module},
+                                          {"device", ColourBy::Device},
+                                          {"none", ColourBy::None}});
+  for (const std::string& text : o.user_groups) options.user_groups.push_back(draw::parse_user_group(text));
+  for (const std::string& name : o.collapsed) {
+    options.opened[name] = false;
+    options.opened[draw::user_group_key(name)] = false;
+  }
+  return options;
+}
+
 void write_export(const ExportOptions& o) {
   const std::string format = format_of(o);
   check_word("format", format, {"svg", "png", "pdf", "dot", "json", "chrome", "html"});
@@ -98,10 +140,9 @@ void write_export(const ExportOptions& o) {
   if (format == "html") return draw::write_file(o.output, report(reader, o.address.graph));
   const trace::CompileRecord compile = select_compile(reader, o.address);
   const trace::SnapshotRecord snapshot = select_snapshot(reader, compile.id, o.address);
-  draw::DrawOptions options;
-  options.dark = o.dark;
-  draw::write_file(o.output, format == "json" ? graph_json(reader, compile, snapshot)
-                                              : draw::render(reader, snapshot.id, draw::parse_format(format), options));
+  draw::write_file(o.output, format == "json"
+                                 ? graph_json(reader, compile, snapshot)
+                                 : draw::render(reader, snapshot.id, draw::parse_format(format), draw_options(o)));
 }
 
 // ------------------------------------------------------------------------------------------------------------------
@@ -168,6 +209,23 @@ void add_export(CLI::App& app, Invocation&) {
                    "as the file is called")
       ->type_name("F");
   command->add_option("-o,--output", options->output, "the file to write")->type_name("FILE")->required();
+  command
+      ->add_option("--group", options->group,
+                   "what frames stand for: kernels (default), modules, user (--define only), none, automatic")
+      ->type_name("G");
+  command
+      ->add_option("--define", options->user_groups,
+                   "a group of your own, drawn as a frame among the others; RULE is module:PATH, op:NAME or conditions "
+                   "as in `strata query`. May be repeated")
+      ->type_name("NAME=RULE")
+      ->allow_extra_args(false);
+  command->add_option("--collapse", options->collapsed, "a module or group to draw as one box. May be repeated")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--colour,--color", options->colour,
+                   "what colours stand for: class (of operator, default), dtype, time, bytes, module, device, none")
+      ->type_name("C");
   command->add_flag("--dark", options->dark, "light on dark");
   command->callback([options] { write_export(*options); });
 }
