@@ -152,15 +152,7 @@ void MainWindow::build_toolbar() {
   bar->addWidget(new QLabel(" Group: "));
   bar->addWidget(new GroupBox(context_));
   bar->addWidget(new QLabel(" Colour: "));
-  auto* colour = new QComboBox;
-  colour->addItems({"operator", "dtype", "time", "none"});
-  colour->setAccessibleName("colour nodes by");
-  connect(colour, &QComboBox::activated, this, [this](int i) {
-    draw::DrawOptions options = context_.options();
-    options.colour_by = static_cast<draw::ColourBy>(i);
-    context_.set_options(options);
-  });
-  bar->addWidget(colour);
+  bar->addWidget(new ColourBox(context_));
   auto* space = new QWidget;
   space->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
   bar->addWidget(space);
@@ -186,6 +178,15 @@ void MainWindow::build_menus() {
   file->addAction("&Export graph …", QKeySequence("Ctrl+E"), this, &MainWindow::ask_export);
   file->addSeparator();
   file->addAction("&Quit", QKeySequence::Quit, this, &QWidget::close);
+  auto* edit = menuBar()->addMenu("&Edit");
+  QAction* undo = context_.undo().createUndoAction(this, "&Undo");
+  QAction* redo = context_.undo().createRedoAction(this, "&Redo");
+  undo->setShortcut(QKeySequence::Undo);
+  redo->setShortcuts({QKeySequence("Ctrl+Shift+Z"), QKeySequence("Ctrl+Y")});
+  edit->addActions({undo, redo});
+  edit->addSeparator();
+  new GroupHistory(context_, this);
+  edit->addActions(grouping_actions(context_, *new UserGroups(context_, remember_, {}, this), *graph_));
   auto* view = menuBar()->addMenu("&View");
   for (const auto& [name, made] : docks_) view->addAction(made->toggleViewAction());
   view->addSeparator();
