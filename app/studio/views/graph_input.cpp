@@ -109,13 +109,14 @@ void GraphView::show_source(trace::NodeId node) {
   const auto reader = pane_.reader();
   const StepPtr step = step_;
   if (!reader || !step || reader != pane_.context().reader()) return;
-  pane_.context().queue().post("show source", [this, reader, step, node]() -> JobQueue::Apply {
+  auto work = [this, reader, step, node]() -> JobQueue::Apply {
     const trace::Origins origins = reader->origins(step->snapshot.compile, node);
     if (origins.locations.empty()) return {};
     return [place = origins.locations.front(), &context = pane_.context()] {
       emit context.sourceRequested(qt(place.file), static_cast<int>(place.line));
     };
-  });
+  };
+  pane_.context().queue().post("show source", std::move(work), JobQueue::Lane::Quick);
 }
 
 void GraphView::hover(QPointF at) {
@@ -148,6 +149,10 @@ void GraphView::keyPressEvent(QKeyEvent* event) {
       return pane_.step(-1);
     case Qt::Key_Right:
       return pane_.step(1);
+    case Qt::Key_Home:
+      return pane_.context().step_to_end(-1);
+    case Qt::Key_End:
+      return pane_.context().step_to_end(1);
     case Qt::Key_Up:
       return walk(false);
     case Qt::Key_Down:

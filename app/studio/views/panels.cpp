@@ -135,8 +135,10 @@ void LinkTable::follow(const QModelIndex& index) {
     return compile ? context_.select_node_of(compile, node) : context_.select_node(node);
   if (kernel && compile) return context_.select_kernel_of(compile, kernel);
   if (kernel) return context_.select_kernel(kernel);
-  if (const int line = index.data(LineRole).toInt(); line > 0)
+  if (const int line = index.data(LineRole).toInt(); line > 0) {
+    emit context_.sourceRequested(index.data(FileRole).toString(), line);
     return context_.select_line_of(compile, index.data(FileRole).toString(), line);
+  }
   if (compile) context_.select_compile(compile);
 }
 
@@ -173,8 +175,10 @@ StagePanel::StagePanel(Context& context, QWidget* parent)
   for (int c = 1; c < 4; ++c) view_->header()->setSectionResizeMode(c, QHeaderView::ResizeToContents);
   connect(hide_, &QCheckBox::toggled, this, [this](bool on) {
     static_cast<EffectFilter*>(filter_)->set_hide(on);
+    context_.set_hide_unchanged(on);
     show_current();
   });
+  connect(&context_, &Context::hidingChanged, this, [this] { hide_->setChecked(context_.hides_unchanged()); });
   connect(compiles_, &QComboBox::activated, this,
           [this](int i) { context_.select_compile(compiles_->itemData(i).toLongLong()); });
   connect(view_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& now) {
@@ -291,13 +295,30 @@ ChangesPanel::ChangesPanel(Context& context, QWidget* parent)
   pages_->addTab(rewrites_, "Rewrites");
   layout->addWidget(pages_, 1);
   connect(&context_, &Context::stepChanged, this, &ChangesPanel::fill);
+  connect(rewrites_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& now) {
+    const StepPtr step = context_.step_data();
+    if (!step || !now.isValid() || filling_) return;
+    const auto* sorted = static_cast<const QSortFilterProxyModel*>(rewrites_->model());
+    context_.show_rewrite(step->snapshot.id, static_cast<size_t>(sorted->mapToSource(now).row()));
+  });
   fill();
+}
+
+/// The rewrites of a pass stay where they are scrolled to while one steps through them.
+void ChangesPanel::fill_rewrites(const StepPtr& step) {
+  filling_ = true;
+  const trace::Id listed = step ? step->snapshot.id : trace::kNone;
+  const bool same = listed == listed_ && step && step->rewrites.size() == rewrites_->rows().rows().size();
+  if (!same) rewrites_->set_rows(step ? rewrite_rows(*step) : std::vector<TableRow>());
+  listed_ = listed;
+  rewrites_->show_row(step && step->rewrite ? static_cast<int>(*step->rewrite) : -1);
+  filling_ = false;
 }
 
 void ChangesPanel::fill() {
   StepPtr step = context_.step_data();
   changes_->set_rows(step ? change_rows(*step) : std::vector<TableRow>());
-  rewrites_->set_rows(step ? rewrite_rows(*step) : std::vector<TableRow>());
+  fill_rewrites(step);
   pages_->setTabText(0, QString("Nodes (%1)").arg(changes_->rows().rowCount()));
   pages_->setTabText(1, QString("Rewrites (%1)").arg(rewrites_->rows().rowCount()));
   if (!step) return summary_->setText("Open a trace to see what each step changed.");
