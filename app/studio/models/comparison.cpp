@@ -98,9 +98,17 @@ void Comparison::list() {
   if (missing->empty()) return listed_all();
   listing_ = true;
   context_.queue().post("compare lists", [self = QPointer(this), missing]() -> JobQueue::Apply {
-    for (Source& s : *missing) s.choices = std::make_shared<const SideChoices>(load_choices(*s.reader));
-    return [self, missing] {
+    QString error;
+    for (Source& s : *missing) try {
+        s.choices = std::make_shared<const SideChoices>(load_choices(*s.reader));
+      } catch (const Error& failed) {
+        // There is nothing to choose in a damaged trace; the other side stays.
+        s.choices = std::make_shared<const SideChoices>();
+        error = QString::fromUtf8(failed.what());
+      }
+    return [self, missing, error] {
       if (!self) return;
+      if (!error.isEmpty()) emit self->context_.message(error);
       self->listing_ = false;
       for (const Source& read : *missing)
         for (Source& s : self->sources_)
@@ -252,11 +260,13 @@ QString Comparison::why_not(Page page) const {
 }
 
 Comparison::Page Comparison::best_page() const {
+  const CompareSide x = chosen(0), y = chosen(1);
+  const bool other_rank = !x.run || !y.run || (x.run->rank >= 0 && y.run->rank >= 0 && x.run->rank != y.run->rank);
+  if (other_rank && listed() && why_not(Page::Ranks).isEmpty()) return Page::Ranks;
   for (int i = 0; i < kPages; ++i)
     if (why_not(static_cast<Page>(i)).isEmpty()) {
       // A frame that was compiled again is told by its compiles, not by its graphs.
-      const CompareSide a = chosen(0), b = chosen(1);
-      const bool chain = a.reader == b.reader && a.compile && b.compile && a.compile->record.id != b.compile->record.id;
+      const bool chain = x.reader == y.reader && x.compile && y.compile && x.compile->record.id != y.compile->record.id;
       return static_cast<Page>(i) == Page::Graph && chain ? Page::Compile : static_cast<Page>(i);
     }
   return Page::Profile;

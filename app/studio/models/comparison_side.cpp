@@ -126,6 +126,7 @@ class Lister {
       RunChoice choice;
       choice.label = fmt::format("run {}", i + 1);
       choice.compile = runs[i].compile;
+      choice.single = true;
       choice.title = ranked(fmt::format("{}, run {}", own_title(runs[i]), i + 1), runs[i].process, choice.rank);
       choice.runs = {runs[i].id};
       out_.runs.push_back(std::move(choice));
@@ -148,7 +149,11 @@ std::pair<int, int> runs_of_one(const SideChoices& c) {
   const int eager = find_in(c.runs, [](const RunChoice& r) { return r.profile && !r.compiled; });
   const int compiled = find_in(c.runs, [](const RunChoice& r) { return r.profile && r.compiled; });
   if (eager >= 0 && compiled >= 0) return {eager, compiled};
-  const int n = static_cast<int>(c.runs.size());
+  const auto single = [](const RunChoice& r) { return r.single; };
+  const int n = static_cast<int>(c.runs.size()), first = find_in(c.runs, single);
+  const int groups = first < 0 ? n : first;
+  // One program that ran several times: its first run, which may warm up, and its last.
+  if (groups == 1 && first >= 0) return {first, n - 1};
   return {n > 0 ? 0 : -1, n > 1 ? 1 : n - 1};
 }
 

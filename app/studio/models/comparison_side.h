@@ -25,6 +25,7 @@ struct RunChoice {
   bool compiled = false;             ///< of profiles: they show compiled code
   trace::Id compile = trace::kNone;  ///< of our own runs
   bool whole = false;                ///< of our own: all runs of that compile
+  bool single = false;               ///< of our own: one of several
   std::int64_t rank = -1;
 };
 

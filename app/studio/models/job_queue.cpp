@@ -53,6 +53,9 @@ constexpr std::array kKinds = {
     Kind{"memory curves", Lane::Slow, "reading memory over time"},
     Kind{"query", Lane::Slow, "looking for what fits the query"},
     Kind{"export", Lane::Slow, "writing the file"},
+    Kind{"compare", Lane::Slow, "comparing"},
+    Kind{"compare with", Lane::Slow, "opening the second trace"},
+    Kind{"compare lists", Lane::Slow, "reading what can be compared"},
 };
 
 /// A key such as `pane 2` is of the kind `pane`; the longest that fits.

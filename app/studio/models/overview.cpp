@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "app/draw/picture.h"
+#include "app/studio/models/comparison_side.h"
 #include "app/studio/models/lists.h"
 
 namespace strata::studio {
@@ -303,7 +304,8 @@ QString runs_html(const TraceData& data) {
                  .arg(sum.count)
                  .arg(time_text(static_cast<double>(sum.total)));
   return "<h3>What was timed</h3><p>" + parts.join(" &nbsp;·&nbsp; ") +
-         " &nbsp; <a href=\"view:timeline\">timeline</a> &nbsp; <a href=\"view:profile\">kernels</a></p>";
+         " &nbsp; <a href=\"view:timeline\">timeline</a> &nbsp; <a href=\"view:profile\">kernels</a>" +
+         (data.eager_and_compiled ? " &nbsp; <a href=\"view:compare\">compare eager and compiled</a></p>" : "</p>");
 }
 
 }  // namespace
@@ -344,6 +346,7 @@ TraceDataPtr load_trace_data(Reader& reader) {
   data->diagnostics = reader.diagnostics();
   data->inputs = reader.inputs();
   data->runs = reader.runs();
+  data->eager_and_compiled = has_eager_and_compiled(reader);
   for (const auto& c : data->compiles) {
     if (const auto guards = reader.guards(c.id).size()) data->guards[c.id] = static_cast<std::int64_t>(guards);
     if (const auto kernels = reader.kernels(c.id).size()) data->kernels[c.id] = static_cast<std::int64_t>(kernels);

@@ -43,6 +43,7 @@ struct TraceData {
   std::vector<trace::DiagnosticRecord> diagnostics;
   std::vector<trace::InputRecord> inputs;
   std::vector<trace::RunRecord> runs;
+  bool eager_and_compiled = false;            ///< profiles of both are there
   std::vector<std::string> source_paths;      ///< of files and excerpts in the trace, and of places that records name
   std::map<trace::Id, std::int64_t> guards;   ///< number per compile
   std::map<trace::Id, std::int64_t> kernels;  ///< number per compile

@@ -18,6 +18,8 @@ constexpr Key kKeys[] = {
     {"Ctrl+F", "find a node by name, operator, type or module"},
     {"F3, Shift+F3", "next match, match before"},
     {"Ctrl+Shift+F", "query nodes and events"},
+    {"Ctrl+Shift+O", "compare with a second trace (or drop it with Shift held)"},
+    {"F7, F8 (P, N) ; A, B", "in Compare: difference before, next ; the place of a row on that side"},
     {"wheel, + −", "zoom"},
     {"drag", "pan; Shift+wheel pans sideways"},
     {"F or 0", "the whole graph"},
@@ -70,6 +72,8 @@ QString help_page() {
          "through the kernels.</p>"
          "<p><b>Memory</b>: buffers over launches, and what a profile saw allocated. Arrow keys go through the "
          "buffers.</p>"
+         "<p><b>Compare</b>: two runs, graphs, compiles or ranks, of this trace or of two. Bars are green where side B "
+         "takes less. Enter shows a row's place, A or B shows it on that side.</p>"
          "<p><b>Query</b>: nodes and events by conditions: <tt>target=aten.add* and not module=*.layer.0*</tt>, "
          "<tt>category=kernel duration&gt;1ms</tt>. Pointing at the box shows all keys.</p>";
 }

@@ -68,7 +68,7 @@ MainWindow::MainWindow(Context& context, bool remember, QWidget* parent)
 const std::vector<std::string>& MainWindow::views() {
   static const std::vector<std::string> names = {"graph",     "changes",  "source",   "code",     "profile",
                                                  "inspector", "stages",   "timeline", "overview", "problems",
-                                                 "guards",    "roofline", "memory",   "query"};
+                                                 "guards",    "roofline", "memory",   "query", "compare"};
   return names;
 }
 
@@ -102,7 +102,7 @@ bool MainWindow::show_view(const QString& name) {
     return false;
   }
   static const std::vector<std::string> below = {"changes",  "source", "code",     "profile", "timeline",
-                                                 "problems", "guards", "roofline", "memory",  "query"};
+                                                 "problems", "guards", "roofline", "memory",  "query", "compare"};
   if (name == "overview") {
     show_overview(true);
     return true;
@@ -117,7 +117,7 @@ bool MainWindow::show_view(const QString& name) {
   bool at_bottom = std::find(below.begin(), below.end(), name.toStdString()) != below.end();
   if (at_bottom) {
     for (const auto& page : below) docks_[page]->show();
-    resizeDocks({shown}, {height() / 2}, Qt::Vertical);
+    resizeDocks({shown}, {name == "compare" ? height() * 2 / 3 : height() / 2}, Qt::Vertical);
   }
   shown->show();
   shown->raise();

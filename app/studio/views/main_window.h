@@ -12,6 +12,7 @@
 #include <QStackedWidget>
 
 #include "app/studio/models/context.h"
+#include "app/studio/views/compare_panel.h"
 #include "app/studio/views/graph_panes.h"
 #include "app/studio/views/graph_view.h"
 #include "app/studio/views/memory_view.h"
@@ -47,6 +48,7 @@ class MainWindow : public QMainWindow {
   RooflinePanel& roofline() { return *roofline_; }
   MemoryPanel& memory() { return *memory_; }
   QueryPanel& query() { return *query_; }
+  ComparePanel& compare() { return *compare_; }
   OverviewPanel& overview() { return *overview_; }
   ProblemsPanel& problems() { return *problems_; }
   GuardsPanel& guards() { return *guards_; }
@@ -54,6 +56,8 @@ class MainWindow : public QMainWindow {
   TextStagePanel& text_stage() { return *text_stage_; }
   QLineEdit& search_box() { return *search_; }
   void open_file(const QString& path);
+  /// Compares the open trace with another one.
+  void compare_with(const QString& path);
   /// Draws the present stage into a file; the ending says the format.
   void export_to(const QString& path);
 
@@ -72,6 +76,7 @@ class MainWindow : public QMainWindow {
   QDockWidget* dock(const QString& title, const QString& name, QWidget* content, Qt::DockWidgetArea area);
   void toggle(QToolBar* bar, const QString& text, const QString& tip, bool draw::DrawOptions::* option);
   void ask_open();
+  void ask_compare();
   void ask_export();
   void show_help();
   void set_dark(bool dark);
@@ -107,6 +112,7 @@ class MainWindow : public QMainWindow {
   RooflinePanel* roofline_ = nullptr;
   MemoryPanel* memory_ = nullptr;
   QueryPanel* query_ = nullptr;
+  ComparePanel* compare_ = nullptr;
   TimelinePanel* timeline_ = nullptr;
   QLineEdit* search_ = nullptr;
   QLabel* found_ = nullptr;

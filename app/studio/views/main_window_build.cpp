@@ -97,6 +97,9 @@ void MainWindow::build_docks() {
   auto* guards = dock("Guards", "guards", guards_ = new GuardsPanel(context_), Qt::BottomDockWidgetArea);
   tabifyDockWidget(problems, guards);
   tabifyDockWidget(guards, query);
+  auto* compare = dock("Compare", "compare", compare_ = new ComparePanel(context_), Qt::BottomDockWidgetArea);
+  tabifyDockWidget(query, compare);
+  connect(compare_, &ComparePanel::file_requested, this, &MainWindow::ask_compare);
   changes->raise();
   setTabPosition(Qt::BottomDockWidgetArea, QTabWidget::North);
   resizeDocks({stages, inspector}, {300, 330}, Qt::Horizontal);
@@ -175,6 +178,7 @@ void MainWindow::build_toolbar() {
 void MainWindow::build_menus() {
   auto* file = menuBar()->addMenu("&File");
   file->addAction("&Open …", QKeySequence::Open, this, &MainWindow::ask_open);
+  file->addAction("Compare &with …", QKeySequence("Ctrl+Shift+O"), this, &MainWindow::ask_compare);
   file->addAction("&Export graph …", QKeySequence("Ctrl+E"), this, &MainWindow::ask_export);
   file->addSeparator();
   file->addAction("&Quit", QKeySequence::Quit, this, &QWidget::close);

@@ -30,11 +30,24 @@ void MainWindow::ask_open() {
   if (!path.isEmpty()) open_file(path);
 }
 
+void MainWindow::ask_compare() {
+  const QString path = QFileDialog::getOpenFileName(this, "Compare with", QFileInfo(context_.path()).path(),
+                                                    "Traces (*.strata);;All files (*)");
+  if (!path.isEmpty()) compare_with(path);
+}
+
+void MainWindow::compare_with(const QString& path) {
+  compare_->comparison().open_other(path);
+  show_view("compare");
+}
+
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
   if (event->mimeData()->hasUrls() && event->mimeData()->urls().front().isLocalFile()) event->acceptProposedAction();
 }
 
 void MainWindow::dropEvent(QDropEvent* event) {
+  if (event->modifiers() & Qt::ShiftModifier && event->mimeData()->hasUrls())
+    return compare_with(event->mimeData()->urls().front().toLocalFile());
   if (event->mimeData()->hasUrls()) open_file(event->mimeData()->urls().front().toLocalFile());
 }
 
