@@ -50,6 +50,7 @@ struct DrawOptions {
   bool removed = false;                ///< the window: nodes that went in this step are drawn too
   bool removed_by_rewrite = true;      ///< the same where the step is a single rewrite
   std::vector<UserGroup> user_groups;  ///< where two cross, the later one has what both have
+  bool operator==(const DrawOptions&) const = default;
 };
 
 /// What became of a node against the step before.

@@ -30,7 +30,9 @@ Context::Context(QObject* parent) : QObject(parent) {
   follow_.setInterval(kFollowMilliseconds);
   connect(&follow_, &QTimer::timeout, this, &Context::look_again);
   connect(&queue_, &JobQueue::busyChanged, this, [this](bool busy) {
-    if (!busy) emit settled();
+    if (busy) return;
+    ahead_.prepare({reader_, compile_, step_, options_});
+    emit settled();
   });
 }
 
@@ -91,6 +93,7 @@ void Context::open(const OpenRequest& request) {
   first_error_.clear();
   follow_.stop();
   queue_.forget_cancelled();
+  ahead_.clear();
   for (const char* key : {"compile", "step", "details", "overview", "follow"}) queue_.supersede(key);
   queue_.post("open", [this, request]() -> JobQueue::Apply {
     auto result = std::make_shared<Opened>();
@@ -330,9 +333,12 @@ void Context::select_snapshot(Id id) {
 void Context::show_step(const SnapshotRecord& snapshot, const QString& node, std::optional<size_t> rewrite) {
   wanted_snapshot_ = snapshot.id;
   wanted_rewrite_ = rewrite && *rewrite < compile_->rewrite_count(snapshot) ? rewrite : std::nullopt;
+  StepPtr made = ahead_.take({reader_, compile_, step_, options_}, snapshot.id);
+  if (wanted_rewrite_) made.reset();
   queue_.post("step",
-              [this, reader = reader_, compile = compile_, snapshot, options = options_, node, previous = step_,
+              [this, reader = reader_, compile = compile_, snapshot, options = options_, node, previous = step_, made,
                index = wanted_rewrite_]() -> JobQueue::Apply {
+                if (made) return [this, made, node] { step_ready(made, node); };
                 const auto stop = JobQueue::superseded;
                 StepPtr step = index ? load_rewrite_step(*reader, *compile, snapshot, *index, options, previous, stop)
                                      : load_step(*reader, *compile, snapshot, options, previous, stop);

@@ -14,6 +14,7 @@
 #include "app/studio/models/job_queue.h"
 #include "app/studio/models/overview.h"
 #include "app/studio/models/step.h"
+#include "app/studio/models/step_ahead.h"
 #include "app/studio/models/undo.h"
 
 namespace strata::studio {
@@ -88,6 +89,8 @@ class Context : public QObject {
   const std::vector<trace::NodeId>& marked() const { return marked_; }
   const draw::DrawOptions& options() const { return options_; }
   JobQueue& queue() { return queue_; }
+  /// Whether the stages beside the one shown are ready, or will not be made.
+  bool looked_ahead() const { return ahead_.idle(); }
   /// Changes of the layout that can be taken back; see undo.h.
   QUndoStack& undo() { return undo_; }
   /// Whether the trace is still being written and is looked at again and again.
@@ -149,6 +152,7 @@ class Context : public QObject {
   const trace::SnapshotRecord* first_snapshot(const QString& stage);
 
   JobQueue queue_;
+  StepAhead ahead_;
   QUndoStack undo_;
   QTimer follow_;
   QString path_;
