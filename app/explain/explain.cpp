@@ -223,17 +223,9 @@ class Explainer {
   }
 
   ExplainReason reason(const trace::RecompileRecord& r) {
-    const capture::RecompileText parsed = capture::parse_recompile_reason(r.reason.empty() ? r.expression : r.reason);
-    ExplainReason out;
-    out.of = address(r.of);
-    if (out.of.empty()) out.of = parsed.of;
-    out.form = capture::form_name(parsed.form);
-    out.source = parsed.source;
-    out.expression = r.expression.empty() ? parsed.expression : r.expression;
-    out.expected = r.expected;
-    out.actual = r.actual;
-    out.inferred = !r.actual.empty() && parsed.actual.empty();
-    out.place = place(r.stack);
+    ExplainReason out = explain_reason(r);
+    if (const std::string of = address(r.of); !of.empty()) out.of = of;
+    out.place = user_place(r.stack);
     return out;
   }
 
@@ -315,6 +307,13 @@ class Explainer {
     if (r.form != "value" && r.form != "type" && r.form != "shape") what = fmt::format("{} of {}", r.form, what);
     if (r.form == "shape") return fmt::format("{} = {}, needs {}", size_name(r), r.actual, r.expected);
     return fmt::format("{}: {} -> {}", what, r.expected, r.actual);
+  }
+
+  /// `expected 2, found 3`.
+  static std::string values(const ExplainReason& r) {
+    if (r.expected.empty() && r.actual.empty()) return r.expression;
+    return fmt::format("expected {}, found {}", r.expected.empty() ? "another value" : r.expected,
+                       r.actual.empty() ? "another value" : r.actual);
   }
 
   // ---- guards and shapes ----------------------------------------------------------------------------------------
@@ -420,7 +419,8 @@ class Explainer {
   void findings() {
     for (const ExplainBreak& b : out_.break_groups)
       out_.findings.push_back({"break", fmt::format("graph break: {}", b.kind.empty() ? b.reason : b.kind), b.advice,
-                               b.place, b.compiles, b.count, b.cost_ns});
+                               b.place, b.compiles, b.count, b.cost_ns, b.explanation.empty() ? b.reason : b.explanation,
+                               b.caller, b.hints});
     recompile_findings();
     note_findings();
     std::stable_sort(out_.findings.begin(), out_.findings.end(), [](const auto& a, const auto& b) {
@@ -442,7 +442,7 @@ class Explainer {
       if (fresh) {
         const std::string title =
             fmt::format("{}compiled again: {}", r.function.empty() ? "" : r.function + " ", cause(first));
-        out_.findings.push_back({"recompile", title, r.advice, first.place, {}, 0, -1});
+        out_.findings.push_back({"recompile", title, r.advice, first.place, {}, 0, -1, values(first), {}, {}});
       }
       ExplainFinding& to = out_.findings[at->second];
       ++to.count;
@@ -472,7 +472,7 @@ class Explainer {
         continue;
       }
       out_.findings.push_back({is_limit(n) ? "recompile-limit" : n.kind, finding_title(n), advice, n.place, n.compiles,
-                               n.count, n.cost_ns});
+                               n.count, n.cost_ns, n.detail, {}, {}});
     }
   }
 
@@ -527,6 +527,19 @@ class Explainer {
 };
 
 }  // namespace
+
+ExplainReason explain_reason(const trace::RecompileRecord& r) {
+  const capture::RecompileText parsed = capture::parse_recompile_reason(r.reason.empty() ? r.expression : r.reason);
+  ExplainReason out;
+  out.of = parsed.of;
+  out.form = capture::form_name(parsed.form);
+  out.source = parsed.source;
+  out.expression = r.expression.empty() ? parsed.expression : r.expression;
+  out.expected = r.expected;
+  out.actual = r.actual;
+  out.inferred = !r.actual.empty() && parsed.actual.empty();
+  return out;
+}
 
 Explanation explain(trace::Reader& reader, std::string_view address) { return Explainer(reader, address).run(); }
 

@@ -144,6 +144,9 @@ struct ExplainFinding {
   std::vector<std::string> compiles;
   std::int64_t count = 1;
   std::int64_t cost_ns = -1;
+  std::string detail;              ///< why, may be empty and of several lines
+  ExplainPlace caller = {};        ///< the user's line, where `place` is in a library; else empty
+  std::vector<std::string> hints;  ///< PyTorch's own
 };
 
 struct Explanation {
@@ -167,6 +170,8 @@ struct Explanation {
 /// Explains a trace, or only the compile with this address (all its attempts). An unknown address is a user Error.
 Explanation explain(trace::Reader& reader, std::string_view address = {});
 
+/// What failed, taken apart; without `of` (unless the text says it) and `place`.
+ExplainReason explain_reason(const trace::RecompileRecord& recompile);
 /// What to do about a break of this kind; never empty.
 std::string break_advice(std::string_view kind, std::string_view reason, std::string_view explanation = {});
 /// What to do about a guard that failed; never empty.

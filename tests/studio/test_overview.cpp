@@ -157,7 +157,7 @@ TEST_F(Overview, FindingsAreCountedCostedAndSorted) {
   EXPECT_EQ(found[2].count, 3);
   EXPECT_EQ(found[2].cost_ns, 3'000'000);
   const QString text = window_.overview().text().toPlainText();
-  for (const char* words : {"2 compiles", "3 graph breaks", "1 recompiles", "1 failed", "Compiled again: n == 2",
+  for (const char* words : {"2 compiles", "3 graph breaks", "1 recompiles", "1 failed", "Forward compiled again: n == 2",
                             "expected 2, found 3", "train.py:12", "remove the print", "Builtin print <b>", "×3"})
     EXPECT_TRUE(text.contains(words)) << words << "\n" << text.toStdString();
 }
@@ -184,9 +184,9 @@ TEST_F(Overview, ALineLinkShowsTheSource) {
       << window_.source().view().toPlainText().toStdString();
   const auto& marks = window_.source().view().marks();
   ASSERT_TRUE(marks.contains(12));
-  EXPECT_EQ(marks.at(12).sign, "RB");
+  EXPECT_EQ(marks.at(12).sign, "BRG");
   for (const char* words :
-       {"print is not traced", "→ remove the print", "expected 2, found 3", "1 guards", "L['n'] == 2"})
+       {"print is not traced", "→ ", "remove the print", "expected 2, found 3", "1 guards", "L['n'] == 2"})
     EXPECT_TRUE(marks.at(12).tooltip.contains(words)) << marks.at(12).tooltip.toStdString();
 }
 

@@ -4,6 +4,7 @@
 #include <QJsonObject>
 #include <algorithm>
 
+#include "app/explain/explain.h"
 #include "app/studio/models/lists.h"
 
 namespace strata::studio {
@@ -179,7 +180,7 @@ class Tree {
     field(s, "looks at", g.source);
     if (g.hits) row(s, "checks", QString::number(g.hits));
     if (g.failures) row(s, "failures", QString::number(g.failures));
-    if (g.cost_ns >= 0) row(s, "one check", time_text(static_cast<double>(g.cost_ns)));
+    if (g.cost_ns >= 0) row(s, "one check", duration_text(static_cast<double>(g.cost_ns)));
     if (d_.selection.line > 0) line_row(s, "line", d_.selection.file, d_.selection.line);
     field(s, "path", g.path);
     for (const RecompileRecord& r : d_.failures)
@@ -190,15 +191,16 @@ class Tree {
     if (!r.expected.empty() || !r.actual.empty())
       text += QString("  expected %1, found %2").arg(qt(r.expected), qt(r.actual));
     link(row(s, "failed", text), CompileRole, static_cast<qlonglong>(r.compile));
-    if (r.cost_ns >= 0) row(s, "cost", time_text(static_cast<double>(r.cost_ns)));
+    row(s, "what to change", qt(recompile_advice(explain_reason(r))));
+    if (r.cost_ns >= 0) row(s, "cost", duration_text(static_cast<double>(r.cost_ns)));
   }
 
   void event_fields(const EventRecord& e) {
     Item* s = section("Event");
     field(s, "name", e.name);
     field(s, "category", e.category);
-    row(s, "starts at", time_text(static_cast<double>(std::max<std::int64_t>(e.start_ns, 0))));
-    if (e.duration_ns >= 0) row(s, "takes", time_text(static_cast<double>(e.duration_ns)));
+    row(s, "starts at", duration_text(static_cast<double>(std::max<std::int64_t>(e.start_ns, 0))));
+    if (e.duration_ns >= 0) row(s, "takes", duration_text(static_cast<double>(e.duration_ns)));
     field(s, "clock", e.clock);
     if (d_.track.id != kNone) field(s, "on", d_.track.process_name + " · " + d_.track.name);
     if (e.thread) row(s, "thread", QString::number(e.thread));

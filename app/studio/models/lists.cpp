@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/studio/models/lists.h"
 
+#include "app/studio/models/step_text.h"
+
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
@@ -13,7 +15,7 @@ using namespace trace;
 
 QString qt(const std::string& text) { return QString::fromStdString(text); }
 
-QString time_text(double ns) { return ns < 0 ? QString() : qt(draw::format_time(ns)); }
+QString duration_text(double ns) { return ns < 0 ? QString() : qt(draw::format_time(ns)); }
 
 QString bytes_text(double bytes) {
   if (bytes < 1e3) return QString("%1 B").arg(bytes, 0, 'f', 0);
@@ -39,7 +41,7 @@ TableRow pass_row(const PassRecord& pass) {
   QString tip = QString("pass %1: %2").arg(qt(pass.name), pass.changed ? "changed the graph" : "changed nothing");
   if (!pass.error.empty()) tip += "\nfailed: " + qt(pass.error);
   row.cells = {{"    " + qt(pass.name), {}, tip},
-               {time_text(static_cast<double>(pass.duration_ns)), static_cast<double>(pass.duration_ns)},
+               {duration_text(static_cast<double>(pass.duration_ns)), static_cast<double>(pass.duration_ns)},
                {count_text(pass.nodes_after)},
                {pass.error.empty() ? (pass.changed ? "changed" : "–") : "failed"}};
   row.pass = pass.id;
@@ -48,16 +50,17 @@ TableRow pass_row(const PassRecord& pass) {
   return row;
 }
 
-TableRow snapshot_row(const SnapshotRecord& snapshot, const PassRecord* pass, bool first) {
+TableRow snapshot_row(const CompileData& compile, const SnapshotRecord& snapshot, const PassRecord* pass, bool first) {
   TableRow row;
   QString tip = QString("stage %1").arg(qt(snapshot.stage));
   if (pass) tip += QString("\nmade by pass %1").arg(qt(pass->name));
   if (pass && pass->verified == Verified::Passed) tip += "\nverified";
   if (pass && !pass->error.empty()) tip += "\nfailed: " + qt(pass->error);
+  if (const QString rewrites = rewrites_text(compile, snapshot, 12); !rewrites.isEmpty()) tip += "\n" + rewrites;
   bool graph = snapshot.kind == SnapshotKind::Graph;
   row.cells = {
       {qt(snapshot.stage), {}, tip},
-      {pass ? time_text(static_cast<double>(pass->duration_ns)) : QString()},
+      {pass ? duration_text(static_cast<double>(pass->duration_ns)) : QString()},
       {graph ? count_text(snapshot.node_count) : QString()},
       {graph && !first ? change_text(snapshot.added, snapshot.removed, snapshot.changed) : QString(),
        {},
@@ -66,6 +69,7 @@ TableRow snapshot_row(const SnapshotRecord& snapshot, const PassRecord* pass, bo
            : QString()}};
   row.snapshot = snapshot.id;
   row.pass = snapshot.pass;
+  row.effect = compile.has_effect(snapshot);
   return row;
 }
 
@@ -156,7 +160,7 @@ std::vector<TableRow> stage_rows(const CompileData& compile) {
     const PassRecord* pass = made_by_pass(*it) ? by_id.at(it->pass) : nullptr;
     if (pass) passes_before(pass->ordinal);
     if (it >= last && it != compile.snapshots.begin()) passes_before(INT64_MAX);
-    rows.push_back(snapshot_row(*it, pass, it == compile.snapshots.begin()));
+    rows.push_back(snapshot_row(compile, *it, pass, it == compile.snapshots.begin()));
   }
   passes_before(INT64_MAX);
   return rows;
@@ -218,9 +222,9 @@ std::vector<TableRow> time_rows(const CompileData& compile) {
         {kind},
         {QString::number(kernel.nodes.size()), static_cast<qlonglong>(kernel.nodes.size())},
         {timed ? QString::number(it->second.calls) : "", timed ? static_cast<qlonglong>(it->second.calls) : 0},
-        {time_text(median), median,
-         timed ? QString("least %1, most %2").arg(time_text(it->second.least), time_text(it->second.most)) : QString()},
-        {time_text(total), total},
+        {duration_text(median), median,
+         timed ? QString("least %1, most %2").arg(duration_text(it->second.least), duration_text(it->second.most)) : QString()},
+        {duration_text(total), total},
         number(timed && all > 0 ? 100 * total / all : -1, 1),
         {kernel.bytes.value ? bytes_text(*kernel.bytes.value) : qt(kernel.bytes.formula),
          kernel.bytes.value.value_or(-1.0),
@@ -259,7 +263,7 @@ std::vector<TableRow> launch_rows(const CompileData& compile, Id program) {
     TableRow row;
     row.cells = {{QString::number(launch.ordinal), static_cast<qlonglong>(launch.ordinal)},
                  {qt(!launch.name.empty() || !kernel ? launch.name : kernel->name)},
-                 {time == compile.times.end() ? QString() : time_text(time->second),
+                 {time == compile.times.end() ? QString() : duration_text(time->second),
                   time == compile.times.end() ? -1.0 : time->second},
                  {names(launch.reads)},
                  {names(launch.writes)}};

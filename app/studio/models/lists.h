@@ -45,7 +45,7 @@ QString stack_text(const Details& details, LineRanges& lines);
 
 QString qt(const std::string& text);
 /// `12.3 µs`; empty for an unknown time (negative).
-QString time_text(double ns);
+QString duration_text(double ns);
 /// `401 kB`; decimal units.
 QString bytes_text(double bytes);
 

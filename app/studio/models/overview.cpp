@@ -5,10 +5,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <set>
 #include <tuple>
 
 #include "app/draw/picture.h"
+#include "app/explain/explain.h"
 #include "app/studio/models/comparison_side.h"
 #include "app/studio/models/lists.h"
 
@@ -24,18 +26,24 @@ bool inside_torch(const std::string& file) {
 
 std::string file_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
 
-/// Findings of one kind at one line with one title are one finding that happened several times.
+Finding::Kind kind_of(const std::string& kind) {
+  if (kind == "break") return Finding::Kind::Break;
+  if (kind == "recompile") return Finding::Kind::Recompile;
+  if (kind == "error" || kind == "recompile-limit") return Finding::Kind::Error;
+  if (kind == "cache-bypass") return Finding::Kind::Cache;
+  if (kind == "cudagraph-skip") return Finding::Kind::CudaGraph;
+  return kind == "rank" ? Finding::Kind::Rank : Finding::Kind::Other;
+}
+
+/// What `strata explain` says is worth mending, and the kernels that take most of the time.
 class Findings {
  public:
   Findings(Reader& reader, TraceData& data) : reader_(reader), data_(data) {}
 
   void collect() {
-    for (const GraphBreakRecord& b : data_.breaks) add_break(b);
-    for (const RecompileRecord& r : data_.recompiles) add_recompile(r);
-    for (const DiagnosticRecord& d : data_.diagnostics) add_diagnostic(d);
-    for (const CompileRecord& c : data_.compiles) add_failure(c);
+    for (const CompileRecord& c : data_.compiles) by_address_.emplace(without_attempt(c), c.id);
+    for (const ExplainFinding& f : explain(reader_).findings) add(f);
     add_kernels();
-    for (auto& [key, finding] : found_) data_.findings.push_back(std::move(finding));
     std::stable_sort(data_.findings.begin(), data_.findings.end(), [](const Finding& a, const Finding& b) {
       const auto rank = [](const Finding& f) { return f.kind == Finding::Kind::Error ? 0 : 1; };
       return std::tuple(rank(a), -a.cost_ns) < std::tuple(rank(b), -b.cost_ns);
@@ -43,76 +51,30 @@ class Findings {
   }
 
  private:
-  using Key = std::tuple<int, std::string, std::int64_t, std::string>;
-
-  void place(Finding& finding, Id stack) {
-    const auto at = data_.places.find(stack);
-    if (at == data_.places.end()) return;
-    finding.file = at->second.file;
-    finding.line = at->second.line;
-    finding.code = at->second.text;
+  /// `0/1` for `0/1_2`.
+  static std::string without_attempt(const CompileRecord& c) {
+    const std::string end = fmt::format("_{}", c.attempt);
+    return c.attempt > 0 && c.address.ends_with(end) ? c.address.substr(0, c.address.size() - end.size()) : c.address;
   }
 
-  void add(Finding finding) {
-    const Key key{static_cast<int>(finding.kind), finding.file, finding.line, finding.title};
-    const auto [entry, fresh] = found_.try_emplace(key, finding);
-    if (fresh) return;
-    entry->second.count += 1;
-    if (finding.cost_ns >= 0) entry->second.cost_ns = std::max(entry->second.cost_ns, 0.0) + finding.cost_ns;
-  }
-
-  void add_break(const GraphBreakRecord& b) {
+  void add(const ExplainFinding& from) {
     Finding f;
-    f.kind = Finding::Kind::Break;
-    f.title = "Graph break: " + (b.kind.empty() ? b.reason : b.kind);
-    f.detail = b.explanation.empty() ? b.reason : b.explanation;
-    f.hint = b.hint;
-    f.cost_ns = static_cast<double>(b.cost_ns);
-    f.compile = b.compile;
-    place(f, b.stack);
-    add(std::move(f));
-  }
-
-  void add_recompile(const RecompileRecord& r) {
-    Finding f;
-    f.kind = Finding::Kind::Recompile;
-    f.title = "Compiled again: " + (r.expression.empty() ? r.reason : r.expression);
-    if (!r.expected.empty() || !r.actual.empty())
-      f.detail = fmt::format("expected {}, found {}", r.expected.empty() ? "another value" : r.expected,
-                             r.actual.empty() ? "another value" : r.actual);
-    f.cost_ns = static_cast<double>(r.cost_ns);
-    f.compile = r.compile;
-    place(f, r.stack);
-    add(std::move(f));
-  }
-
-  void add_diagnostic(const DiagnosticRecord& d) {
-    if (d.kind == "cache-hit" || d.kind == "restart") return;
-    if (d.severity == DiagnosticRecord::Severity::Info && d.kind != "cudagraph-skip") return;
-    Finding f;
-    f.kind = d.severity == DiagnosticRecord::Severity::Error ? Finding::Kind::Error
-             : d.kind.starts_with("cache")                   ? Finding::Kind::Cache
-             : d.kind == "cudagraph-skip"                    ? Finding::Kind::CudaGraph
-             : d.kind == "rank"                              ? Finding::Kind::Rank
-                                                             : Finding::Kind::Other;
-    f.title = d.title;
-    f.detail = d.detail.substr(0, 400);
-    f.hint = d.hint;
-    f.cost_ns = static_cast<double>(d.cost_ns);
-    f.compile = d.compile;
-    place(f, d.stack);
-    add(std::move(f));
-  }
-
-  void add_failure(const CompileRecord& c) {
-    if (c.outcome != "failed") return;
-    Finding f;
-    f.kind = Finding::Kind::Error;
-    f.title = fmt::format("Compile {} of {} failed", c.address, c.name);
-    f.detail = c.error.substr(0, 400);
-    f.cost_ns = static_cast<double>(c.duration_ns);
-    f.compile = c.id;
-    add(std::move(f));
+    f.kind = kind_of(from.kind);
+    f.title = from.title;
+    if (!f.title.empty()) f.title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(f.title[0])));
+    f.detail = from.detail.substr(0, 400);
+    f.hint = from.advice;
+    for (const std::string& hint : from.hints)
+      if (hint != f.hint) f.hint += (f.hint.empty() ? "" : "\n") + hint;
+    f.count = from.count;
+    f.cost_ns = static_cast<double>(from.cost_ns);
+    const ExplainPlace& place = from.caller.line > 0 ? from.caller : from.place;
+    f.file = place.file;
+    f.line = place.line;
+    f.code = place.text;
+    if (!from.compiles.empty())
+      if (const auto at = by_address_.find(from.compiles.front()); at != by_address_.end()) f.compile = at->second;
+    data_.findings.push_back(std::move(f));
   }
 
   /// The kernels that take most of what was measured, and work that no kernel was made for.
@@ -144,13 +106,13 @@ class Findings {
       f.cost_ns = static_cast<double>(sum.total);
       f.compile = kernel->compile;
       f.kernel = id;
-      found_.emplace(Key{static_cast<int>(f.kind), kernel->name, id, f.title}, f);
+      data_.findings.push_back(std::move(f));
     }
   }
 
   Reader& reader_;
   TraceData& data_;
-  std::map<Key, Finding> found_;
+  std::map<std::string, Id> by_address_;
 };
 
 void read_places(Reader& reader, TraceData& data) {
@@ -168,7 +130,7 @@ void read_places(Reader& reader, TraceData& data) {
 QString escape(const std::string& text) {
   constexpr qsizetype kMost = 600;
   const QString shown = qt(text);
-  return (shown.size() > kMost ? shown.left(kMost) + "\u2026" : shown).toHtmlEscaped();
+  return (shown.size() > kMost ? shown.left(kMost) + "…" : shown).toHtmlEscaped();
 }
 
 QString line_link(const std::string& file, std::int64_t line) {
@@ -216,7 +178,7 @@ QString totals_html(const TraceData& data) {
   QString count = QString("<b>%1</b> compiles").arg(compiles.size());
   if (compiles.size() < data.compiles.size()) count += QString(" in %1 attempts").arg(data.compiles.size());
   parts << count;
-  if (compile > 0) parts << QString("<b>%1</b> compiling").arg(time_text(compile));
+  if (compile > 0) parts << QString("<b>%1</b> compiling").arg(duration_text(compile));
   parts << QString("<b>%1</b> graph breaks").arg(data.breaks.size());
   parts << QString("<b>%1</b> recompiles").arg(data.recompiled());
   if (failed) parts << QString("<b>%1</b> failed").arg(failed);
@@ -226,7 +188,7 @@ QString totals_html(const TraceData& data) {
 QString finding_html(const TraceData& data, const Finding& f) {
   QString text = "<li><b>" + escape(f.title) + "</b>";
   if (f.count > 1) text += QString(" ×%1").arg(f.count);
-  if (f.cost_ns >= 0) text += " — " + time_text(f.cost_ns);
+  if (f.cost_ns >= 0) text += " — " + duration_text(f.cost_ns);
   QStringList links;
   if (const QString at = line_link(f.file, f.line); !at.isEmpty()) links << at;
   if (const CompileRecord* c = data.compile(f.compile))
@@ -261,7 +223,7 @@ QString compile_row(const TraceData& data, const CompileRecord& c, bool first_of
              "<tr><td>%1</td><td>%2</td><td>%3</td><td align=right>%4</td><td align=right>%5</td>"
              "<td align=right>%6</td><td align=right>%7</td><td>%8</td></tr>")
       .arg(first_of_frame ? escape(data.frame_title(c)) : QString(), compile_link(c), escape(c.outcome),
-           c.duration_ns >= 0 ? time_text(static_cast<double>(c.duration_ns)) : QString(),
+           c.duration_ns >= 0 ? duration_text(static_cast<double>(c.duration_ns)) : QString(),
            breaks ? QString::number(breaks) : QString(), count(data.guards, c.id), count(data.kernels, c.id), why);
 }
 
@@ -302,7 +264,7 @@ QString runs_html(const TraceData& data) {
     parts << QString("%1: <b>%2</b>, %3")
                  .arg(escape(label))
                  .arg(sum.count)
-                 .arg(time_text(static_cast<double>(sum.total)));
+                 .arg(duration_text(static_cast<double>(sum.total)));
   return "<h3>What was timed</h3><p>" + parts.join(" &nbsp;·&nbsp; ") +
          " &nbsp; <a href=\"view:timeline\">timeline</a> &nbsp; <a href=\"view:profile\">kernels</a>" +
          (data.eager_and_compiled ? " &nbsp; <a href=\"view:compare\">compare eager and compiled</a></p>" : "</p>");
@@ -380,7 +342,7 @@ std::vector<TableRow> finding_rows(const TraceData& data) {
     const QString where = f.file.empty() ? QString() : QString("%1:%2").arg(qt(file_name(f.file))).arg(f.line);
     row.cells = {{qt(f.title), {}, qt(f.title)},
                  {QString::number(f.count), static_cast<qlonglong>(f.count)},
-                 {time_text(f.cost_ns), f.cost_ns},
+                 {duration_text(f.cost_ns), f.cost_ns},
                  {where, {}, qt(f.code)},
                  {qt(f.detail).simplified(), {}, qt(f.detail)},
                  {qt(f.hint).simplified(), {}, qt(f.hint)}};
@@ -394,48 +356,26 @@ std::vector<TableRow> finding_rows(const TraceData& data) {
   return rows;
 }
 
-std::map<int, SourceMark> source_marks(const TraceData& data, const std::vector<GuardRecord>& guards,
-                                       const std::map<Id, SourceLocation>& guard_places, const std::string& file) {
-  std::map<int, SourceMark> marks;
-  for (const Finding& f : data.findings) {
-    if (f.file != file || f.line <= 0) continue;
-    SourceMark& mark = marks[static_cast<int>(f.line)];
-    const bool recompile = f.kind == Finding::Kind::Recompile;
-    const QString sign = f.kind == Finding::Kind::Break   ? "B"
-                         : recompile                      ? "R"
-                         : f.kind == Finding::Kind::Error ? "E"
-                                                          : "!";
-    if (!mark.sign.contains(sign) && mark.sign.size() < 2) mark.sign += sign;
-    mark.grave |= !recompile || f.kind == Finding::Kind::Error;
-    if (!mark.text.isEmpty()) mark.text += "\n\n";
-    mark.text += qt(f.title);
-    if (f.count > 1) mark.text += QString(" (%1 times)").arg(f.count);
-    if (f.cost_ns >= 0) mark.text += ", " + time_text(f.cost_ns);
-    if (!f.detail.empty()) mark.text += "\n" + qt(f.detail);
-    if (!f.hint.empty()) mark.text += "\n→ " + qt(f.hint);
-  }
-  std::map<int, std::pair<int, QString>> assumed;
-  for (const GuardRecord& g : guards) {
-    const auto at = guard_places.find(g.stack);
-    if (at == guard_places.end() || at->second.file != file) continue;
-    auto& [count, text] = assumed[static_cast<int>(at->second.line)];
-    if (++count <= 8) text += "\n" + qt(g.expression).simplified().left(160);
-  }
-  for (const auto& [line, guard] : assumed) {
-    SourceMark& mark = marks[line];
-    if (mark.sign.isEmpty()) mark.sign = "G";
-    if (!mark.text.isEmpty()) mark.text += "\n\n";
-    mark.text += QString("%1 guards of this compile come from this line:").arg(guard.first) + guard.second;
-    if (guard.first > 8) mark.text += QString("\n… %1 more").arg(guard.first - 8);
-  }
-  return marks;
+QStringList guard_headers() {
+  return {"Kind", "Condition", "Looks at", "Line", "Checks", "Failures", "Cost", "What to change"};
 }
 
-QStringList guard_headers() { return {"Kind", "Condition", "Looks at", "Line", "Checks", "Failures", "Cost"}; }
+namespace {
+/// What to do about each guard that failed.
+std::map<Id, QString> guard_advice(const std::vector<RecompileRecord>& recompiles) {
+  std::map<Id, QString> advice;
+  for (const RecompileRecord& r : recompiles)
+    if (r.guard != kNone) advice.emplace(r.guard, qt(recompile_advice(explain_reason(r))));
+  return advice;
+}
+}  // namespace
 
-std::vector<TableRow> guard_rows(const std::vector<GuardRecord>& guards, const std::map<Id, SourceLocation>& places) {
+std::vector<TableRow> guard_rows(const std::vector<GuardRecord>& guards, const std::map<Id, SourceLocation>& places,
+                                 const std::vector<RecompileRecord>& recompiles) {
   std::vector<TableRow> rows;
+  const std::map<Id, QString> advice = guard_advice(recompiles);
   for (const GuardRecord& g : guards) {
+    const auto what = advice.find(g.id);
     TableRow row;
     QString where, code;
     if (const auto at = places.find(g.stack); at != places.end()) {
@@ -451,15 +391,16 @@ std::vector<TableRow> guard_rows(const std::vector<GuardRecord>& guards, const s
         {where, {}, code},
         {g.hits ? QString::number(g.hits) : QString(), static_cast<qlonglong>(g.hits)},
         {g.failures ? QString::number(g.failures) : QString(), static_cast<qlonglong>(g.failures)},
-        {g.cost_ns >= 0 ? time_text(static_cast<double>(g.cost_ns)) : QString(), static_cast<double>(g.cost_ns)}};
+        {g.cost_ns >= 0 ? duration_text(static_cast<double>(g.cost_ns)) : QString(), static_cast<double>(g.cost_ns)},
+        {what == advice.end() ? QString() : what->second}};
     row.guard = g.id;
-    row.mark = g.failures ? "refused" : "";
+    row.mark = g.failures || what != advice.end() ? "refused" : "";
     rows.push_back(std::move(row));
   }
   return rows;
 }
 
-QStringList chain_headers() { return {"Compile", "Outcome", "Time", "Guard that failed", "Expected", "Found", "Line"}; }
+QStringList chain_headers() { return {"Compile", "Outcome", "Time", "Guard that failed", "Expected", "Found", "Line", "What to change"}; }
 
 std::vector<TableRow> chain_rows(const TraceData& data, const CompileRecord& compile) {
   std::vector<TableRow> rows;
@@ -468,12 +409,13 @@ std::vector<TableRow> chain_rows(const TraceData& data, const CompileRecord& com
                                              : c.process == compile.process && c.frame_number == compile.frame_number;
     if (!same) continue;
     TableRow row;
-    QString guard = qt(c.cause).section('\n', 0, 0), expected, actual, where;
+    QString guard = qt(c.cause).section('\n', 0, 0), expected, actual, where, change;
     for (const RecompileRecord& r : data.recompiles) {
       if (r.compile != c.id) continue;
       guard = qt(r.expression.empty() ? r.reason : r.expression).section('\n', 0, 0);
       expected = qt(r.expected);
       actual = qt(r.actual);
+      change = qt(recompile_advice(explain_reason(r)));
       if (const auto at = data.places.find(r.stack); at != data.places.end()) {
         where = QString("%1:%2").arg(qt(file_name(at->second.file))).arg(at->second.line);
         row.file = qt(at->second.file);
@@ -483,12 +425,13 @@ std::vector<TableRow> chain_rows(const TraceData& data, const CompileRecord& com
     }
     row.cells = {{qt(c.address)},
                  {qt(c.outcome)},
-                 {c.duration_ns >= 0 ? time_text(static_cast<double>(c.duration_ns)) : QString(),
+                 {c.duration_ns >= 0 ? duration_text(static_cast<double>(c.duration_ns)) : QString(),
                   static_cast<double>(c.duration_ns)},
                  {guard},
                  {expected},
                  {actual},
-                 {where}};
+                 {where},
+                 {change}};
     row.compile = c.id;
     row.mark = c.outcome == "failed" ? "refused" : c.id == compile.id ? "changed" : "";
     rows.push_back(std::move(row));

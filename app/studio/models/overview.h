@@ -71,24 +71,14 @@ QString overview_html(const TraceData& data, bool dark);
 QStringList finding_headers();
 std::vector<TableRow> finding_rows(const TraceData& data);
 
-/// What happened at a line of source: breaks (B), compiles again (R), errors (E), and guards (G) that the compile
-/// relies on.
-struct SourceMark {
-  QString sign;  ///< letters of what is there, gravest first
-  QString text;  ///< what a person is to read
-  bool grave = false;
-};
-std::map<int, SourceMark> source_marks(const TraceData& data, const std::vector<trace::GuardRecord>& guards,
-                                       const std::map<trace::Id, trace::SourceLocation>& guard_places,
-                                       const std::string& file);
-
-/// Guards of one compile: Kind, Condition, Looks at, Line, Checks, Failures, Cost.
+/// Guards of one compile: Kind, Condition, Looks at, Line, Checks, Failures, Cost, What to change (where one failed).
 QStringList guard_headers();
 std::vector<TableRow> guard_rows(const std::vector<trace::GuardRecord>& guards,
-                                 const std::map<trace::Id, trace::SourceLocation>& places);
+                                 const std::map<trace::Id, trace::SourceLocation>& places,
+                                 const std::vector<trace::RecompileRecord>& recompiles);
 
 /// The compiles of the frame that a compile belongs to, first to last, with what failed before each: Compile, Outcome,
-/// Time, Guard that failed, Expected, Actual, Line.
+/// Time, Guard that failed, Expected, Found, Line, What to change.
 QStringList chain_headers();
 std::vector<TableRow> chain_rows(const TraceData& data, const trace::CompileRecord& compile);
 

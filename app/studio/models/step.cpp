@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <unordered_set>
 
 #include "app/studio/models/graph_groups.h"
@@ -229,9 +230,17 @@ std::shared_ptr<const CompileData> load_compile(Reader& reader, const CompileRec
   data->launches = reader.launches(compile.id);
   data->buffers = reader.buffers(compile.id);
   data->guards = reader.guards(compile.id);
-  for (const auto& guard : data->guards)
-    if (guard.stack != kNone && !data->guard_lines.contains(guard.stack))
-      if (const auto line = user_line(reader.stack(guard.stack))) data->guard_lines[guard.stack] = *line;
+  data->symbols = reader.symbols(compile.id);
+  data->assumptions = reader.assumptions(compile.id);
+  std::set<Id> stacks;
+  for (const auto& guard : data->guards) stacks.insert(guard.stack);
+  for (const auto& symbol : data->symbols) stacks.insert(symbol.stack);
+  for (const auto& assumption : data->assumptions) stacks.insert(assumption.stack);
+  stacks.erase(kNone);
+  for (const Id stack : stacks)
+    if (const auto line = user_line(reader.stack(stack))) data->guard_lines[stack] = *line;
+  for (const auto& metric : reader.metrics(Owner{OwnerKind::Compile, compile.id, compile.id}))
+    if (metric.key == "guard_latency") data->guard_latency_ns = metric.value;
   for (const auto& kernel : data->kernels) {
     auto spread = add_times(reader, *data, kernel.id);
     if (spread.calls > 0) data->spreads[kernel.id] = spread;

@@ -31,7 +31,10 @@ struct CompileData {
   std::vector<trace::LaunchRecord> launches;
   std::vector<trace::BufferRecord> buffers;
   std::vector<trace::GuardRecord> guards;
-  std::map<trace::Id, trace::SourceLocation> guard_lines;  ///< the user's line of each stack of a guard
+  std::vector<trace::SymbolRecord> symbols;
+  std::vector<trace::AssumptionRecord> assumptions;
+  double guard_latency_ns = -1;                            ///< one evaluation of all guards; -1 unknown
+  std::map<trace::Id, trace::SourceLocation> guard_lines;  ///< the user's line of each stack of the records above
   std::map<trace::Id, double> times;                       ///< median of each kernel, nanoseconds
   struct Spread {
     size_t calls = 0;

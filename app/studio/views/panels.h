@@ -20,8 +20,8 @@
 
 #include "app/studio/models/context.h"
 #include "app/studio/models/lists.h"
-#include "app/studio/views/code_view.h"
-#include "app/studio/views/timeline_view.h"
+#include "app/studio/views/code_panel.h"
+#include "app/studio/views/source_panel.h"
 
 namespace strata::studio {
 
@@ -95,58 +95,14 @@ class ChangesPanel : public QWidget {
 
  private:
   void fill();
+  void fill_rewrites(const StepPtr& step);
   Context& context_;
   QLabel* summary_;
   LinkTable* changes_;
   LinkTable* rewrites_;
+  trace::Id listed_ = trace::kNone;  ///< the stage whose rewrites are listed
+  bool filling_ = false;
   QTabWidget* pages_ = nullptr;
-};
-
-/// Python source of the selection.
-class SourcePanel : public QWidget {
-  Q_OBJECT
- public:
-  explicit SourcePanel(Context& context, QWidget* parent = nullptr);
-  CodeView& view() { return *view_; }
-  /// Shows a file at a line (a link in the inspector).
-  void show_line(const QString& file, int line);
-
- private:
-  void fill();
-  void show_item(int index);
-  void show_unit(const SourceUnit& unit);
-  void show_stack();
-  void follow_line(int line);
-  /// Reads a file that the selection does not lie in.
-  void load(const QString& file, int line);
-  void add_marks(const std::string& file);
-  Context& context_;
-  QComboBox* files_;
-  QLabel* hint_;
-  CodeView* view_;
-};
-
-/// Generated code: one tab per language, one entry per kernel.
-class CodePanel : public QWidget {
-  Q_OBJECT
- public:
-  explicit CodePanel(Context& context, QWidget* parent = nullptr);
-  CodeView& view() { return *view_; }
-  QTabBar& tabs() { return *tabs_; }
-  void set_units(const std::vector<CodeUnit>& units, const QString& when_empty);
-  /// Marks the lines of the selection in the units that are shown and turns to its kernel.
-  void follow(const Details& details);
-
- private:
-  void show_tab();
-  void show_unit();
-  Context& context_;
-  QTabBar* tabs_;
-  QComboBox* kernels_;
-  QLabel* hint_;
-  CodeView* view_;
-  std::vector<CodeUnit> units_;
-  QString preferred_;  ///< language chosen last, kept over selections
 };
 
 /// The middle of the window for a stage without nodes.
@@ -208,37 +164,11 @@ class GuardsPanel : public QWidget {
 
  private:
   void fill();
+  void follow_selection();
   Context& context_;
   QLabel* summary_;
   LinkTable* chain_;
   LinkTable* guards_;
-};
-
-/// Threads and streams over time, for one run or profile.
-class TimelinePanel : public QWidget {
-  Q_OBJECT
- public:
-  explicit TimelinePanel(Context& context, QWidget* parent = nullptr);
-  TimelineView& view() { return *view_; }
-  QComboBox& runs() { return *runs_; }
-  QLineEdit& search_box() { return *search_; }
-
- protected:
-  void showEvent(QShowEvent* event) override;
-
- private:
-  void list_runs();
-  void load();
-  void search();
-  void show_selected(const Slice* slice);
-  Context& context_;
-  QComboBox* runs_;
-  QLineEdit* search_;
-  QLabel* summary_;
-  QLabel* details_;
-  TimelineView* view_;
-  std::vector<TimelineRun> choices_;
-  int loaded_ = -1;  ///< index of the run that the view shows
 };
 
 }  // namespace strata::studio

@@ -61,6 +61,17 @@ ProblemsPanel::ProblemsPanel(Context& context, QWidget* parent)
   };
   connect(&context, &Context::traceOpened, this, fill);
   connect(&context, &Context::traceDataChanged, this, fill);
+  connect(&context, &Context::detailsChanged, this, [this, &context] {
+    const auto details = context.details();
+    int row = -1;
+    for (const SourceUnit& unit : details ? details->sources : std::vector<SourceUnit>())
+      for (const auto& [first, last] : unit.lines)
+        if (row < 0) row = table_->rows().row_of_line(qt(unit.file.path), first);
+    if (row >= 0)
+      table_->show_row(row);
+    else
+      table_->clearSelection();
+  });
   fill();
 }
 
@@ -84,20 +95,36 @@ GuardsPanel::GuardsPanel(Context& context, QWidget* parent)
   guards_->rows().set_numeric({4, 5, 6});
   connect(&context_, &Context::compileChanged, this, &GuardsPanel::fill);
   connect(&context_, &Context::traceDataChanged, this, &GuardsPanel::fill);
+  connect(&context_, &Context::detailsChanged, this, &GuardsPanel::follow_selection);
   fill();
+}
+
+/// The selected guard, or the first of the selected lines.
+void GuardsPanel::follow_selection() {
+  const auto details = context_.details();
+  if (details && !details->guards.empty())
+    guards_->show_row(guards_->rows().row_of_guard(details->guards.front().id));
+  else
+    guards_->clearSelection();
 }
 
 void GuardsPanel::fill() {
   const auto compile = context_.compile();
   const TraceDataPtr data = context_.trace_data();
   chain_->set_rows(compile && data ? chain_rows(*data, compile->compile) : std::vector<TableRow>());
-  guards_->set_rows(compile ? guard_rows(compile->guards, compile->guard_lines) : std::vector<TableRow>());
+  guards_->set_rows(compile ? guard_rows(compile->guards, compile->guard_lines,
+                                         data ? data->recompiles : std::vector<trace::RecompileRecord>())
+                            : std::vector<TableRow>());
   if (!compile) return summary_->setText("Open a trace to see what its graphs rely on.");
   const size_t count = compile->guards.size();
-  summary_->setText(count == 0 ? QString("Compile %1 has no guards in this trace.").arg(qt(compile->compile.address))
-                               : QString("Compile %1 of %2 is used again only while its %3 guards hold.")
-                                     .arg(qt(compile->compile.address), qt(compile->compile.name))
-                                     .arg(count));
+  if (count == 0)
+    return summary_->setText(QString("Compile %1 has no guards in this trace.").arg(qt(compile->compile.address)));
+  QString text = QString("Compile %1 of %2 is used again only while its %3 guards hold.")
+                     .arg(qt(compile->compile.address), qt(compile->compile.name))
+                     .arg(count);
+  if (compile->guard_latency_ns >= 0)
+    text += QString(" Checking all of them takes %1 in every call.").arg(duration_text(compile->guard_latency_ns));
+  summary_->setText(text);
 }
 
 }  // namespace strata::studio
