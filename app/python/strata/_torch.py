@@ -104,6 +104,19 @@ def _decompositions(traced, missing):
     return table
 
 
+def capture(gm, inputs):
+    """`to_aten` in operators that can be compiled or called, and the names of those that are called."""
+    traced = to_aten(gm, inputs)
+    missing, opaque = _strata.operators_of_fx(traced)
+    if missing:
+        traced = to_aten(gm, inputs, _decompositions(traced, set(missing)))
+        missing, opaque = _strata.operators_of_fx(traced)
+    if missing:
+        raise _Left("operators that can neither be compiled nor called: " + ", ".join(sorted(missing)))
+    _check_graph(traced)
+    return traced, opaque
+
+
 # ---------------------------------------------------------------------------------------------------------- outputs
 
 
@@ -280,14 +293,7 @@ def _name_of(gm):
 
 def _compile(gm, inputs, mode, options):
     _check_inputs(gm, inputs)
-    traced = to_aten(gm, inputs)
-    missing, opaque = _strata.operators_of_fx(traced)
-    if missing:
-        traced = to_aten(gm, inputs, _decompositions(traced, set(missing)))
-        missing, opaque = _strata.operators_of_fx(traced)
-    if missing:
-        raise _Left("operators that can neither be compiled nor called: " + ", ".join(sorted(missing)))
-    _check_graph(traced)
+    traced, opaque = capture(gm, inputs)
     outputs = _Outputs(traced)
     outputs.restrict(traced)
     model = _strata.compile_fx(
