@@ -42,8 +42,13 @@ constexpr std::array kKinds = {
     Kind{"compile", Lane::Quick, "reading the graph"},
     Kind{"details", Lane::Quick, "reading what is selected"},
     Kind{"line", Lane::Quick, "looking for the line"},
+    Kind{"source", Lane::Quick, "reading the source"},
+    Kind{"bytecode", Lane::Quick, "reading the bytecode"},
+    Kind{"timeline event", Lane::Quick, "looking for the event"},
+    Kind{"show source", Lane::Quick, "looking for the line"},
     Kind{"step", Lane::Drawing, "drawing the graph"},
     Kind{"pane", Lane::Drawing, "drawing the graph"},
+    Kind{"text-diff", Lane::Drawing, "comparing the texts"},
     Kind{"overview", Lane::Slow, "reading what the whole trace says"},
     Kind{"follow", Lane::Slow, "reading what is new"},
     Kind{"timeline", Lane::Slow, "reading events"},
@@ -51,6 +56,8 @@ constexpr std::array kKinds = {
     Kind{"profile", Lane::Slow, "adding up times"},
     Kind{"profile runs", Lane::Slow, "reading the list of runs"},
     Kind{"memory curves", Lane::Slow, "reading memory over time"},
+    Kind{"line times", Lane::Slow, "adding up times by line"},
+    Kind{"compare", Lane::Slow, "comparing"},
     Kind{"query", Lane::Slow, "looking for what fits the query"},
     Kind{"export", Lane::Slow, "writing the file"},
     Kind{"compare", Lane::Slow, "comparing"},
@@ -58,12 +65,12 @@ constexpr std::array kKinds = {
     Kind{"compare lists", Lane::Slow, "reading what can be compared"},
 };
 
-/// A key such as `pane 2` is of the kind `pane`; the longest that fits.
+/// A key such as `pane:2:step` is of the kind `pane`; the longest that fits.
 const Kind* kind_of(const QString& key) {
   const Kind* best = nullptr;
   for (const Kind& kind : kKinds) {
     const QString name = kind.key;
-    if (key != name && !key.startsWith(name + " ")) continue;
+    if (key != name && !key.startsWith(name + " ") && !key.startsWith(name + ":")) continue;
     if (!best || name.size() > QString(best->key).size()) best = &kind;
   }
   return best;
