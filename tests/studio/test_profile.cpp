@@ -157,6 +157,103 @@ TEST_F(Profile, EveryTableAddsUpToTheTotal) {
   }
 }
 
+double number_in(const ProfileItem& item, size_t column) { return item.row.cells.at(column).sort.toDouble(); }
+
+/// Items at the top are the total; what is in an item is that item, or by module that and its own time.
+TEST_F(Profile, TreesAddUpToo) {
+  test::write_sample_trace(folder_ / "own.strata", {3, true});
+  Imported made(folder_ / "imported.strata", random_, true);
+  for (const char* name : {"own.strata", "imported.strata"}) {
+    Reader reader(folder_ / name);
+    const ProfilePtr profile = load_profile(reader, profile_choices(reader).at(0).runs);
+    for (int b = 0; b < kProfileTables; ++b) {
+      const auto by = static_cast<ProfileBy>(b);
+      const auto items = profile_items(*profile, by);
+      double top = 0, own = 0;
+      std::vector<double> inside(items.size(), 0);
+      for (const ProfileItem& item : items) {
+        if (!item.row.cells[4].text.startsWith("not"))
+          (item.parent < 0 ? top : inside[static_cast<size_t>(item.parent)]) += number_in(item, 4);
+        if (by == ProfileBy::Module) own += number_in(item, 10);
+      }
+      EXPECT_NEAR(top, profile->total, 1e-6 * profile->total) << name << b;
+      if (by == ProfileBy::Module) {
+        EXPECT_NEAR(own, profile->total, 1e-6 * profile->total);
+      }
+      for (size_t i = 0; i < items.size(); ++i) {
+        if (inside[i] == 0) continue;
+        const double self = by == ProfileBy::Module ? number_in(items[i], 10) : 0;
+        EXPECT_NEAR(inside[i] + self, number_in(items[i], 4), 1e-6 * profile->total) << name << b << i;
+      }
+      ProfileModel model(profile_tree_headers(by));
+      QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::Fatal);
+      model.set_items(items);
+      EXPECT_EQ(model.item_of(model.index_of(static_cast<int>(items.size()) - 1)), static_cast<int>(items.size()) - 1);
+    }
+  }
+}
+
+TEST_F(Profile, ModulesLieInEachOther) {
+  ProfileData profile;
+  const auto add = [&](const char* key, double ns) {
+    ProfileRow row;
+    row.key = key;
+    row.ns = row.certain_ns = ns;
+    row.nodes = {{1, static_cast<NodeId>(profile.tables[2].size()) + 1}};
+    profile.tables[2].push_back(row);
+    profile.total += ns;
+  };
+  add("net.layer.1.mlp", 50);
+  add("net.layer.1", 30);
+  add("net.layer.10", 15);
+  add("(top level)", 5);
+  ProfileModel model(profile_tree_headers(ProfileBy::Module));
+  model.set_items(profile_items(profile, ProfileBy::Module));
+  const auto cell = [&](const QModelIndex& at, int column) { return at.siblingAtColumn(column).data().toString(); };
+  ASSERT_EQ(model.rowCount(), 2);
+  const QModelIndex net = model.index(0, 0), layer = model.index(0, 0, net), first = model.index(0, 0, layer);
+  EXPECT_EQ(cell(net, 0) + cell(layer, 0) + cell(first, 0), "netlayer1");
+  EXPECT_EQ(cell(net, 4), "95 ns");
+  EXPECT_EQ(cell(net, 10), "0 ns");
+  EXPECT_EQ(cell(first, 4), "80 ns");
+  EXPECT_EQ(cell(first, 10), "30 ns");
+  EXPECT_EQ(cell(first, 6), "80.0 %");
+  EXPECT_EQ(cell(model.index(1, 0, layer), 0), "10");
+  EXPECT_EQ(model.items()[static_cast<size_t>(model.item_of(net))].nodes.size(), 3u);
+  EXPECT_EQ(model.item_of_node({1, 1}), model.item_of(model.index(0, 0, first)));
+}
+
+TEST_F(Profile, KernelsThatNeverRanAreListed) {
+  {
+    Writer w(folder_ / "k.strata");
+    CompileRecord compile;
+    compile.address = "0/0";
+    const Id id = w.add(compile);
+    KernelRecord k;
+    k.compile = id;
+    k.name = "ran";
+    const Id ran = w.add(k);
+    k.name = "never";
+    w.add(k);
+    RunRecord run;
+    run.compile = id;
+    run.label = "strata";
+    EventRecord e;
+    e.run = w.add(run);
+    e.kernel = ran;
+    e.duration_ns = 700;
+    w.add(e);
+    w.close();
+  }
+  Reader reader(folder_ / "k.strata");
+  const ProfilePtr profile = load_profile(reader, profile_choices(reader).at(0).runs);
+  const ProfileRow* never = row(*profile, ProfileBy::Kernel, "never");
+  ASSERT_NE(never, nullptr);
+  EXPECT_FALSE(never->timed);
+  EXPECT_EQ(profile->total, 700);
+  EXPECT_EQ(profile_items(*profile, ProfileBy::Kernel).back().row.cells[4].text, "not timed");
+}
+
 TEST_F(Profile, OwnRunsOfOneGraphAreOneChoice) {
   test::write_sample_trace(folder_ / "own.strata", {2, true});
   Reader reader(folder_ / "own.strata");
@@ -250,7 +347,7 @@ class ProfilePage : public Profile {
   }
   ProfilePanel& page() { return window_.profile(); }
   void click(int row) {
-    LinkTable& table = page().table();
+    ProfileTree& table = page().table();
     table.scrollTo(table.model()->index(row, 0));
     QTest::mouseClick(table.viewport(), Qt::LeftButton, {}, table.visualRect(table.model()->index(row, 0)).center());
     ASSERT_TRUE(settle(context_));

@@ -191,9 +191,9 @@ MemoryPlan make_memory_plan(const CompileData& compile, Id program, bool outside
   return plan;
 }
 
-QStringList memory_headers() { return {"Buffer", "Kind", "Bytes", "From", "To", "Offset", "Memory of"}; }
+QStringList memory_headers() { return {"Buffer", "Kind", "Bytes", "From", "To", "Offset", "Memory of", "Node"}; }
 
-std::vector<TableRow> memory_rows(const MemoryPlan& plan) {
+std::vector<TableRow> memory_rows(const MemoryPlan& plan, const std::function<std::string(NodeId)>& name) {
   std::vector<TableRow> rows;
   std::unordered_map<Id, const MemoryBlock*> blocks;
   for (const MemoryBlock& b : plan.blocks) blocks.emplace(b.buffer, &b);
@@ -209,8 +209,10 @@ std::vector<TableRow> memory_rows(const MemoryPlan& plan) {
                  launch(b.first),
                  launch(b.last),
                  b.arena ? TableCell{bytes_text(b.offset), b.offset} : TableCell{"", -1.0},
-                 {of != blocks.end() ? qt(of->second->name) : QString()}};
-    row.node = b.node;
+                 {of != blocks.end() ? qt(of->second->name) : QString()},
+                 {b.node == 0 ? QString()
+                  : name      ? qt(name(b.node))
+                              : QString("#%1").arg(b.node)}};
     rows.push_back(std::move(row));
   }
   return rows;
@@ -232,7 +234,8 @@ MemoryCurves load_memory_curves(Reader& reader, const std::function<bool()>& can
     const int type = args["Device Type"].toInt(), device = args["Device Id"].toInt(-1);
     MemoryCurve& curve = found[{e.run, type, device}];
     curve.device = type == 0 ? "cpu" : fmt::format("{}:{}", type == 1 ? "cuda" : "device", device);
-    curve.points.push_back({e.start_ns, args["Total Allocated"].toDouble(), args["Total Reserved"].toDouble()});
+    curve.points.push_back({e.start_ns, args["Total Allocated"].toDouble(), args["Total Reserved"].toDouble(),
+                            args["Bytes"].toDouble(), e.id});
     return true;
   });
   MemoryCurves out;

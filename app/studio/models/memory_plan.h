@@ -51,15 +51,17 @@ std::vector<std::pair<trace::Id, std::string>> memory_programs(const CompileData
 /// constants, which are not made here.
 MemoryPlan make_memory_plan(const CompileData& compile, trace::Id program, bool outside);
 
-/// Buffer, kind, bytes, from, to, offset, memory of.
+/// Buffer, kind, bytes, from, to, offset, memory of, node. A row for each block; `name` gives the names of nodes.
 QStringList memory_headers();
-std::vector<TableRow> memory_rows(const MemoryPlan& plan);
+std::vector<TableRow> memory_rows(const MemoryPlan& plan, const std::function<std::string(trace::NodeId)>& name = {});
 
 /// What a profile saw of one device.
 struct MemoryCurve {
   struct Point {
     std::int64_t time = 0;  ///< nanoseconds from the first
     double allocated = 0, reserved = 0;
+    double change = 0;  ///< bytes: allocated (positive) or released
+    trace::Id event = trace::kNone;
   };
   std::string device;  ///< `cuda:0`, `cpu`
   std::vector<Point> points;

@@ -171,6 +171,7 @@ class Summer {
     }
     out_.total = out_.matched;
     add_parts();
+    add_untimed();
     for (size_t by = 0; by < kProfileTables; ++by) finish_table(by);
   }
 
@@ -178,7 +179,9 @@ class Summer {
   struct Kernel : ProfileKernel {
     std::int64_t events = 0;
     std::vector<ProfileNode> captured;  ///< that it was made of
-    std::string names;                  ///< of the first few
+    std::vector<std::string> captured_names;
+    std::map<ProfileNode, double> shares;  ///< of its time, from 0 to 1
+    std::string names;                     ///< of the first few
   };
   /// A part of a kernel's time.
   struct Part {
@@ -189,6 +192,7 @@ class Summer {
   struct Shared {
     ProfileRow row;
     std::map<ProfileNode, double> nodes;
+    std::map<ProfileNode, std::string> names;
     std::set<Id> kernels;
     std::set<std::string> graphs;
   };
@@ -283,32 +287,39 @@ class Summer {
     row.compile = k.record.compile;
     row.kernel = k.record.id;
     row.nodes = k.captured;
+    row.node_names = k.captured_names;
+    for (const ProfileNode& node : k.captured) row.node_ns.push_back(k.ns * k.shares.at(node));
     row.made_of = k.names;
     add_amounts(row, {&k, 1, true});
     out_.tables[0].push_back(std::move(row));
   }
 
-  void share(ProfileBy by, const std::string& key, const Part& part, const ProfileNode& node) {
+  void share(ProfileBy by, const std::string& key, const Part& part, const ProfileNode& node,
+             const std::string& name = {}) {
     Shared& s = shared_[static_cast<size_t>(by)][key];
     add_amounts(s.row, part);
     if (s.kernels.insert(part.kernel->record.id).second) s.row.calls += part.kernel->calls;
     s.graphs.insert(part.kernel->graph);
-    if (node.second != 0) s.nodes[node] += part.kernel->ns * part.fraction;
+    if (node.second == 0) return;
+    s.nodes[node] += part.kernel->ns * part.fraction;
+    s.names.emplace(node, name);
   }
 
   static constexpr size_t kMostNames = 6;
 
-  static void add_name(Kernel& k, const std::string& name, const ProfileNode& node) {
+  static void add_name(Kernel& k, const std::string& name, const ProfileNode& node, double fraction) {
+    k.shares[node] += fraction;
     if (std::find(k.captured.begin(), k.captured.end(), node) != k.captured.end()) return;
     k.captured.push_back(node);
+    k.captured_names.push_back(name);
     if (k.captured.size() <= kMostNames) k.names += (k.names.empty() ? "" : ", ") + name;
     if (k.captured.size() == kMostNames + 1) k.names += ", …";
   }
 
   void share_node(const NodeRecord& n, const Part& part, const ProfileNode& node) {
-    share(ProfileBy::Operator, n.target.empty() ? "(unknown)" : n.target, part, node);
-    share(ProfileBy::Module, n.module.empty() ? "(top level)" : n.module, part, node);
-    share(ProfileBy::Line, line_of(n), part, node);
+    share(ProfileBy::Operator, n.target.empty() ? "(unknown)" : n.target, part, node, n.name);
+    share(ProfileBy::Module, n.module.empty() ? "(top level)" : n.module, part, node, n.name);
+    share(ProfileBy::Line, line_of(n), part, node, n.name);
   }
 
   void divide(Kernel& k) {
@@ -331,7 +342,7 @@ class Summer {
     for (const Captured::Origin& o : origins) {
       const ProfileNode node{k.record.compile, o.node->id};
       share_node(*o.node, {&k, fraction / static_cast<double>(origins.size()), k.record.exact && o.exact}, node);
-      add_name(k, o.node->name, node);
+      add_name(k, o.node->name, node, fraction / static_cast<double>(origins.size()));
     }
     if (origins.empty()) share_node(n, {&k, fraction, k.record.exact}, {k.record.compile, n.id});
   }
@@ -356,6 +367,26 @@ class Summer {
     row.ns = row.certain_ns = amounts.ns;
     row.measured_kernel = false;
     return row;
+  }
+
+  /// Kernels of the graphs that ran, which themselves did not.
+  void add_untimed() {
+    std::set<Id> compiles;
+    for (const auto& [id, k] : kernels_)
+      if (id != kNone) compiles.insert(k.record.compile);
+    for (const Id compile : compiles)
+      for (KernelRecord& record : reader_.kernels(compile)) {
+        if (kernels_.contains(record.id)) continue;
+        ProfileRow row;
+        row.key = record.name;
+        row.kind = kind_of(record);
+        const auto title = titles_.find(record.program);
+        row.graph = title != titles_.end() ? title->second : addresses_[compile];
+        row.timed = false;
+        row.compile = compile;
+        row.kernel = record.id;
+        out_.tables[0].push_back(std::move(row));
+      }
   }
 
   /// What is in no kernel: one row per part; by kernel, one per name where the names add up to the part.
@@ -384,6 +415,10 @@ class Summer {
       for (const auto& [node, ns] : s.nodes) row.nodes.push_back(node);
       std::stable_sort(row.nodes.begin(), row.nodes.end(),
                        [&](const ProfileNode& a, const ProfileNode& b) { return s.nodes.at(a) > s.nodes.at(b); });
+      for (const ProfileNode& node : row.nodes) {
+        row.node_ns.push_back(s.nodes.at(node));
+        row.node_names.push_back(s.names.at(node));
+      }
       if (!row.nodes.empty()) row.compile = row.nodes.front().first;
       if (const auto place = places_.find(key); place != places_.end() && by == static_cast<size_t>(ProfileBy::Line))
         std::tie(row.file, row.line) = place->second;
@@ -478,10 +513,10 @@ std::vector<TableRow> profile_table(const ProfileData& profile, ProfileBy by) {
     row.cells = {{name + (sure ? "" : " *"), {}, name_tip(r)},
                  {qt(r.kind)},
                  {qt(r.graph)},
-                 {QString::number(r.calls), static_cast<qlonglong>(r.calls)},
-                 {qt(draw::format_time(r.ns)), r.ns},
+                 {r.timed ? QString::number(r.calls) : QString(), static_cast<qlonglong>(r.calls)},
+                 r.timed ? TableCell{qt(draw::format_time(r.ns)), r.ns} : TableCell{"not timed", -1.0},
                  {mean < 0 ? QString() : qt(draw::format_time(mean)), mean},
-                 {percent(r.ns, profile.total), r.ns},
+                 {r.timed ? percent(r.ns, profile.total) : QString(), r.ns},
                  amount_cell(r.bytes, r.bytes_ns, r.ns, bytes_text(r.bytes)),
                  amount_cell(gbps, r.bytes_ns, r.ns, QString::number(gbps, 'f', 2)),
                  amount_cell(gflops, r.flops_ns, r.ns, QString::number(gflops, 'f', 2))};

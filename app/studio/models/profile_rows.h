@@ -40,9 +40,12 @@ struct ProfileRow {
   double flops = 0, flops_ns = 0;
   bool measured_kernel = true;  ///< false: it is in no kernel
   trace::Id compile = trace::kNone, kernel = trace::kNone;
+  bool timed = true;               ///< false: a kernel that never ran here
   std::vector<ProfileNode> nodes;  ///< that it stands for; the greatest share first
-  std::string made_of;             ///< of a kernel: names of the first of them
-  std::string file;                ///< of a row by line
+  std::vector<double> node_ns;     ///< of `ns`, the share of each
+  std::vector<std::string> node_names;
+  std::string made_of;  ///< of a kernel: names of the first of them
+  std::string file;     ///< of a row by line
   std::int64_t line = 0;
 };
 

@@ -20,6 +20,7 @@
 #include "app/studio/views/profile_panel.h"
 #include "app/studio/views/query_panel.h"
 #include "app/studio/views/roofline_view.h"
+#include "app/studio/views/timeline_panel.h"
 
 namespace strata::studio {
 

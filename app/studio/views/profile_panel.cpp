@@ -4,9 +4,113 @@
 
 #include <QHBoxLayout>
 #include <QHeaderView>
+#include <QPainter>
 #include <QSignalBlocker>
+#include <QStyledItemDelegate>
+
+#include "app/studio/views/theme.h"
 
 namespace strata::studio {
+namespace {
+
+/// A bar behind the text of a share.
+class BarDelegate : public QStyledItemDelegate {
+ public:
+  using QStyledItemDelegate::QStyledItemDelegate;
+  void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+    const QVariant part = index.data(kPartRole);
+    if (part.isValid() && part.toDouble() > 0) {
+      QColor fill = to_qcolor(colours().related);
+      fill.setAlpha(dark_theme() ? 110 : 80);
+      const QRectF cell(option.rect);
+      painter->fillRect(QRectF(cell.left() + 1, cell.top() + 2, std::min(1.0, part.toDouble()) * (cell.width() - 2),
+                               cell.height() - 4),
+                        fill);
+    }
+    QStyledItemDelegate::paint(painter, option, index);
+  }
+};
+
+}  // namespace
+
+ProfileTree::ProfileTree(Context& context, ProfileBy by, const QString& name, QWidget* parent)
+    : QTreeView(parent),
+      context_(context),
+      rows_(new ProfileModel(profile_tree_headers(by), this)),
+      sorted_(new QSortFilterProxyModel(this)) {
+  setAccessibleName(name);
+  sorted_->setSourceModel(rows_);
+  sorted_->setSortRole(SortRole);
+  sorted_->setFilterKeyColumn(-1);
+  sorted_->setFilterCaseSensitivity(Qt::CaseInsensitive);
+  sorted_->setRecursiveFilteringEnabled(true);
+  sorted_->setAutoAcceptChildRows(true);
+  setModel(sorted_);
+  setItemDelegate(new BarDelegate(this));
+  setSortingEnabled(true);
+  sortByColumn(-1, Qt::AscendingOrder);
+  setAlternatingRowColors(true);
+  setUniformRowHeights(true);
+  setEditTriggers(NoEditTriggers);
+  setAllColumnsShowFocus(true);
+  setExpandsOnDoubleClick(false);
+  setTextElideMode(Qt::ElideMiddle);
+  setIndentation(14);
+  header()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+  connect(selectionModel(), &QItemSelectionModel::currentRowChanged, this,
+          [this](const QModelIndex& now) { follow(now); });
+}
+
+void ProfileTree::set_items(std::vector<ProfileItem> items) {
+  following_ = false;
+  rows_->set_items(std::move(items));
+  following_ = true;
+  header()->setResizeContentsPrecision(60);
+  for (int c = 0; c + 1 < rows_->columnCount(); ++c) {
+    resizeColumnToContents(c);
+    setColumnWidth(c, std::clamp(columnWidth(c) + 6, 48, c == 0 ? 260 : 220));
+  }
+}
+
+void ProfileTree::show_item(int item) {
+  following_ = false;
+  const QModelIndex at = sorted_->mapFromSource(rows_->index_of(item));
+  if (at.isValid()) {
+    setCurrentIndex(at);
+    scrollTo(at);
+  } else {
+    clearSelection();
+  }
+  following_ = true;
+}
+
+void ProfileTree::follow(const QModelIndex& index) {
+  const int at = rows_->item_of(sorted_->mapToSource(index));
+  if (!following_ || at < 0) return;
+  const ProfileItem& item = rows_->items()[static_cast<size_t>(at)];
+  const TableRow& row = item.row;
+  // A module that has no time of its own stands for what is in it.
+  ProfileNode node{row.compile, row.node};
+  if (row.node == 0 && row.kernel == 0 && !item.nodes.empty()) node = item.nodes.front();
+  if (node.second != 0)
+    node.first ? context_.select_node_of(node.first, node.second) : context_.select_node(node.second);
+  else if (row.kernel && row.compile)
+    context_.select_kernel_of(row.compile, row.kernel);
+  else if (row.kernel)
+    context_.select_kernel(row.kernel);
+  else if (row.line > 0)
+    emit context_.sourceRequested(row.file, row.line);
+  else if (row.compile)
+    context_.select_compile(row.compile);
+  if (!context_.compile()) return;
+  // All nodes of the row, not only the one that is selected.
+  std::vector<trace::NodeId> nodes;
+  for (const auto& [compile, marked] : item.nodes)
+    if (compile == context_.compile()->compile.id) nodes.push_back(marked);
+  context_.set_marked(std::move(nodes));
+}
+
+// ------------------------------------------------------------------------------------------------------ the page
 
 RunBox::RunBox(ProfileSource& source, const QString& name, QWidget* parent) : QComboBox(parent) {
   setAccessibleName(name);
@@ -51,16 +155,14 @@ ProfilePanel::ProfilePanel(Context& context, ProfileSource& source, QWidget* par
   layout->addWidget(pages_, 1);
   for (int i = 0; i < kProfileTables; ++i) {
     const auto by = static_cast<ProfileBy>(i);
-    auto* table = new LinkTable(context_, profile_headers(by), "profile " + by_->itemText(i));
-    table->rows().set_numeric({3, 4, 5, 6, 7, 8, 9});
-    // What a kernel was made of tells it from others of its name.
-    if (by == ProfileBy::Kernel) table->horizontalHeader()->moveSection(10, 1);
-    auto* sorted = qobject_cast<QSortFilterProxyModel*>(table->model());
-    sorted->setFilterKeyColumn(-1);
-    sorted->setFilterCaseSensitivity(Qt::CaseInsensitive);
-    connect(table->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
-            [this, by](const QModelIndex& now) { mark_nodes(by, now); });
-    connect(table, &QTableView::doubleClicked, this, [this](const QModelIndex& at) {
+    auto* table = new ProfileTree(context_, by, "profile " + by_->itemText(i));
+    // What matters most stands first: share, total and a module's own time; what a kernel was made of.
+    QHeaderView* header = table->header();
+    int place = 1;
+    for (const int column : {6, 4, 10}) {
+      if (column < header->count()) header->moveSection(header->visualIndex(column), place++);
+    }
+    connect(table, &QTreeView::activated, this, [this](const QModelIndex& at) {
       if (const int line = at.data(LineRole).toInt(); line > 0)
         emit context_.sourceRequested(at.data(FileRole).toString(), line);
     });
@@ -87,15 +189,14 @@ void ProfilePanel::fill() {
   const ProfilePtr profile = source_.profile();
   for (int i = 0; i < kProfileTables; ++i) {
     const auto by = static_cast<ProfileBy>(i);
-    LinkTable* table = tables_[static_cast<size_t>(i)];
-    table->set_rows(profile ? profile_table(*profile, by) : std::vector<TableRow>());
-    for (const int wide : {0, 10})
-      if (by == ProfileBy::Kernel && table->columnWidth(wide) > 220) table->setColumnWidth(wide, 220);
+    ProfileTree* table = tables_[static_cast<size_t>(i)];
     bool graphs = false;
     if (profile)
       for (const ProfileRow& row : profile->by(by)) graphs |= !row.graph.empty();
     table->setColumnHidden(1, by != ProfileBy::Kernel);
     table->setColumnHidden(2, !graphs);
+    table->set_items(profile ? profile_items(*profile, by) : std::vector<ProfileItem>());
+    if (by == ProfileBy::Module) table->expandToDepth(1);
   }
   summary_->setText(profile                     ? profile_summary(*profile)
                     : source_.choices().empty() ? QString("No run was timed in this trace.")
@@ -109,48 +210,32 @@ void ProfilePanel::show_by(int by) {
 }
 
 void ProfilePanel::filter() {
-  for (LinkTable* table : tables_)
+  for (ProfileTree* table : tables_)
     qobject_cast<QSortFilterProxyModel*>(table->model())->setFilterFixedString(filter_->text().trimmed());
 }
 
 void ProfilePanel::follow() {
-  const ProfilePtr profile = source_.profile();
-  const DetailsPtr details = context_.details();
-  if (!profile || !details || !context_.compile()) return;
-  following_ = true;
-  show_selected(*profile, *details);
-  following_ = false;
+  if (source_.profile() && context_.details() && context_.compile()) table().show_item(item_of_selection());
 }
 
-void ProfilePanel::show_selected(const ProfileData& profile, const Details& details) {
-  const int by = by_->currentIndex();
-  LinkTable& shown = table();
-  if (by == 0) {
-    if (!details.kernels.empty()) shown.show_row(shown.rows().row_of_kernel(details.kernels.front().id));
-    return;
+/// By kernel what computes the selection, else where its captured nodes or its line stand.
+int ProfilePanel::item_of_selection() {
+  const ProfileModel& model = table().rows();
+  const Details& details = *context_.details();
+  if (by_->currentIndex() == 0) {
+    for (const trace::KernelRecord& kernel : details.kernels)
+      if (const int item = model.item_of_kernel(kernel.id); item >= 0) return item;
+    return -1;
   }
+  if (const int item = model.item_of_line(qt(details.selection.file), details.selection.line); item >= 0) return item;
   const trace::Id compile = context_.compile()->compile.id;
-  const auto show = [&](trace::NodeId node) {
-    const auto at = profile.row_of_node.find({compile, node});
-    if (at == profile.row_of_node.end() || at->second[static_cast<size_t>(by)] < 0) return false;
-    shown.show_row(at->second[static_cast<size_t>(by)]);
-    return true;
-  };
-  if (show(details.selection.node)) return;
-  for (const trace::OriginStep& step : details.origins.ancestors)
-    if (show(step.node.id)) return;
-}
-
-void ProfilePanel::mark_nodes(ProfileBy by, const QModelIndex& current) {
-  const ProfilePtr profile = source_.profile();
-  const auto* sorted = qobject_cast<const QSortFilterProxyModel*>(current.model());
-  if (following_ || !profile || !sorted || !context_.compile()) return;
-  const auto row = static_cast<size_t>(sorted->mapToSource(current).row());
-  if (row >= profile->by(by).size()) return;
-  std::vector<trace::NodeId> nodes;
-  for (const auto& [compile, node] : profile->by(by)[row].nodes)
-    if (compile == context_.compile()->compile.id) nodes.push_back(node);
-  context_.set_marked(std::move(nodes));
+  std::vector<trace::NodeId> nodes{details.selection.node};
+  for (const trace::OriginStep& step : details.origins.ancestors) nodes.push_back(step.node.id);
+  for (const trace::KernelRecord& kernel : details.kernels)
+    if (details.selection.node == 0) nodes.insert(nodes.end(), kernel.nodes.begin(), kernel.nodes.end());
+  for (const trace::NodeId node : nodes)
+    if (const int item = node == 0 ? -1 : model.item_of_node({compile, node}); item >= 0) return item;
+  return -1;
 }
 
 }  // namespace strata::studio

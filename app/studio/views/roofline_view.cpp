@@ -3,12 +3,8 @@
 #include "app/studio/views/roofline_view.h"
 
 #include <QHBoxLayout>
-#include <QHelpEvent>
-#include <QKeyEvent>
-#include <QMouseEvent>
 #include <QPainter>
 #include <QSplitter>
-#include <QToolTip>
 #include <cmath>
 
 #include "app/studio/views/theme.h"
@@ -28,22 +24,29 @@ QString short_name(const RooflinePoint& p) {
   return name.size() > 34 ? name.left(22) + "…" + name.right(11) : name;
 }
 
+/// Numbers at which an axis of decades is marked: more of them the longer a decade is.
+std::vector<double> marks(double from, double to, double pixels_a_decade) {
+  std::vector<double> out;
+  for (double decade = from; decade <= to * 1.001; decade *= 10)
+    for (const int digit : {1, 2, 3, 4, 5, 6, 7, 8, 9}) {
+      const bool shown = digit == 1 || pixels_a_decade > 700 || (pixels_a_decade > 220 && (digit == 2 || digit == 5));
+      if (shown && decade * digit <= to * 1.001) out.push_back(decade * digit);
+    }
+  return out;
+}
+
 bool free_of(const QRectF& box, const std::vector<QRectF>& taken) {
   return std::none_of(taken.begin(), taken.end(), [&](const QRectF& other) { return other.intersects(box); });
 }
 
 }  // namespace
 
-RooflinePlot::RooflinePlot(QWidget* parent) : QWidget(parent) {
-  setAccessibleName("roofline");
-  setFocusPolicy(Qt::StrongFocus);
-  setMouseTracking(true);
-  setMinimumSize(260, 160);
-}
+RooflinePlot::RooflinePlot(QWidget* parent) : PlotBase("roofline", parent) {}
 
 void RooflinePlot::set_roofline(std::shared_ptr<const Roofline> roofline) {
   roofline_ = std::move(roofline);
-  hovered_ = -1;
+  forget_hovered();
+  fit();
   setAccessibleDescription(roofline_ ? QString("%1 kernels by flops per byte and flops per second; the list beside it "
                                                "holds the same")
                                            .arg(roofline_->points.size())
@@ -62,10 +65,9 @@ QRectF RooflinePlot::area() const {
 }
 
 QPointF RooflinePlot::place(double intensity, double rate) const {
-  const QRectF a = area();
   const auto part = [](double v, double from, double to) { return std::log(v / from) / std::log(to / from); };
-  return {a.left() + a.width() * part(intensity, roofline_->least_x, roofline_->most_x),
-          a.bottom() - a.height() * part(rate, roofline_->least_y, roofline_->most_y)};
+  return to_widget(part(intensity, roofline_->least_x, roofline_->most_x),
+                   part(rate, roofline_->least_y, roofline_->most_y));
 }
 
 QPointF RooflinePlot::position(int point) const {
@@ -80,7 +82,7 @@ double RooflinePlot::radius(const RooflinePoint& p) const {
 
 /// Small dots are painted over large ones, and found before them.
 int RooflinePlot::point_at(QPointF at) const {
-  if (!roofline_) return -1;
+  if (!roofline_ || !area().adjusted(-14, -14, 14, 14).contains(at)) return -1;
   for (int i = static_cast<int>(roofline_->points.size()) - 1; i >= 0; --i) {
     const QPointF d = position(i) - at;
     const double reach = radius(roofline_->points[static_cast<size_t>(i)]) + 1.5;
@@ -98,7 +100,7 @@ std::vector<std::pair<int, QRectF>> RooflinePlot::labels() const {
   // Nor do labels lie on a ceiling.
   for (const QLineF& line : ceiling_lines())
     for (double t = 0, step = 4 / std::max(4.0, line.length()); t <= 1; t += step)
-      taken.emplace_back(line.pointAt(t) - QPointF(1, 1), QSizeF(2, 2));
+      if (inside.contains(line.pointAt(t))) taken.emplace_back(line.pointAt(t) - QPointF(1, 1), QSizeF(2, 2));
   // The dots that matter most keep clear of labels, the labels of the greatest come first.
   for (size_t i = 0; i < std::min<size_t>(roofline_->points.size(), 200); ++i) {
     const double r = radius(roofline_->points[i]);
@@ -132,9 +134,11 @@ void RooflinePlot::paint_axes(QPainter& painter) const {
   const Roofline& r = *roofline_;
   const QColor line = dark_theme() ? QColor(58, 62, 70) : QColor(226, 230, 236), text = palette().color(QPalette::Text);
   const QFontMetricsF metrics(font());
+  const double decades_x = std::log10(r.most_x / r.least_x), decades_y = std::log10(r.most_y / r.least_y);
   double last = -1e9;
-  for (double x = r.least_x; x <= r.most_x * 1.001; x *= 10) {
+  for (const double x : marks(r.least_x, r.most_x, a.width() / window().width() / decades_x)) {
     const double at = place(x, r.least_y).x();
+    if (at < a.left() - 1 || at > a.right() + 1) continue;
     painter.setPen(line);
     painter.drawLine(QPointF(at, a.top()), QPointF(at, a.bottom()));
     const QString name = x > 1e-4 && x < 1e7 ? QString::number(x, 'g', 8) : QString::number(x, 'g', 3);
@@ -145,8 +149,9 @@ void RooflinePlot::paint_axes(QPainter& painter) const {
     painter.drawText(QRectF(at - 50, a.bottom() + 3, 100, metrics.height()), Qt::AlignHCenter, name);
   }
   last = 1e9;
-  for (double y = r.least_y; y <= r.most_y * 1.001; y *= 10) {
+  for (const double y : marks(r.least_y, r.most_y, a.height() / window().height() / decades_y)) {
     const double at = place(r.least_x, y).y();
+    if (at < a.top() - 1 || at > a.bottom() + 1) continue;
     painter.setPen(line);
     painter.drawLine(QPointF(a.left(), at), QPointF(a.right(), at));
     if (at + metrics.height() > last) continue;
@@ -156,8 +161,31 @@ void RooflinePlot::paint_axes(QPainter& painter) const {
                      rate_text(y, "flop/s"));
   }
   painter.setPen(text);
-  painter.drawText(QRectF(a.left(), height() - metrics.height() - 4, a.width(), metrics.height()), Qt::AlignHCenter,
+  painter.drawText(QRectF(a.left(), height() - metrics.height() - 4, a.width(), metrics.height()), Qt::AlignRight,
                    "arithmetic intensity, flop per byte");
+  paint_legend(painter);
+}
+
+void RooflinePlot::paint_legend(QPainter& painter) const {
+  const QFontMetricsF metrics(font());
+  double x = 10;
+  const double y = height() - metrics.height() - 4;
+  const double end = width() - kRight - metrics.horizontalAdvance("arithmetic intensity, flop per byte") - 16;
+  const std::pair<QString, QColor> entries[] = {{"bound by memory", memory_colour()},
+                                                {"bound by arithmetic", compute_colour()}};
+  for (const auto& [name, colour] : entries) {
+    const double wide = metrics.horizontalAdvance(name);
+    if (x + 16 + wide > end) return;
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(colour);
+    painter.drawEllipse(QPointF(x + 5, y + metrics.height() / 2), 5, 5);
+    painter.setPen(palette().color(QPalette::Text));
+    painter.drawText(QRectF(x + 14, y, wide + 2, metrics.height()), Qt::AlignLeft, name);
+    x += wide + 30;
+  }
+  const QString area_text = "area: time";
+  if (x + metrics.horizontalAdvance(area_text) < end)
+    painter.drawText(QRectF(x, y, 200, metrics.height()), Qt::AlignLeft, area_text);
 }
 
 std::vector<QRectF> RooflinePlot::ceiling_labels() const {
@@ -214,10 +242,7 @@ void RooflinePlot::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.fillRect(rect(), palette().color(QPalette::Base));
   if (!roofline_ || roofline_->points.empty()) {
-    painter.setPen(palette().color(QPalette::PlaceholderText));
-    painter.drawText(rect().adjusted(12, 12, -12, -12), Qt::AlignCenter | Qt::TextWordWrap,
-                     roofline_ ? "No kernel of this run has times, bytes and flops." : "");
-    return;
+    return paint_nothing(painter, roofline_ ? "No kernel of this run has times, bytes and flops." : "");
   }
   painter.setRenderHint(QPainter::Antialiasing);
   paint_axes(painter);
@@ -226,7 +251,7 @@ void RooflinePlot::paintEvent(QPaintEvent*) {
   for (size_t i = 0; i < roofline_->points.size(); ++i) {
     const RooflinePoint& p = roofline_->points[i];
     QColor fill = p.memory_bound ? memory_colour() : compute_colour();
-    const bool strong = p.kernel == selected_ || static_cast<int>(i) == hovered_;
+    const bool strong = p.kernel == selected_ || static_cast<int>(i) == hovered();
     fill.setAlpha(strong ? 255 : 150);
     painter.setBrush(fill);
     painter.setPen(QPen(palette().color(strong ? QPalette::Text : QPalette::Base), strong ? 2.2 : 1));
@@ -235,61 +260,29 @@ void RooflinePlot::paintEvent(QPaintEvent*) {
   painter.setPen(palette().color(QPalette::Text));
   for (const auto& [point, box] : labels())
     painter.drawText(box, Qt::AlignCenter, short_name(roofline_->points[static_cast<size_t>(point)]));
-  if (hasFocus()) {
-    painter.setClipping(false);
-    painter.setBrush(Qt::NoBrush);
-    painter.setPen(palette().color(QPalette::Highlight));
-    painter.drawRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5));
-  }
+  paint_focus(painter);
 }
 
-void RooflinePlot::mousePressEvent(QMouseEvent* event) {
-  if (event->button() != Qt::LeftButton) return QWidget::mousePressEvent(event);
-  if (const int at = point_at(event->position()); at >= 0) emit chosen(at);
+int RooflinePlot::selected_item() const {
+  for (size_t i = 0; roofline_ && i < roofline_->points.size(); ++i)
+    if (selected_ != trace::kNone && roofline_->points[i].kernel == selected_) return static_cast<int>(i);
+  return -1;
 }
 
-void RooflinePlot::mouseMoveEvent(QMouseEvent* event) {
-  const int at = point_at(event->position());
-  if (at == hovered_) return;
-  hovered_ = at;
-  setCursor(at >= 0 ? Qt::PointingHandCursor : Qt::ArrowCursor);
-  update();
+QString RooflinePlot::text() const {
+  if (!roofline_) return {};
+  TableModel model(roofline_headers());
+  model.set_rows(roofline_rows(*roofline_));
+  return roofline_headers().join(" | ") + '\n' + to_text(model);
 }
 
-void RooflinePlot::leaveEvent(QEvent*) {
-  hovered_ = -1;
-  update();
-}
-
-void RooflinePlot::keyPressEvent(QKeyEvent* event) {
-  const int by = event->key() == Qt::Key_Right || event->key() == Qt::Key_Down ? 1
-                 : event->key() == Qt::Key_Left || event->key() == Qt::Key_Up  ? -1
-                                                                               : 0;
-  if (by == 0 || !roofline_ || roofline_->points.empty()) return QWidget::keyPressEvent(event);
-  const auto& points = roofline_->points;
-  const auto at = std::find_if(points.begin(), points.end(), [&](const auto& p) { return p.kernel == selected_; });
-  const int count = static_cast<int>(points.size()), now = static_cast<int>(at - points.begin());
-  emit chosen(at == points.end() ? 0 : (now + by + count) % count);
-}
-
-bool RooflinePlot::event(QEvent* event) {
-  if (event->type() != QEvent::ToolTip) return QWidget::event(event);
-  auto* help = static_cast<QHelpEvent*>(event);
-  const int at = point_at(help->pos());
-  if (at < 0) {
-    QToolTip::hideText();
-    return true;
-  }
-  const RooflinePoint& p = roofline_->points[static_cast<size_t>(at)];
-  QToolTip::showText(
-      help->globalPos(),
-      QString("%1 (%2)\n%3 in %4 calls\n%5 flop/B, %6, %7\n%8 % of what %9 allows")
-          .arg(qt(p.name), qt(p.graph), qt(draw::format_time(p.ns)))
-          .arg(p.calls)
-          .arg(QString::number(p.intensity, 'g', 3), rate_text(p.rate, "flop/s"), rate_text(p.bandwidth, "B/s"),
-               QString::number(100 * p.reach, 'f', 1), p.memory_bound ? "memory" : "arithmetic"),
-      this);
-  return true;
+QString RooflinePlot::describe(int point) const {
+  const RooflinePoint& p = roofline_->points[static_cast<size_t>(point)];
+  return QString("%1 (%2)\n%3 in %4 calls\n%5 flop/B, %6, %7\n%8 % of what %9 allows")
+      .arg(qt(p.name), qt(p.graph), qt(draw::format_time(p.ns)))
+      .arg(p.calls)
+      .arg(QString::number(p.intensity, 'g', 3), rate_text(p.rate, "flop/s"), rate_text(p.bandwidth, "B/s"),
+           QString::number(100 * p.reach, 'f', 1), p.memory_bound ? "memory" : "arithmetic");
 }
 
 // --------------------------------------------------------------------------------------------------- RooflinePanel

@@ -6,13 +6,14 @@
 
 #include "app/studio/models/profile_source.h"
 #include "app/studio/views/panels.h"
+#include "app/studio/views/plot_base.h"
 #include "app/studio/views/profile_panel.h"
 
 namespace strata::studio {
 
 /// One dot per kernel on logarithmic axes under the ceilings; the area of a dot is its time. Arrow keys go through the
 /// kernels by time, click selects.
-class RooflinePlot : public QWidget {
+class RooflinePlot : public PlotBase {
   Q_OBJECT
  public:
   explicit RooflinePlot(QWidget* parent = nullptr);
@@ -26,28 +27,26 @@ class RooflinePlot : public QWidget {
   /// Where labels of points stand, as they are painted: none lies on another.
   std::vector<std::pair<int, QRectF>> labels() const;
 
- signals:
-  void chosen(int point);
+  int item_at(QPointF at) const override { return point_at(at); }
+  QString text() const override;
 
  protected:
   void paintEvent(QPaintEvent* event) override;
-  void mousePressEvent(QMouseEvent* event) override;
-  void mouseMoveEvent(QMouseEvent* event) override;
-  void leaveEvent(QEvent* event) override;
-  void keyPressEvent(QKeyEvent* event) override;
-  bool event(QEvent* event) override;
+  QRectF area() const override;
+  int item_count() const override { return roofline_ ? static_cast<int>(roofline_->points.size()) : 0; }
+  int selected_item() const override;
+  QString describe(int point) const override;
 
  private:
-  QRectF area() const;
   QPointF place(double intensity, double rate) const;
   double radius(const RooflinePoint& point) const;
   void paint_axes(QPainter& painter) const;
+  void paint_legend(QPainter& painter) const;
   void paint_ceilings(QPainter& painter) const;
   std::vector<QLineF> ceiling_lines() const;
   std::vector<QRectF> ceiling_labels() const;
   std::shared_ptr<const Roofline> roofline_;
   trace::Id selected_ = trace::kNone;
-  int hovered_ = -1;
 };
 
 class RooflinePanel : public QWidget {

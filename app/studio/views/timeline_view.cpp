@@ -1,62 +1,85 @@
 // Copyright 2026 The Strata Authors
 // SPDX-License-Identifier: Apache-2.0
+/// What the timeline shows, and how it is moved about and selected in.
 #include "app/studio/views/timeline_view.h"
 
+#include <QDateTime>
 #include <QHelpEvent>
 #include <QKeyEvent>
-#include <QPainter>
+#include <QMenu>
 #include <QToolTip>
 #include <algorithm>
 #include <cmath>
 
 #include "app/draw/picture.h"
 #include "app/studio/models/lists.h"
-#include "app/studio/views/theme.h"
 
 namespace strata::studio {
 namespace {
 
-/// The span between two marks of the ruler: 1, 2 or 5 times a power of ten, at least 90 pixels.
-double mark_step(double per_pixel) {
-  const double least = per_pixel * 90;
-  const double power = std::pow(10.0, std::floor(std::log10(std::max(least, 1.0))));
-  for (const double factor : {1.0, 2.0, 5.0, 10.0})
-    if (power * factor >= least) return power * factor;
-  return power * 10;
-}
+QString time_text(std::int64_t ns) { return qt(draw::format_time(static_cast<double>(ns))); }
 
-/// A steady colour for a name, light enough for dark text in the light theme and the reverse in the dark one.
-QColor name_colour(const std::string& name, bool dark) {
-  std::size_t hash = 1469598103934665603u;
-  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  const int hue = static_cast<int>(hash % 360);
-  return dark ? QColor::fromHsl(hue, 85, 78) : QColor::fromHsl(hue, 120, 196);
-}
+/// So many views can be gone back to.
+constexpr size_t kMostSights = 100;
 
 }  // namespace
 
-TimelineView::TimelineView(Context& context, QWidget* parent) : QWidget(parent), context_(context) {
+TimelineView::TimelineView(QWidget* parent) : QWidget(parent) {
   setAccessibleName("timeline");
   setFocusPolicy(Qt::StrongFocus);
   setMouseTracking(true);
   setMinimumSize(260, 90);
-  connect(&context_, &Context::selectionChanged, this, [this] { update(); });
 }
 
-void TimelineView::set_timeline(TimelinePtr timeline) {
+void TimelineView::set_timeline(TimelinePtr timeline, GapPtr gaps, bool keep) {
+  const Sight sight{left_, per_pixel_, scroll_};
+  const trace::Id selected = selected_;
   timeline_ = std::move(timeline);
-  colours_.clear();
+  gaps_ = std::move(gaps);
+  name_colours_.clear();
+  matches_.clear();
+  lit_.clear();
+  sights_.clear();
+  gap_ = nullptr;
+  range_.reset();
+  hovered_.reset();
+  hovered_flows_.clear();
+  states_.assign(timeline_ ? timeline_->tracks.size() : 0, {});
+  order_.clear();
+  ruler_ = kScale + (timeline_ && !timeline_->markers.empty() ? kMarks : 0);
+  for (size_t t = 0; t < states_.size(); ++t) order_.push_back(static_cast<int>(t));
+  // Devices have few rows, and say most; then the thread that launches.
+  const auto rank = [&](int track) {
+    if (timeline_->tracks[static_cast<size_t>(track)].device) return 0;
+    return gaps_ && track == gaps_->host_track ? 1 : 2;
+  };
+  std::stable_sort(order_.begin(), order_.end(), [&](int a, int b) { return rank(a) < rank(b); });
   lay_out();
   choose(trace::kNone);
   fit();
+  sights_.clear();
+  if (keep) {
+    left_ = sight.left;
+    per_pixel_ = sight.per_pixel;
+    scroll_ = sight.scroll;
+    clamp();
+    choose(selected);
+  }
+  emit tracks_changed();
 }
 
 void TimelineView::lay_out() {
   rows_.clear();
-  int y = kRuler + 4;
-  for (size_t t = 0; timeline_ && t < timeline_->tracks.size(); ++t) {
-    for (const Lane& lane : timeline_->tracks[t].lanes) {
-      rows_.push_back({&lane, static_cast<int>(t), y});
+  row_of_lane_.assign(states_.size(), {});
+  int y = ruler_ + 4;
+  for (const int track : order_) {
+    const auto t = static_cast<size_t>(track);
+    const auto lanes = static_cast<std::uint32_t>(timeline_->tracks[t].lanes.size());
+    row_of_lane_[t].assign(lanes, -1);
+    if (states_[t].hidden) continue;
+    for (std::uint32_t l = 0; l < (states_[t].collapsed ? std::min(lanes, 1u) : lanes); ++l) {
+      row_of_lane_[t][l] = static_cast<int>(rows_.size());
+      rows_.push_back({track, l, y});
       y += kRowHeight;
     }
     y += kTrackGap;
@@ -64,23 +87,48 @@ void TimelineView::lay_out() {
   height_ = y;
 }
 
+// ------------------------------------------------------------------------------------------------------ what is shown
+
+void TimelineView::keep_sight() {
+  if (!sights_.empty() && sights_.back().left == left_ && sights_.back().per_pixel == per_pixel_ &&
+      sights_.back().scroll == scroll_)
+    return;
+  sights_.push_back({left_, per_pixel_, scroll_});
+  if (sights_.size() > kMostSights) sights_.erase(sights_.begin());
+}
+
+void TimelineView::zoom_back() {
+  if (sights_.empty()) return;
+  left_ = sights_.back().left;
+  per_pixel_ = sights_.back().per_pixel;
+  scroll_ = sights_.back().scroll;
+  sights_.pop_back();
+  last_zoom_ = 0;
+  clamp();
+  update();
+}
+
 void TimelineView::fit() {
+  keep_sight();
   left_ = 0;
   scroll_ = 0;
-  const double width = std::max(50, this->width() - kTitleWidth - 10);
-  per_pixel_ = timeline_ ? std::max(1e-3, static_cast<double>(timeline_->duration) / width) : 1;
+  per_pixel_ = timeline_ ? std::max(1e-3, static_cast<double>(timeline_->duration) / room()) : 1;
   update();
 }
 
 void TimelineView::clamp() {
   if (!timeline_) return;
-  const double width = std::max(50, this->width() - kTitleWidth - 10), all = static_cast<double>(timeline_->duration);
-  per_pixel_ = std::clamp(per_pixel_, 0.05, std::max(0.05, 1.2 * all / width));
-  left_ = std::clamp(left_, -0.1 * width * per_pixel_, std::max(0.0, all - 0.5 * width * per_pixel_));
-  scroll_ = std::clamp(scroll_, 0.0, std::max(0.0, static_cast<double>(height_ - height() + 10)));
+  const double all = static_cast<double>(timeline_->duration);
+  per_pixel_ = std::clamp(per_pixel_, 0.05, std::max(0.05, 1.2 * all / room()));
+  left_ = std::clamp(left_, -0.1 * room() * per_pixel_, std::max(0.0, all - 0.5 * room() * per_pixel_));
+  scroll_ = std::clamp(scroll_, 0.0, std::max(0.0, static_cast<double>(height_ - bottom() + 10)));
 }
 
 void TimelineView::zoom(double factor, double x) {
+  // A turn of the wheel comes in many events, and is one step back.
+  const qint64 now = QDateTime::currentMSecsSinceEpoch();
+  if (now - last_zoom_ > 700) keep_sight();
+  last_zoom_ = now;
   const double time = left_ + (x - kTitleWidth) * per_pixel_;
   per_pixel_ /= factor;
   clamp();
@@ -96,199 +144,355 @@ void TimelineView::pan(double dx, double dy) {
   update();
 }
 
-const Slice* TimelineView::slice_at(QPointF point) const {
-  if (!timeline_ || point.x() < kTitleWidth || point.y() < kRuler) return nullptr;
-  const double y = point.y() + scroll_;
-  for (const Row& row : rows_) {
-    if (y < row.y || y >= row.y + kRowHeight - 1) continue;
-    // A slice narrower than a pixel can be hit where it is painted.
-    const std::int64_t from = to_time(point.x() - 1), to = to_time(point.x() + 1);
-    const Slice* best = nullptr;
-    for (size_t i = first_ending_after(*row.lane, from); i < row.lane->size() && (*row.lane)[i].start <= to; ++i) {
-      const Slice& s = (*row.lane)[i];
-      if (!best || s.duration > best->duration) best = &s;
-      if (i > first_ending_after(*row.lane, from) + 64) break;
-    }
-    return best;
-  }
-  return nullptr;
-}
-
-TimelineView::Found TimelineView::find(trace::Id event) const {
-  for (size_t r = 0; r < rows_.size() && event != trace::kNone; ++r)
-    for (size_t i = 0; i < rows_[r].lane->size(); ++i)
-      if ((*rows_[r].lane)[i].event == event) return {&(*rows_[r].lane)[i], r, i};
-  return {};
-}
-
-QRectF TimelineView::slice_rect(trace::Id event) const {
-  const Found found = find(event);
-  if (!found.slice) return {};
-  return {to_x(found.slice->start), rows_[found.row].y - scroll_,
-          std::max(1.0, static_cast<double>(found.slice->duration) / per_pixel_), kRowHeight - 2.0};
-}
-
-void TimelineView::show_slice(trace::Id event) {
-  const Found found = find(event);
-  if (!found.slice) return;
-  choose(event);
-  const double room = std::max(50, width() - kTitleWidth);
-  if (static_cast<double>(found.slice->duration) / per_pixel_ < 12)
-    per_pixel_ = std::max(0.05, static_cast<double>(std::max<std::int64_t>(found.slice->duration, 1)) / 60);
-  const double x = to_x(found.slice->start);
-  if (x < kTitleWidth + 10 || x > width() - 60)
-    left_ = static_cast<double>(found.slice->start) - 0.4 * room * per_pixel_;
-  const int y = rows_[found.row].y;
-  if (y - scroll_ < kRuler + 4 || y - scroll_ > height() - kRowHeight) scroll_ = y - height() / 2.0;
+void TimelineView::show_span(std::int64_t from, std::int64_t to) {
+  keep_sight();
+  per_pixel_ = static_cast<double>(std::max<std::int64_t>(to - from, 1)) / (0.7 * room());
+  clamp();
+  left_ = static_cast<double>(from) - 0.15 * room() * per_pixel_;
   clamp();
   update();
 }
 
-void TimelineView::choose(trace::Id event) {
-  selected_ = event;
-  chosen_ = find(event);
-  partners_.clear();
-  if (!chosen_.slice || chosen_.slice->correlation == 0) return;
-  const auto on_device = [&](size_t row) { return timeline_->tracks[static_cast<size_t>(rows_[row].track)].device; };
-  for (size_t r = 0; r < rows_.size(); ++r) {
-    if (on_device(r) == on_device(chosen_.row)) continue;
-    const Lane& lane = *rows_[r].lane;
-    for (size_t i = 0; i < lane.size(); ++i)
-      if (lane[i].correlation == chosen_.slice->correlation) partners_.push_back({&lane[i], r, i});
-  }
+void TimelineView::zoom_to_selection() {
+  if (range_) return show_span(range_->first, range_->second);
+  if (gap_) return show_span(gap_->start, gap_->end());
+  if (chosen_) show_span(timeline_->at(*chosen_).start, timeline_->at(*chosen_).end());
 }
 
-void TimelineView::select(const Slice* slice) {
-  choose(slice ? slice->event : trace::kNone);
-  setAccessibleDescription(slice ? describe(*slice) : QString());
-  if (slice && slice->kernel) context_.select_kernel(slice->kernel);
-  emit selected_slice(slice);
+void TimelineView::bring_row_into_view(int row) {
+  if (row < 0) return;
+  const int y = rows_[static_cast<size_t>(row)].y;
+  if (y - scroll_ < ruler_ + 4 || y - scroll_ > bottom() - kRowHeight) scroll_ = y - height() / 2.0;
+}
+
+void TimelineView::reveal(const SlicePlace& place) {
+  const Slice& slice = timeline_->at(place);
+  if (states_[place.track].hidden || (states_[place.track].collapsed && place.lane > 0)) {
+    states_[place.track] = {};
+    lay_out();
+    emit tracks_changed();
+  }
+  const double x0 = to_x(slice.start);
+  const bool small = static_cast<double>(slice.duration) / per_pixel_ < 12;
+  const bool away = x0 < kTitleWidth - static_cast<double>(slice.duration) / per_pixel_ + 10 || x0 > width() - 60;
+  if (small || away) keep_sight();
+  if (small) per_pixel_ = std::max(0.05, static_cast<double>(std::max<std::int64_t>(slice.duration, 1)) / 60);
+  if (small || away) left_ = static_cast<double>(slice.start) - 0.4 * room() * per_pixel_;
+  bring_row_into_view(row_of(place));
+  clamp();
   update();
 }
 
+// ------------------------------------------------------------------------------------------------------------ finding
+
+int TimelineView::row_of(const SlicePlace& place) const { return row_of_lane_[place.track][place.lane]; }
+
+QRectF TimelineView::rect_of(const SlicePlace& place) const {
+  const int row = row_of(place);
+  if (row < 0) return {};
+  const Slice& s = timeline_->at(place);
+  return {to_x(s.start), row_top(row), std::max(1.0, static_cast<double>(s.duration) / per_pixel_), kRowHeight - 2.0};
+}
+
+QRectF TimelineView::slice_rect(trace::Id event) const {
+  const SlicePlace* place = timeline_ ? timeline_->find(event) : nullptr;
+  return place ? rect_of(*place) : QRectF();
+}
+
+QRectF TimelineView::gap_rect(const Gap& gap) const {
+  const int row = row_of({gaps_->devices[gap.device].tracks.front(), 0, 0});
+  if (row < 0) return {};
+  return {to_x(gap.start), row_top(row), static_cast<double>(gap.duration) / per_pixel_, kRowHeight - 2.0};
+}
+
+int TimelineView::row_at(double y) const {
+  y += scroll_;
+  const auto after =
+      std::upper_bound(rows_.begin(), rows_.end(), y, [](double at, const Row& row) { return at < row.y; });
+  if (after == rows_.begin() || y >= std::prev(after)->y + kRowHeight - 1) return -1;
+  return static_cast<int>(after - rows_.begin()) - 1;
+}
+
+std::optional<SlicePlace> TimelineView::place_at(QPointF point) const {
+  if (!timeline_ || point.x() < kTitleWidth || point.y() < ruler_ || point.y() > bottom()) return {};
+  const int row = row_at(point.y());
+  if (row < 0) return {};
+  // A slice narrower than a pixel can be hit where it is painted.
+  const std::int64_t from = to_time(point.x() - 1), to = to_time(point.x() + 1);
+  const Row& at = rows_[static_cast<size_t>(row)];
+  const Lane& slices = lane(at);
+  const size_t first = first_ending_after(slices, from);
+  std::optional<SlicePlace> best;
+  for (size_t i = first; i < std::min(slices.size(), first + 64) && slices[i].start <= to; ++i)
+    if (!best || slices[i].duration > slices[best->index].duration)
+      best = SlicePlace{static_cast<std::uint32_t>(at.track), at.lane, static_cast<std::uint32_t>(i)};
+  return best;
+}
+
+const Slice* TimelineView::slice_at(QPointF point) const {
+  const auto place = place_at(point);
+  return place ? &timeline_->at(*place) : nullptr;
+}
+
+const Gap* TimelineView::gap_at(QPointF point) const {
+  if (!gaps_ || point.x() < kTitleWidth || point.y() < ruler_ || point.y() > bottom()) return nullptr;
+  const int row = row_at(point.y());
+  if (row < 0 || rows_[static_cast<size_t>(row)].lane > 0) return nullptr;
+  const Gap* gap = gaps_->at(static_cast<std::uint32_t>(rows_[static_cast<size_t>(row)].track), to_time(point.x()));
+  return gap && static_cast<double>(gap->duration) >= 3 * per_pixel_ ? gap : nullptr;
+}
+
+int TimelineView::track_at(QPointF point) const {
+  if (point.x() >= kTitleWidth || point.y() < ruler_ || point.y() > bottom()) return -1;
+  const double y = point.y() + scroll_;
+  for (size_t i = rows_.size(); i-- > 0;)
+    if (y >= rows_[i].y) return rows_[i].track;
+  return -1;
+}
+
+// ---------------------------------------------------------------------------------------------------------- selecting
+
+void TimelineView::choose(trace::Id event) {
+  selected_ = event;
+  chosen_.reset();
+  chosen_flows_.clear();
+  const SlicePlace* place = timeline_ ? timeline_->find(event) : nullptr;
+  if (!place) return;
+  chosen_ = *place;
+  chosen_flows_ = timeline_->flows_of(*place);
+}
+
+void TimelineView::show_slice(trace::Id event) {
+  const SlicePlace* place = timeline_ ? timeline_->find(event) : nullptr;
+  if (!place) return;
+  gap_ = nullptr;
+  choose(event);
+  reveal(*place);
+}
+
+void TimelineView::select(const Slice* slice, bool chosen) {
+  choose(slice ? slice->event : trace::kNone);
+  if (gap_) emit selected_gap_changed(gap_ = nullptr);
+  setAccessibleDescription(slice ? describe(*slice) : QString());
+  emit selected_slice(slice, chosen);
+  update();
+}
+
+void TimelineView::select_gap(const Gap* gap) {
+  choose(trace::kNone);
+  gap_ = gap;
+  setAccessibleDescription(gap ? describe(*gap) : QString());
+  emit selected_gap_changed(gap);
+  update();
+}
+
+void TimelineView::show_gap(const Gap* gap) {
+  if (!gap) return select_gap(nullptr);
+  const double x0 = to_x(gap->start), x1 = to_x(gap->end());
+  if (x1 - x0 < 40 || x0 < kTitleWidth || x1 > width()) show_span(gap->start, gap->end());
+  bring_row_into_view(row_of({gaps_->devices[gap->device].tracks.front(), 0, 0}));
+  clamp();
+  select_gap(gap);
+}
+
+void TimelineView::step_gap(int by) {
+  if (!gaps_ || gaps_->longest.empty()) return;
+  const auto& all = gaps_->longest;
+  const auto at = std::find(all.begin(), all.end(), gap_);
+  if (at == all.end()) return show_gap(all.front());
+  const auto now = at - all.begin() + by;
+  if (now >= 0 && now < static_cast<std::ptrdiff_t>(all.size())) show_gap(all[static_cast<size_t>(now)]);
+}
+
 void TimelineView::step(int by) {
-  const Found now = chosen_;
-  if (!now.slice) return;
-  const Lane& lane = *rows_[now.row].lane;
-  for (size_t i = now.index + static_cast<size_t>(by); i < lane.size(); i += static_cast<size_t>(by)) {
-    if (lane[i].name != now.slice->name) continue;
-    select(&lane[i]);
-    return show_slice(lane[i].event);
+  if (!chosen_) return;
+  const Lane& slices = timeline_->tracks[chosen_->track].lanes[chosen_->lane];
+  const std::uint32_t name = slices[chosen_->index].name;
+  for (size_t i = chosen_->index + static_cast<size_t>(by); i < slices.size(); i += static_cast<size_t>(by)) {
+    if (slices[i].name != name) continue;
+    select(&slices[i], true);
+    return show_slice(slices[i].event);
   }
 }
+
+/// Left and right: the neighbour in the row. Up and down: the row above or below, at the same time.
+void TimelineView::move_selection(int key) {
+  if (!timeline_ || rows_.empty()) return;
+  if (!chosen_ || row_of(*chosen_) < 0) {
+    const std::int64_t middle = to_time((kTitleWidth + width()) / 2.0);
+    for (const Row& row : rows_) {
+      const Lane& slices = lane(row);
+      if (slices.empty() || rows_[0].y - scroll_ > bottom()) continue;
+      const size_t i = std::min(first_ending_after(slices, middle), slices.size() - 1);
+      return select(&slices[i], false), reveal(*chosen_);
+    }
+    return;
+  }
+  SlicePlace to = *chosen_;
+  const Slice& now = timeline_->at(to);
+  if (key == Qt::Key_Left || key == Qt::Key_Right) {
+    const Lane& slices = timeline_->tracks[to.track].lanes[to.lane];
+    if (key == Qt::Key_Left ? to.index == 0 : to.index + 1 >= slices.size()) return;
+    to.index += key == Qt::Key_Left ? -1 : 1;
+  } else {
+    const int row = row_of(to) + (key == Qt::Key_Up ? -1 : 1);
+    if (row < 0 || row >= static_cast<int>(rows_.size())) return;
+    const Row& next = rows_[static_cast<size_t>(row)];
+    const Lane& slices = lane(next);
+    if (slices.empty()) return;
+    const size_t i = std::min(first_ending_after(slices, now.start), slices.size() - 1);
+    to = {static_cast<std::uint32_t>(next.track), next.lane, static_cast<std::uint32_t>(i)};
+  }
+  select(&timeline_->at(to), false);
+  reveal(to);
+}
+
+void TimelineView::set_lit(std::vector<SlicePlace> places) {
+  std::sort(places.begin(), places.end(), [](const SlicePlace& a, const SlicePlace& b) {
+    return std::tie(a.track, a.lane, a.index) < std::tie(b.track, b.lane, b.index);
+  });
+  lit_ = std::move(places);
+  update();
+}
+
+void TimelineView::show_nearest_lit() {
+  if (lit_.empty()) return;
+  const std::int64_t middle = to_time((kTitleWidth + width()) / 2.0);
+  const SlicePlace* best = nullptr;
+  for (const SlicePlace& place : lit_) {
+    const QRectF area = rect_of(place);
+    const bool seen = area.isValid() && area.right() > kTitleWidth && area.left() < width() && area.top() >= ruler_ &&
+                      area.bottom() <= bottom();
+    if (seen && area.width() >= 3) return;
+    const auto far = [&](const SlicePlace& p) { return std::abs(timeline_->at(p).start - middle); };
+    // What ran on a device before what launched it.
+    const bool device = timeline_->tracks[place.track].device;
+    if (!best || (device && !timeline_->tracks[best->track].device) ||
+        (device == timeline_->tracks[best->track].device && far(place) < far(*best)))
+      best = &place;
+  }
+  reveal(*best);
+}
+
+void TimelineView::set_range(std::optional<Span> range) {
+  range_ = range;
+  update();
+  emit range_changed();
+}
+
+void TimelineView::set_matches(std::vector<bool> names) {
+  matches_ = std::move(names);
+  update();
+}
+
+void TimelineView::set_colour_by(TimelineColour by) {
+  colour_by_ = by;
+  name_colours_.clear();
+  update();
+}
+
+void TimelineView::set_all_flows(bool on) {
+  all_flows_ = on;
+  update();
+}
+
+// ------------------------------------------------------------------------------------------------------------- tracks
+
+void TimelineView::set_collapsed(int track, bool on) {
+  states_.at(static_cast<size_t>(track)).collapsed = on;
+  tracks_moved();
+}
+
+void TimelineView::set_hidden(int track, bool on) {
+  states_.at(static_cast<size_t>(track)).hidden = on;
+  tracks_moved();
+}
+
+void TimelineView::collapse_all(bool on) {
+  for (TrackState& state : states_) state.collapsed = on;
+  tracks_moved();
+}
+
+void TimelineView::show_all_tracks() {
+  for (TrackState& state : states_) state.hidden = false;
+  tracks_moved();
+}
+
+void TimelineView::tracks_moved() {
+  lay_out();
+  clamp();
+  update();
+  emit tracks_changed();
+}
+
+void TimelineView::move_track(int track, int by) {
+  const auto at = std::find(order_.begin(), order_.end(), track);
+  auto other = at;
+  do {
+    if (other == (by < 0 ? order_.begin() : std::prev(order_.end()))) return;
+    other += by < 0 ? -1 : 1;
+  } while (hidden(*other));
+  by < 0 ? std::rotate(other, at, std::next(at)) : std::rotate(at, std::next(at), std::next(other));
+  tracks_moved();
+}
+
+int TimelineView::current_track() const {
+  if (chosen_) return static_cast<int>(chosen_->track);
+  return rows_.empty() ? -1 : rows_.front().track;
+}
+
+void TimelineView::contextMenuEvent(QContextMenuEvent* event) {
+  const int at = event->reason() == QContextMenuEvent::Keyboard ? current_track() : track_at(event->pos());
+  const int row = row_at(event->pos().y());
+  const int track = at >= 0 ? at : row >= 0 ? rows_[static_cast<size_t>(row)].track : -1;
+  if (track < 0) return;
+  QMenu menu(this);
+  menu.addAction(collapsed(track) ? "Expand track (C)" : "Collapse track (C)",
+                 [this, track] { set_collapsed(track, !collapsed(track)); });
+  menu.addAction("Hide track (X)", [this, track] { set_hidden(track, true); });
+  menu.addAction("Move up (Ctrl+↑)", [this, track] { move_track(track, -1); });
+  menu.addAction("Move down (Ctrl+↓)", [this, track] { move_track(track, 1); });
+  menu.addSeparator();
+  menu.addAction("Show all tracks (Shift+X)", [this] { show_all_tracks(); });
+  menu.exec(event->globalPos());
+}
+
+// --------------------------------------------------------------------------------------------------------------- text
 
 QString TimelineView::describe(const Slice& slice) const {
   return QString("%1\n%2, at %3, took %4")
-      .arg(qt(timeline_->name(slice)), qt(timeline_->category(slice)),
-           qt(draw::format_time(static_cast<double>(slice.start))),
-           qt(draw::format_time(static_cast<double>(slice.duration))));
+      .arg(qt(timeline_->name(slice)).left(1000), qt(timeline_->category(slice)), time_text(slice.start),
+           time_text(slice.duration));
 }
 
-// ---------------------------------------------------------------------------------------------------------- painting
-
-QColor TimelineView::colour(const Slice& slice) const { return colours_[slice.name]; }
-
-void TimelineView::paint_box(QPainter& p, const Box& box, double y) {
-  const double x0 = std::max(to_x(box.start), static_cast<double>(kTitleWidth)), x1 = to_x(box.end);
-  const QRectF area(x0, y, std::max(1.0, x1 - x0), kRowHeight - 2);
-  p.fillRect(area, colour(*box.slice));
-  if (area.width() < 34 || box.merged > 1) return;
-  p.setPen(to_qcolor(colours().text));
-  const QString text = p.fontMetrics().elidedText(qt(timeline_->name(*box.slice)).left(200), Qt::ElideRight,
-                                                  static_cast<int>(area.width()) - 6);
-  p.drawText(area.adjusted(3, 0, -3, 0), Qt::AlignLeft | Qt::AlignVCenter, text);
+QString TimelineView::describe(const Gap& gap) const {
+  QString text = QString("%1 idle for %2, from %3\n%4: %5")
+                     .arg(qt(gaps_->devices[gap.device].title), time_text(gap.duration), time_text(gap.start),
+                          reason_name(gap.reason), reason_text(gap.reason));
+  for (const Meanwhile& m : host_meanwhile(*timeline_, gap.start, gap.end(), 4))
+    text += QString("\nhost: %1, %2").arg(qt(timeline_->name(timeline_->at(m.place))).left(120), time_text(m.time));
+  return text;
 }
 
-void TimelineView::paint_row(QPainter& p, const Row& row) {
-  const double y = row.y - scroll_;
-  if (y + kRowHeight < kRuler || y > height()) return;
-  visible_boxes(*row.lane, to_time(kTitleWidth), to_time(width()), per_pixel_, boxes_);
-  const trace::Id kernel = context_.selection().kernel;
-  for (const Box& box : boxes_) {
-    paint_box(p, box, y);
-    const bool chosen = selected_ != trace::kNone && box.slice->event == selected_;
-    const bool related = kernel != trace::kNone && box.slice->kernel == kernel;
-    if (!chosen && !related) continue;
-    const double x0 = std::max(to_x(box.start), static_cast<double>(kTitleWidth));
-    p.setPen(QPen(to_qcolor(chosen ? colours().selected : colours().related), chosen ? 2 : 1));
-    p.drawRect(QRectF(x0, y, std::max(1.0, to_x(box.end) - x0), kRowHeight - 2));
-  }
+bool TimelineView::event(QEvent* event) {
+  if (event->type() != QEvent::ToolTip) return QWidget::event(event);
+  auto* help = static_cast<QHelpEvent*>(event);
+  const int track = track_at(help->pos());
+  QString text;
+  if (track >= 0)
+    text = qt(timeline_->tracks[static_cast<size_t>(track)].title) +
+           "\nClick: collapse or expand. Drag: move. Right click: more.";
+  else if (help->pos().y() < ruler_)
+    text = "Drag here, or with Shift anywhere, to measure";
+  else if (const Slice* slice = slice_at(help->pos()))
+    text = describe(*slice);
+  else if (const Gap* gap = gap_at(help->pos()))
+    text = describe(*gap);
+  text.isEmpty() ? QToolTip::hideText() : QToolTip::showText(help->globalPos(), text, this);
+  return true;
 }
 
-/// From a launch to what it started on the device, or back.
-void TimelineView::paint_arrow(QPainter& p) {
-  for (const Found& to : partners_) {
-    p.setPen(QPen(to_qcolor(colours().selected), 1.5));
-    const double y0 = rows_[chosen_.row].y - scroll_ + kRowHeight / 2.0;
-    const double y1 = rows_[to.row].y - scroll_ + kRowHeight / 2.0;
-    const double x = to_x(to.slice->start);
-    p.drawLine(QPointF(to_x(chosen_.slice->end()), y0), QPointF(x, y1));
-    p.drawRect(QRectF(x, rows_[to.row].y - scroll_, std::max(2.0, static_cast<double>(to.slice->duration) / per_pixel_),
-                      kRowHeight - 2));
-  }
-}
-
-void TimelineView::paint_ruler(QPainter& p) {
-  p.fillRect(QRectF(0, 0, width(), kRuler), to_qcolor(colours().background));
-  const double step = mark_step(per_pixel_);
-  const double last = left_ + (width() - kTitleWidth) * per_pixel_;
-  for (double t = std::max(0.0, std::floor(left_ / step) * step); t <= last; t += step) {
-    const double x = kTitleWidth + (t - left_) / per_pixel_;
-    if (x < kTitleWidth) continue;
-    p.setPen(to_qcolor(colours().group_border));
-    p.drawLine(QPointF(x, kRuler - 6), QPointF(x, kRuler));
-    p.setPen(to_qcolor(colours().dim_text));
-    p.drawText(QRectF(x + 3, 0, 110, kRuler - 4), Qt::AlignLeft | Qt::AlignVCenter,
-               t == 0 ? QString("0") : qt(draw::format_time(t)));
-  }
-}
-
-void TimelineView::paint_titles(QPainter& p) {
-  p.fillRect(QRectF(0, kRuler, kTitleWidth - 2, height()), to_qcolor(colours().background));
-  int last = -1;
-  for (const Row& row : rows_) {
-    if (row.track == last) continue;
-    last = row.track;
-    const TimelineTrack& track = timeline_->tracks[static_cast<size_t>(row.track)];
-    const double y = row.y - scroll_;
-    const double tall = kRowHeight * static_cast<double>(track.lanes.size());
-    if (y + tall < kRuler || y > height()) continue;
-    p.setPen(to_qcolor(colours().text));
-    // The title stays in sight while any of its rows is.
-    const double at = std::clamp(static_cast<double>(kRuler), y, y + tall - kRowHeight);
-    p.drawText(QRectF(6, at, kTitleWidth - 12, kRowHeight), Qt::AlignLeft | Qt::AlignVCenter,
-               p.fontMetrics().elidedText(qt(track.title), Qt::ElideRight, kTitleWidth - 14));
-    p.setPen(to_qcolor(colours().group_border));
-    p.drawLine(QPointF(0, y + tall + kTrackGap / 2.0), QPointF(width(), y + tall + kTrackGap / 2.0));
-  }
-}
-
-void TimelineView::paintEvent(QPaintEvent*) {
-  QPainter p(this);
-  p.fillRect(rect(), to_qcolor(colours().background));
-  QFont font = p.font();
-  font.setPixelSize(11);
-  p.setFont(font);
-  if (!timeline_ || timeline_->tracks.empty()) {
-    p.setPen(to_qcolor(colours().dim_text));
-    p.drawText(rect(), Qt::AlignCenter | Qt::TextWordWrap,
-               "Nothing was timed in this trace.\nRun the program with --trace, or import a profile.");
-    return;
-  }
-  if (colours_.empty() || dark_ != dark_theme()) {
-    dark_ = dark_theme();
-    colours_.clear();
-    for (const std::string& name : timeline_->names) colours_.push_back(name_colour(name, dark_));
-  }
-  p.setClipRect(kTitleWidth, kRuler, width() - kTitleWidth, height() - kRuler);
-  for (const Row& row : rows_) paint_row(p, row);
-  paint_arrow(p);
-  p.setClipping(false);
-  paint_titles(p);
-  paint_ruler(p);
-}
-
-// ------------------------------------------------------------------------------------------------------------- input
+// -------------------------------------------------------------------------------------------------------------- mouse
 
 void TimelineView::resizeEvent(QResizeEvent*) { clamp(); }
 
@@ -305,40 +509,95 @@ void TimelineView::wheelEvent(QWheelEvent* event) {
 
 void TimelineView::mousePressEvent(QMouseEvent* event) {
   setFocus(Qt::MouseFocusReason);
-  pressed_ = event->button() == Qt::LeftButton;
+  drag_ = Drag::None;
   moved_ = false;
+  if (!timeline_ || event->button() != Qt::LeftButton) return;
   press_ = event->position();
   press_left_ = left_;
   press_scroll_ = scroll_;
+  pressed_track_ = track_at(press_);
+  const bool ruler = press_.y() < ruler_ && press_.x() >= kTitleWidth;
+  drag_ = pressed_track_ >= 0                                      ? Drag::Track
+          : ruler || (event->modifiers() & Qt::ShiftModifier) != 0 ? Drag::Measure
+                                                                   : Drag::Pan;
 }
 
 void TimelineView::mouseMoveEvent(QMouseEvent* event) {
-  if (!pressed_) return;
+  if (drag_ == Drag::None) {
+    const auto place = place_at(event->position());
+    if (place == hovered_) return;
+    hovered_ = place;
+    const bool had = !hovered_flows_.empty();
+    hovered_flows_ = place ? timeline_->flows_of(*place) : std::vector<TimelineFlow>();
+    if (had || !hovered_flows_.empty()) update();
+    return;
+  }
   const QPointF by = event->position() - press_;
   if (by.manhattanLength() > 4) moved_ = true;
   if (!moved_) return;
-  left_ = press_left_ - by.x() * per_pixel_;
-  scroll_ = press_scroll_ - by.y();
-  clamp();
+  if (drag_ == Drag::Measure) {
+    const std::int64_t a = to_time(std::max<double>(press_.x(), kTitleWidth)),
+                       b = to_time(std::clamp<double>(event->position().x(), kTitleWidth, width()));
+    range_ = Span{std::min(a, b), std::max(a, b)};
+  } else if (drag_ == Drag::Pan) {
+    left_ = press_left_ - by.x() * per_pixel_;
+    scroll_ = press_scroll_ - by.y();
+    clamp();
+  } else {
+    const int over = track_at(event->position());
+    if (over < 0 || over == pressed_track_) return;
+    const auto place = [&](int track) { return std::find(order_.begin(), order_.end(), track) - order_.begin(); };
+    return move_track(pressed_track_, place(over) < place(pressed_track_) ? -1 : 1);
+  }
   update();
 }
 
 void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
-  if (pressed_ && !moved_) select(slice_at(event->position()));
-  pressed_ = false;
+  const Drag drag = std::exchange(drag_, Drag::None);
+  const int track = std::exchange(pressed_track_, -1);
+  if (drag == Drag::None) return;
+  update();
+  if (drag == Drag::Measure && moved_) return emit range_changed();
+  if (moved_) return;
+  if (drag == Drag::Track) return set_collapsed(track, !collapsed(track));
+  const Slice* slice = slice_at(event->position());
+  const Gap* gap = slice ? nullptr : gap_at(event->position());
+  gap ? select_gap(gap) : select(slice, true);
 }
 
 void TimelineView::mouseDoubleClickEvent(QMouseEvent* event) {
-  if (const Slice* slice = slice_at(event->position())) {
-    per_pixel_ = std::max(0.05, static_cast<double>(std::max<std::int64_t>(slice->duration, 1)) / (0.6 * width()));
-    left_ = static_cast<double>(slice->start) - 0.15 * width() * per_pixel_;
-    clamp();
-    update();
-  }
+  if (const Slice* slice = slice_at(event->position())) return show_span(slice->start, slice->end());
+  if (const Gap* gap = gap_at(event->position())) show_span(gap->start, gap->end());
+}
+
+void TimelineView::leaveEvent(QEvent*) {
+  hovered_.reset();
+  hovered_flows_.clear();
+  update();
+}
+
+// ----------------------------------------------------------------------------------------------------------- keyboard
+
+/// Keys that change tracks.
+bool TimelineView::track_key(QKeyEvent* event) {
+  const int track = current_track();
+  if (track < 0) return false;
+  const bool shift = event->modifiers() & Qt::ShiftModifier, control = event->modifiers() & Qt::ControlModifier;
+  if (event->key() == Qt::Key_C && !control)
+    shift ? collapse_all(!collapsed(track)) : set_collapsed(track, !collapsed(track));
+  else if (event->key() == Qt::Key_X && !control)
+    shift ? show_all_tracks() : set_hidden(track, true);
+  else if (control && (event->key() == Qt::Key_Up || event->key() == Qt::Key_Down))
+    move_track(track, event->key() == Qt::Key_Up ? -1 : 1);
+  else
+    return false;
+  return true;
 }
 
 void TimelineView::keyPressEvent(QKeyEvent* event) {
+  if (!timeline_ || track_key(event)) return;
   const double middle = (kTitleWidth + width()) / 2.0;
+  const bool shift = event->modifiers() & Qt::ShiftModifier;
   switch (event->key()) {
     case Qt::Key_Plus:
     case Qt::Key_Equal:
@@ -347,38 +606,45 @@ void TimelineView::keyPressEvent(QKeyEvent* event) {
     case Qt::Key_Minus:
     case Qt::Key_S:
       return zoom(0.8, middle);
-    case Qt::Key_Left:
     case Qt::Key_A:
       return pan(width() / 8.0, 0);
-    case Qt::Key_Right:
     case Qt::Key_D:
       return pan(-width() / 8.0, 0);
+    case Qt::Key_PageUp:
+      return pan(0, height() / 2.0);
+    case Qt::Key_PageDown:
+      return pan(0, -height() / 2.0);
+    case Qt::Key_Left:
+    case Qt::Key_Right:
     case Qt::Key_Up:
-      return pan(0, kRowHeight * 2);
     case Qt::Key_Down:
-      return pan(0, -kRowHeight * 2);
+      return move_selection(event->key());
+    case Qt::Key_Return:
+    case Qt::Key_Enter:
+      if (chosen_) select(&timeline_->at(*chosen_), true);
+      return;
     case Qt::Key_F:
     case Qt::Key_0:
       return fit();
+    case Qt::Key_Z:
+      return zoom_to_selection();
+    case Qt::Key_Backspace:
+      return zoom_back();
+    case Qt::Key_G:
+      return step_gap(shift ? -1 : 1);
+    case Qt::Key_R:
+      if (gap_) return set_range(Span{gap_->start, gap_->end()});
+      if (chosen_) set_range(Span{timeline_->at(*chosen_).start, timeline_->at(*chosen_).end()});
+      return;
     case Qt::Key_N:
       return step(1);
     case Qt::Key_P:
       return step(-1);
     case Qt::Key_Escape:
-      return select(nullptr);
+      return range_ ? set_range({}) : select(nullptr, true);
     default:
       QWidget::keyPressEvent(event);
   }
-}
-
-bool TimelineView::event(QEvent* event) {
-  if (event->type() == QEvent::ToolTip) {
-    auto* help = static_cast<QHelpEvent*>(event);
-    const Slice* slice = slice_at(help->pos());
-    slice ? QToolTip::showText(help->globalPos(), describe(*slice), this) : QToolTip::hideText();
-    return true;
-  }
-  return QWidget::event(event);
 }
 
 }  // namespace strata::studio
