@@ -80,6 +80,9 @@ QueryPanel::QueryPanel(Context& context, bool lasting, QWidget* parent)
     events_->set_rows({});
     summary_->setText(kHint);
   });
+  connect(&context_.queue(), &JobQueue::cancelledChanged, this, [this] {
+    if (context_.queue().cancelled().contains("query")) summary_->setText("the query was cancelled");
+  });
   list_saved();
 }
 

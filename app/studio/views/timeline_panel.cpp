@@ -86,6 +86,9 @@ TimelinePanel::TimelinePanel(Context& context, QWidget* parent)
     list_runs();
   });
   connect(&context_, &Context::traceGrown, this, &TimelinePanel::list_runs);
+  connect(&context_.queue(), &JobQueue::cancelledChanged, this, [this] {
+    if (context_.queue().cancelled().contains("timeline")) summary_->setText("reading events was cancelled");
+  });
   connect(&context_, &Context::selectionChanged, this, &TimelinePanel::follow);
   connect(&context_, &Context::detailsChanged, this, &TimelinePanel::follow);
 }
