@@ -227,5 +227,102 @@ TEST_F(Memory, AClickOnABufferSelectsItsNode) {
   EXPECT_FALSE(map.grab().isNull());
 }
 
+class MemoryPage : public testing::Test {
+ protected:
+  void SetUp() override {
+    test::write_sample_trace(folder_ / "own.strata", {3, false});
+    window_.resize(1400, 900);
+    window_.show();
+    window_.arrange();
+    ASSERT_TRUE(window_.show_view("memory"));
+    window_.open_file(QString::fromStdString((folder_ / "own.strata").string()));
+    ASSERT_TRUE(settle(context_));
+    ASSERT_GT(map().plan().blocks.size(), 4u);
+  }
+  MemoryMap& map() { return window_.memory().map(); }
+  LinkTable& table() { return window_.memory().table(); }
+  TemporaryFolder folder_;
+  Context context_;
+  MainWindow window_{context_, false};
+};
+
+TEST_F(MemoryPage, KernelsLightTheirBuffers) {
+  const LaunchRecord& launch = context_.compile()->launches.at(1);
+  context_.select_launch(launch.id);
+  ASSERT_TRUE(settle(context_));
+  std::vector<Id> lit, expected;
+  for (const int block : map().lit()) lit.push_back(map().plan().blocks[static_cast<size_t>(block)].buffer);
+  for (const Id id : launch.writes)
+    if (map().plan().find(id)) expected.push_back(id);
+  ASSERT_FALSE(expected.empty());
+  for (const Id id : expected) EXPECT_NE(std::find(lit.begin(), lit.end(), id), lit.end()) << id;
+  EXPECT_LT(lit.size(), map().plan().blocks.size());
+}
+
+TEST_F(MemoryPage, ARowSelectsItsBuffer) {
+  table().setCurrentIndex(table().model()->index(2, 0));
+  ASSERT_TRUE(settle(context_));
+  EXPECT_EQ(context_.selection().buffer, map().plan().blocks[2].buffer);
+  QTest::keyClick(&map(), Qt::Key_Left);
+  ASSERT_TRUE(settle(context_));
+  EXPECT_EQ(context_.selection().buffer, map().plan().blocks[1].buffer);
+  EXPECT_EQ(table().currentIndex().row(), 1);
+}
+
+TEST_F(MemoryPage, TheListCanBeThatOfThePeak) {
+  const MemoryPlan& plan = map().plan();
+  int alive = 0;
+  for (const MemoryBlock& b : plan.blocks) alive += b.first <= plan.peak_launch && plan.peak_launch <= b.last;
+  ASSERT_LT(alive, table().model()->rowCount());
+  window_.memory().peak_box().setChecked(true);
+  EXPECT_EQ(table().model()->rowCount(), alive);
+  table().setCurrentIndex(table().model()->index(alive - 1, 0));
+  EXPECT_LE(plan.find(context_.selection().buffer)->first, plan.peak_launch);
+}
+
+TEST_F(MemoryPage, ZoomKeepsWhatIsPointedAt) {
+  const QRectF before = map().block_rect(3);
+  const QPointF at = before.center();
+  map().zoom(4, 2, at);
+  EXPECT_EQ(map().block_at(at), 3);
+  EXPECT_NEAR(map().block_rect(3).width(), 4 * before.width(), 0.01);
+  EXPECT_NEAR(map().block_rect(3).height(), 2 * before.height(), 0.01);
+  EXPECT_FALSE(map().grab().isNull());
+  // A drag moves, and selects nothing.
+  QTest::mousePress(&map(), Qt::LeftButton, {}, at.toPoint());
+  QTest::mouseMove(&map(), at.toPoint() + QPoint(-20, 0));
+  QTest::mouseMove(&map(), at.toPoint() + QPoint(-40, 0));
+  QTest::mouseRelease(&map(), Qt::LeftButton, {}, at.toPoint() + QPoint(-40, 0));
+  EXPECT_TRUE(context_.selection().empty());
+  QTest::keyClick(&map(), Qt::Key_F);
+  EXPECT_FALSE(map().zoomed());
+  EXPECT_EQ(map().block_rect(3), before);
+}
+
+TEST_F(MemoryPage, ItIsCopiedAsText) {
+  QTest::keyClick(&map(), Qt::Key_C, Qt::ControlModifier);
+  EXPECT_TRUE(map().text().contains(qt(map().plan().blocks[0].name)));
+  EXPECT_EQ(map().text().count('\n'), static_cast<int>(map().plan().blocks.size()) + 1);
+}
+
+TEST_F(Memory, ManyBuffersArePainted) {
+  launches(2000);
+  std::uniform_int_distribution<int> at(0, 1990), length(0, 9), size(1, 50000);
+  for (int i = 0; i < 20000; ++i) {
+    const int first = at(random_);
+    buffer(size(random_), first, first + length(random_));
+  }
+  MemoryMap map;
+  map.resize(1600, 1000);
+  map.set_plan(make_memory_plan(data_, kNone, false));
+  const QImage whole = map.grab().toImage();
+  map.zoom(300, 300, map.rect().center());
+  const QImage part = map.grab().toImage();
+  EXPECT_NE(whole, part);
+  map.set_selected(5, {6, 7});
+  EXPECT_EQ(map.lit().size(), 2u);
+  EXPECT_FALSE(map.grab().isNull());
+}
+
 }  // namespace
 }  // namespace strata::studio

@@ -162,5 +162,21 @@ TEST_F(RooflinePage, LabelsDoNotOverlap) {
   }
 }
 
+TEST_F(RooflinePage, ZoomsAndIsCopied) {
+  const QPointF at = plot().position(0);
+  QWheelEvent wheel(at, plot().mapToGlobal(at), {}, {0, 600}, Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
+  QApplication::sendEvent(&plot(), &wheel);
+  EXPECT_TRUE(plot().zoomed());
+  EXPECT_LT(QLineF(plot().position(0), at).length(), 0.01);
+  const auto labels = plot().labels();
+  for (size_t i = 0; i < labels.size(); ++i)
+    for (size_t j = 0; j < i; ++j) EXPECT_FALSE(labels[i].second.intersects(labels[j].second));
+  EXPECT_FALSE(plot().grab().isNull());
+  for (const Qt::Key key : {Qt::Key_Plus, Qt::Key_Minus, Qt::Key_F}) QTest::keyClick(&plot(), key);
+  EXPECT_FALSE(plot().zoomed());
+  EXPECT_TRUE(plot().text().startsWith("Kernel | Graph"));
+  EXPECT_EQ(plot().text().count('\n'), window_.roofline().table().model()->rowCount() + 1);
+}
+
 }  // namespace
 }  // namespace strata::studio

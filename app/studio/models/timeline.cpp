@@ -198,9 +198,16 @@ class Loader {
     std::sort(slices.begin(), slices.end(), [](const Slice& a, const Slice& b) {
       return a.start != b.start ? a.start < b.start : a.duration > b.duration;
     });
+    // On a device annotations stand below the work, so that the first row shows when it worked and when not.
+    const auto annotates = [&](const Slice& s) {
+      return track.device && timeline.category(s) == "gpu_user_annotation";
+    };
+    std::stable_partition(slices.begin(), slices.end(), [&](const Slice& s) { return !annotates(s); });
     // A slice goes into the highest lane that is free when it starts; what it lies in ends later, so it is lower.
+    size_t first = 0;
     for (const Slice& s : slices) {
-      std::size_t lane = 0;
+      if (first == 0 && annotates(s)) first = track.lanes.size();
+      size_t lane = first;
       while (lane < track.lanes.size() && track.lanes[lane].back().end() > s.start) ++lane;
       if (lane == track.lanes.size()) track.lanes.emplace_back();
       track.lanes[lane].push_back(s);

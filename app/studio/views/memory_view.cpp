@@ -3,6 +3,7 @@
 #include "app/studio/views/memory_view.h"
 
 #include <QHBoxLayout>
+#include <QHeaderView>
 #include <QSignalBlocker>
 #include <QSplitter>
 #include <algorithm>
@@ -28,6 +29,8 @@ MemoryPanel::MemoryPanel(Context& context, QWidget* parent)
   at_peak_->setAccessibleName("list only what is alive at the peak");
   at_peak_->setToolTip("List only the buffers that are alive in the launch that uses most");
   summary_->setWordWrap(false);
+  // Its text must not make the window wide.
+  summary_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   summary_->setAlignment(Qt::AlignVCenter | Qt::AlignLeft);
   bar->addWidget(what_);
   bar->addWidget(summary_, 1);
@@ -47,6 +50,7 @@ MemoryPanel::MemoryPanel(Context& context, QWidget* parent)
   layout->addWidget(plan_page_, 1);
   layout->addWidget(curve_, 1);
   table_->rows().set_numeric({2, 5});
+  table_->horizontalHeader()->moveSection(2, 1);
   connect(what_, &QComboBox::currentIndexChanged, this, &MemoryPanel::fill);
   connect(outside_, &QCheckBox::toggled, this, &MemoryPanel::fill);
   connect(map_, &MemoryMap::chosen, this,
@@ -183,6 +187,7 @@ void MemoryPanel::fill() {
   if (plan.chains > 0) text += QString("; %1 used again").arg(plan.chains);
   if (plan.unplaced > 0) text += QString("; %1 of unknown size or time").arg(plan.unplaced);
   summary_->setText(index < 0 ? QString("This trace holds no plan of memory.") : text);
+  summary_->setToolTip(summary_->text());
   map_->set_plan(std::move(plan));
   fill_table();
 }

@@ -146,6 +146,8 @@ ProfilePanel::ProfilePanel(Context& context, ProfileSource& source, QWidget* par
   filter_->setClearButtonEnabled(true);
   filter_->setMaximumWidth(220);
   summary_->setWordWrap(false);
+  // Its text must not make the window wide.
+  summary_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   summary_->setAlignment(Qt::AlignVCenter | Qt::AlignLeft);
   bar->addWidget(runs_);
   bar->addWidget(by_);
@@ -201,6 +203,7 @@ void ProfilePanel::fill() {
   summary_->setText(profile                     ? profile_summary(*profile)
                     : source_.choices().empty() ? QString("No run was timed in this trace.")
                                                 : QString());
+  summary_->setToolTip(summary_->text());
   follow();
 }
 

@@ -162,7 +162,7 @@ void RooflinePlot::paint_axes(QPainter& painter) const {
   }
   painter.setPen(text);
   painter.drawText(QRectF(a.left(), height() - metrics.height() - 4, a.width(), metrics.height()), Qt::AlignRight,
-                   "arithmetic intensity, flop per byte");
+                   "flop per byte");
   paint_legend(painter);
 }
 
@@ -170,7 +170,7 @@ void RooflinePlot::paint_legend(QPainter& painter) const {
   const QFontMetricsF metrics(font());
   double x = 10;
   const double y = height() - metrics.height() - 4;
-  const double end = width() - kRight - metrics.horizontalAdvance("arithmetic intensity, flop per byte") - 16;
+  const double end = width() - kRight - metrics.horizontalAdvance("flop per byte") - 16;
   const std::pair<QString, QColor> entries[] = {{"bound by memory", memory_colour()},
                                                 {"bound by arithmetic", compute_colour()}};
   for (const auto& [name, colour] : entries) {
@@ -298,6 +298,8 @@ RooflinePanel::RooflinePanel(Context& context, ProfileSource& source, QWidget* p
   auto* bar = new QHBoxLayout;
   bar->addWidget(new RunBox(source, "run shown in the roofline"));
   summary_->setWordWrap(false);
+  // Its text must not make the window wide.
+  summary_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   summary_->setAlignment(Qt::AlignVCenter | Qt::AlignLeft);
   bar->addWidget(summary_, 1);
   layout->addLayout(bar);
@@ -339,6 +341,7 @@ void RooflinePanel::fill() {
                 .arg(qt(draw::format_time(roofline->without_ns)));
   if (!roofline->points.empty() && !roofline->known()) text += "; ceilings: the highest seen here";
   summary_->setText(text);
+  summary_->setToolTip(text);
   follow();
 }
 
