@@ -135,14 +135,37 @@ class Comparer {
     return out;
   }
 
-  std::vector<CollectiveCall> calls_of(Reader& reader, const RankView& view) const {
+  /// The rank with the process that was profiled: logs and profiles may be of two runs of the program.
+  RankView profiled(Reader& reader, RankView view) {
+    std::set<Id> processes;
+    for (const RunRecord& run : reader.runs())
+      if (run.label == "profile") processes.insert(run.process);
+    if (processes.contains(view.process)) return view;
+    for (const ProcessRecord& p : view.claimants)
+      if (processes.contains(p.id)) {
+        view.process = p.id;
+        out_.notes.push_back(fmt::format("the profile of rank {} is of another process than its compiles", view.rank));
+        break;
+      }
+    return view;
+  }
+
+  /// Of both ranks at once where they are in one trace: then all are of one kind, host or device.
+  std::pair<profiler::CollectiveCalls, profiler::CollectiveCalls> calls() {
     tick();
-    auto calls = profiler::collective_calls(reader, {view});
-    return calls.empty() ? std::vector<CollectiveCall>() : std::move(calls.begin()->second);
+    const RankView first = profiled(a_, view_a_), second = profiled(b_, view_b_);
+    if (&a_ == &b_) {
+      auto both = profiler::collective_calls(a_, {first, second});
+      return {both, both};
+    }
+    auto of_a = profiler::collective_calls(a_, {first});
+    tick();
+    return {std::move(of_a), profiler::collective_calls(b_, {second})};
   }
 
   void collectives() {
-    const auto first = numbered(calls_of(a_, view_a_)), second = numbered(calls_of(b_, view_b_));
+    auto [calls_a, calls_b] = calls();
+    const auto first = numbered(calls_a[out_.rank_a]), second = numbered(calls_b[out_.rank_b]);
     if (first.empty() && second.empty()) {
       out_.notes.push_back("no profile of these ranks shows collectives");
       return;
