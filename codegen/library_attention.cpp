@@ -259,10 +259,12 @@ class AttentionStep : public Step {
     if (mask_.shape[rank - 1] == 1) mask_.strides[rank - 1] = 0;
   }
 
+  /// Grouped heads: where the operand has fewer than the result, each serves as many of them in a row.
   int64_t batch_offset(const View& v, int64_t batch) const {
     int64_t at = 0;
     for (size_t d = out_.rank() - 2; d-- > 0;) {
-      at += batch % out_.shape[d] * v.strides[d];
+      const int64_t index = batch % out_.shape[d];
+      at += (v.shape[d] == out_.shape[d] ? index : index * v.shape[d] / out_.shape[d]) * v.strides[d];
       batch /= out_.shape[d];
     }
     return at * static_cast<int64_t>(dtype_size(v.dtype));

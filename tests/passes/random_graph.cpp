@@ -502,12 +502,15 @@ class Generator {
 
   Node* attention(DType dtype) {
     const SymInt batch = size(), heads = size(), length = size(), keys = size();
-    const auto head = static_cast<int64_t>(1 + below(8));
-    Node* q = input(dtype, {batch, heads, length, head});
-    Node* k = input(dtype, {batch, heads, keys, head});
-    Node* v = input(dtype, {batch, heads, keys, head});
+    const auto head = static_cast<int64_t>(1 + below(8)), shared = static_cast<int64_t>(1 + below(3));
+    const bool grouped = chance(30);
+    Node* q = input(dtype, {batch, grouped ? SymInt(2 * shared) : heads, length, head});
+    Node* k = input(dtype, {batch, grouped ? SymInt(shared) : heads, keys, head});
+    Node* v = input(dtype, {batch, grouped ? SymInt(shared) : heads, keys, head});
+    const bool causal = chance(30);
     return call("aten.scaled_dot_product_attention.default",
-                {q, k, v, chance(30) ? Argument(input(dtype, {length, keys})) : Argument()});
+                {q, k, v, !causal && chance(30) ? Argument(input(dtype, {length, keys})) : Argument(), 0.0, causal},
+                {{"enable_gqa", grouped}});
   }
 
   Node* normalization() {
