@@ -5,7 +5,6 @@
 #include "app/draw/export.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -16,10 +15,10 @@
 #include "app/cli/cli.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/json_text.h"
+#include "app/cli/progress.h"
 #include "app/draw/grouping.h"
-#include "app/draw/html_report.h"
 #include "app/draw/user_groups.h"
-#include "app/explain/explain.h"
+#include "app/report/html_report.h"
 #include "core/support/error.h"
 #include "profiler/chrome_export.h"
 
@@ -84,14 +83,19 @@ void write_chrome(const ExportOptions& o, trace::Reader& reader) {
   if (result.events == 0) note("the trace has no events: there is nothing on the timeline");
 }
 
-std::string report(trace::Reader& reader, const std::string& graph) {
-  draw::HtmlOptions options;
-  options.graph = graph;
-  for (const ExplainFinding& f : explain(reader, graph).findings)
-    options.findings.push_back(
-        {f.title, f.advice, f.place.file.empty() ? "" : fmt::format("{}:{}", f.place.file, f.place.line), f.place.text,
-         fmt::format("{}", fmt::join(f.compiles, ", ")), static_cast<double>(f.cost_ns)});
-  return draw::html_report(reader, options);
+void write_report(const ExportOptions& o, trace::Reader& reader) {
+  Progress progress;
+  report::HtmlOptions options;
+  options.graph = o.address.graph;
+  options.progress = [&](double part, std::string_view what) {
+    progress.say(fmt::format("{:3.0f}% {}", part * 100, what));
+    return !interrupted();
+  };
+  try {
+    draw::write_file(o.output, report::html_report(reader, options));
+  } catch (const draw::Stopped&) {
+    throw_user("interrupted");
+  }
 }
 
 template <typename Value>
@@ -137,7 +141,7 @@ void write_export(const ExportOptions& o) {
   check_word("format", format, {"svg", "png", "pdf", "dot", "json", "chrome", "html"});
   trace::Reader reader(o.trace);
   if (format == "chrome") return write_chrome(o, reader);
-  if (format == "html") return draw::write_file(o.output, report(reader, o.address.graph));
+  if (format == "html") return write_report(o, reader);
   const trace::CompileRecord compile = select_compile(reader, o.address);
   const trace::SnapshotRecord snapshot = select_snapshot(reader, compile.id, o.address);
   draw::write_file(o.output, format == "json"

@@ -7,6 +7,7 @@
 #include "app/cli/cli.h"
 #include "app/cli/json_text.h"
 #include "app/cli/table.h"
+#include "app/query/query_words.h"
 #include "app/query/trace_query.h"
 #include "core/support/error.h"
 
@@ -66,6 +67,11 @@ std::string nodes_text(const std::vector<NodeHit>& hits, std::size_t limit, bool
   return table.text();
 }
 
+/// On stderr: a misspelt value finds nothing, and nothing else says so.
+void note_nothing(const QueryOptions& o, const QueryExpression& expression, bool events) {
+  if (const std::string why = explain_nothing(o.trace, expression, events); !why.empty()) note(why);
+}
+
 void show_nodes(const QueryOptions& o, const QueryExpression& expression) {
   trace::Reader reader(o.trace);
   const std::vector<NodeHit> hits = query_nodes(reader, expression, snapshots_of(reader, o.address));
@@ -75,6 +81,7 @@ void show_nodes(const QueryOptions& o, const QueryExpression& expression) {
     return print(to_text(Json{std::move(items)}));
   }
   print(nodes_text(hits, o.limit, !o.address.stage.empty()));
+  if (hits.empty()) note_nothing(o, expression, false);
   if (hits.size() > o.limit) note(fmt::format("{} more; --limit shows them", hits.size() - o.limit));
 }
 
@@ -122,6 +129,7 @@ void show_events(const QueryOptions& o, const QueryExpression& expression) {
                time_text(static_cast<double>(hit.event.duration_ns)),
                hit.event.stream < 0 ? "" : std::to_string(hit.event.stream), hit.graph, hit.kernel});
   print(table.text() + fmt::format("{} events, {} in all\n", result.count, time_text(result.total_ns)));
+  if (result.count == 0) note_nothing(o, expression, true);
   if (result.count > static_cast<std::int64_t>(result.hits.size()))
     note(fmt::format("{} more; --limit shows them", result.count - static_cast<std::int64_t>(result.hits.size())));
 }

@@ -10,6 +10,7 @@
 #include <set>
 #include <variant>
 
+#include "app/query/query_words.h"
 #include "core/support/error.h"
 #include "core/trace/trace_file.h"
 
@@ -415,6 +416,8 @@ std::string string_of(const char* column) {
 }
 
 }  // namespace
+
+const std::vector<std::string>& query_keys(bool events) { return events ? event_keys() : node_keys(); }
 
 bool asks_for_events(const QueryExpression& expression) {
   const auto all = conditions_of(expression);

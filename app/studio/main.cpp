@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QApplication>
 #include <QCommandLineParser>
+#include <QEventLoop>
 #include <QFile>
+#include <QFileInfo>
 #include <QSettings>
 #include <QTimer>
 #include <cstdio>
@@ -24,6 +26,8 @@ struct Options {
   strata::studio::OpenRequest request;
   QString view, screenshot, theme, group, compare;
   QStringList panes;
+  QString output;        ///< of --export
+  int text_percent = 0;  ///< 0: as it was used last
   QSize size{1280, 800};
   bool measure = false;
 };
@@ -42,6 +46,12 @@ const QCommandLineOption kView(
     "view", "The page to bring forward: graph, changes, source, code, profile, timeline, inspector, stages.", "V");
 const QCommandLineOption kScreenshot("screenshot", "Write a picture of the window and exit; needs no display.",
                                      "OUT.png");
+const QCommandLineOption kExport("export",
+                                 "Write what the page of --view shows (without it, the graph) and exit; needs no "
+                                 "display. The ending says the format: svg, png, pdf, csv, txt, dot (a graph), html (a "
+                                 "report of the whole trace).",
+                                 "OUT");
+const QCommandLineOption kTextSize("text-size", "Size of text in percent, 75 to 300.", "PERCENT");
 const QCommandLineOption kSize("size", "Size of the window, such as 1280x800.", "WxH");
 const QCommandLineOption kCompare("compare", "A second trace, to compare the first with.", "OTHER.strata");
 const QCommandLineOption kGroup("group", "What frames stand for: automatic, kernels, modules or none.", "WHAT");
@@ -70,11 +80,29 @@ void check_unknown(const QCommandLineParser& parser) {
   QStringList unknown = parser.unknownOptionNames();
   if (unknown.isEmpty()) refuse(parser.errorText().toLower().remove(QChar('.')));
   std::vector<std::string> known;
-  for (const auto* option : {&kGraph, &kStage, &kSelect, &kView, &kScreenshot, &kSize, &kTheme, &kGroup, &kCompare, &kPane})
+  for (const auto* option : {&kGraph, &kStage, &kSelect, &kView, &kScreenshot, &kSize, &kTheme, &kGroup, &kCompare,
+                             &kPane, &kExport, &kTextSize})
     known.push_back("--" + option->names().front().toStdString());
   std::string found = "--" + unknown.front().toStdString();
   refuse(QString("unknown option '%1'; %2")
              .arg(QString::fromStdString(found), QString::fromStdString(strata::suggest(found, known))));
+}
+
+int parse_percent(const QString& text) {
+  bool ok = false;
+  const int percent = QString(text).remove('%').toInt(&ok);
+  if (!ok || percent < 75 || percent > 300)
+    refuse(QString("--text-size '%1' is not a size of text; give 75 to 300, in percent").arg(text));
+  return percent;
+}
+
+void check_export(const Options& options) {
+  const std::vector<std::string> known = {"svg", "png", "pdf", "csv", "txt", "dot", "html"};
+  if (options.output.isEmpty()) refuse("--export needs the name of a file to write, such as out.svg");
+  const std::string format = QFileInfo(options.output).suffix().toLower().toStdString();
+  if (std::find(known.begin(), known.end(), format) == known.end())
+    refuse(QString("unknown format '%1' of --export; %2")
+               .arg(QString::fromStdString(format), QString::fromStdString(strata::suggest(format, known))));
 }
 
 Options parse(const QStringList& arguments) {
@@ -82,7 +110,8 @@ Options parse(const QStringList& arguments) {
   parser.setApplicationDescription("Shows a Strata trace: stages, graphs, kernels, code and times.");
   auto help = parser.addHelpOption();
   auto version = parser.addVersionOption();
-  parser.addOptions({kGraph, kStage, kSelect, kView, kScreenshot, kSize, kTheme, kGroup, kCompare, kPane, kMeasure});
+  parser.addOptions({kGraph, kStage, kSelect, kView, kScreenshot, kSize, kTheme, kGroup, kCompare, kPane, kMeasure,
+                     kExport, kTextSize});
   parser.addPositionalArgument("trace", "The trace to open.", "[TRACE]");
   if (!parser.parse(arguments)) check_unknown(parser);
   if (parser.isSet(help)) {
@@ -103,6 +132,9 @@ Options parse(const QStringList& arguments) {
   options.screenshot = parser.value(kScreenshot);
   options.panes = parser.values(kPane);
   options.measure = parser.isSet(kMeasure);
+  options.output = parser.value(kExport);
+  if (parser.isSet(kExport)) check_export(options);
+  if (parser.isSet(kTextSize)) options.text_percent = parse_percent(parser.value(kTextSize));
   options.theme = parser.value(kTheme);
   options.group = parser.isSet(kGroup) ? parser.value(kGroup) : "automatic";
   std::vector<std::string> groups = {"automatic", "kernels", "modules", "none"};
@@ -140,9 +172,50 @@ int take_screenshot(MainWindow& window, const Context& context, const QString& p
   return 2;
 }
 
+int write_export(MainWindow& window, const Context& context, const Options& options) {
+  if (context.exit_code()) {
+    say(context.first_error());
+    return context.exit_code();
+  }
+  if (!context.reader()) {
+    say("--export needs a trace");
+    return 2;
+  }
+  QCoreApplication::processEvents();
+  if (QFileInfo(options.output).suffix().toLower() == "html") {
+    int code = 3;
+    QEventLoop loop;
+    QObject::connect(&window.report_job(), &strata::studio::ReportJob::done, &loop, [&] { loop.exit(code = 0); });
+    QObject::connect(&window.report_job(), &strata::studio::ReportJob::failed, &loop,
+                     [&](const QString& text, int why) {
+                       say(text);
+                       loop.exit(code = why);
+                     });
+    window.report_to(options.output);
+    loop.exec();
+    return code;
+  }
+  if (window.export_page_now(options.view.isEmpty() ? "graph" : options.view, options.output)) return 0;
+  say(window.message_text());
+  return 2;
+}
+
+bool needs_no_display(const Options& options) {
+  return !options.screenshot.isEmpty() || !options.output.isEmpty() || options.measure;
+}
+
+/// What is no trace is imported.
+void open(MainWindow& window, Context& context, const Options& options) {
+  const QString& path = options.request.path;
+  if (path.isEmpty()) return;
+  strata::studio::is_trace(path) ? context.open(options.request) : window.open_file(path);
+}
+
 int run(QApplication& app, const Options& options) {
-  const bool shot = !options.screenshot.isEmpty() || options.measure;
+  const bool shot = needs_no_display(options);
   bool dark = options.theme.isEmpty() ? !shot && QSettings().value("dark").toBool() : options.theme == "dark";
+  const double last_scale = shot ? 1.0 : QSettings().value("text_scale", 1.0).toDouble();
+  strata::studio::set_text_scale(options.text_percent > 0 ? options.text_percent / 100.0 : last_scale);
   strata::studio::apply_theme(dark);
   Context context;
   strata::draw::DrawOptions drawing;
@@ -163,9 +236,12 @@ int run(QApplication& app, const Options& options) {
   QString bad_view = window.message_text();
   for (const QString& stage : options.panes) window.panes().open_stage(stage);
   const auto& r = options.request;
-  if (options.view.isEmpty() && r.graph.isEmpty() && r.stage.isEmpty() && r.node.isEmpty() && options.panes.isEmpty())
+  if (!options.output.isEmpty() && options.view.isEmpty()) window.show_view("graph");
+  if (options.view.isEmpty() && options.output.isEmpty() && r.graph.isEmpty() && r.stage.isEmpty() &&
+      r.node.isEmpty() && options.panes.isEmpty())
     window.show_view("overview");
-  if (!options.request.path.isEmpty()) context.open(options.request);
+  if (shot && !options.request.path.isEmpty()) context.open(options.request);
+  if (!shot) open(window, context, options);
   if (!options.compare.isEmpty()) window.compare_with(options.compare);
   if (!bad_view.isEmpty())
     QObject::connect(&context, &Context::traceOpened, &window, [&] { window.show_message(bad_view); });
@@ -188,7 +264,8 @@ int run(QApplication& app, const Options& options) {
       std::puts(times.line().toUtf8().constData());
       return app.exit(context.exit_code());
     }
-    app.exit(take_screenshot(window, context, options.screenshot));
+    app.exit(options.output.isEmpty() ? take_screenshot(window, context, options.screenshot)
+                                      : write_export(window, context, options));
   });
   timer.start(20);
   return QApplication::exec();
@@ -212,15 +289,17 @@ bool has_display() {
 int main(int argc, char** argv) {
   QCoreApplication::setApplicationName("strata-studio");
   QCoreApplication::setOrganizationName("Strata");
+  QCoreApplication::setApplicationVersion(STRATA_STUDIO_VERSION);
   QStringList arguments;
   for (int i = 0; i < argc; ++i) arguments << QString::fromLocal8Bit(argv[i]);
   Options options = parse(arguments);
-  const bool shot = !options.screenshot.isEmpty() || options.measure;
+  const bool shot = needs_no_display(options);
   if (shot && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
   if (!shot && !has_display())
     refuse(
-        "there is no display (DISPLAY and WAYLAND_DISPLAY are not set); use --screenshot OUT.png to get a picture "
-        "without one");
+        "there is no display (DISPLAY and WAYLAND_DISPLAY are not set); use --screenshot OUT.png or --export OUT.svg "
+        "to "
+        "get a picture without one");
   qInstallMessageHandler(quiet);
   QApplication app(argc, argv);
   int code = 0;

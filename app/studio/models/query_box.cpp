@@ -3,13 +3,15 @@
 #include "app/studio/models/query_box.h"
 
 #include <QFileInfo>
-#include <QSettings>
+#include <QRegularExpression>
 #include <map>
 #include <memory>
 
 #include "app/draw/picture.h"
+#include "app/query/query_words.h"
 #include "app/query/trace_query.h"
 #include "app/studio/models/lists.h"
+#include "app/studio/models/settings.h"
 #include "core/support/error.h"
 
 namespace strata::studio {
@@ -76,6 +78,7 @@ TableRow event_row(const EventHit& hit, std::int64_t origin) {
                                              : ""}};
   row.kernel = e.kernel;
   row.compile = e.compile;
+  row.event = e.id;
   return row;
 }
 
@@ -111,8 +114,9 @@ QueryResult events_of(Reader& reader, const QueryExpression& expression, const Q
   return result;
 }
 
-std::unique_ptr<QSettings> settings(const QString& file) {
-  return file.isEmpty() ? std::make_unique<QSettings>() : std::make_unique<QSettings>(file, QSettings::IniFormat);
+int position_of(const QString& error) {
+  static const QRegularExpression position("^query, position (\\d+):");
+  return position.match(error).captured(1).toInt();
 }
 
 }  // namespace
@@ -128,17 +132,22 @@ QueryResult run_query(Reader& reader, const QueryRequest& request) {
     const bool events = request.of == QueryRequest::Of::Either
                             ? asks_for_events(expression) || reader.compiles().empty()
                             : request.of == QueryRequest::Of::Events;
-    return events ? events_of(reader, expression, request) : nodes_of(reader, expression, request);
+    QueryResult result = events ? events_of(reader, expression, request) : nodes_of(reader, expression, request);
+    if (!result.rows.empty()) return result;
+    const std::string why = explain_nothing(reader.path(), expression, events);
+    if (!why.empty()) result.summary += ": " + qt(why);
+    return result;
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::User) throw;
     QueryResult result;
-    result.error = error.what();
+    result.error = QString::fromUtf8(error.what());
+    result.position = position_of(result.error);
     return result;
   }
 }
 
 SavedQueries::SavedQueries(bool lasting, QString file) : lasting_(lasting), file_(std::move(file)) {
-  if (lasting_) all_ = settings(file_)->value("queries").toStringList();
+  if (lasting_) all_ = open_settings(file_)->value("queries").toStringList();
 }
 
 void SavedQueries::add(const QString& text) {
@@ -152,7 +161,30 @@ void SavedQueries::remove(const QString& text) {
 }
 
 void SavedQueries::write() {
-  if (lasting_) settings(file_)->setValue("queries", all_);
+  if (lasting_) open_settings(file_)->setValue("queries", all_);
+}
+
+QueryHistory::QueryHistory(bool lasting, QString file) : lasting_(lasting), file_(std::move(file)) {
+  if (lasting_) all_ = open_settings(file_)->value("query_history").toStringList();
+  at_ = all_.size();
+}
+
+void QueryHistory::add(const QString& text) {
+  if (!text.isEmpty()) {
+    all_.removeAll(text);
+    all_ << text;
+    while (all_.size() > 50) all_.removeFirst();
+    if (lasting_) open_settings(file_)->setValue("query_history", all_);
+  }
+  at_ = all_.size();
+}
+
+std::optional<QString> QueryHistory::go(int by, const QString& typed) {
+  const qsizetype next = at_ + by;
+  if (next < 0 || next > all_.size()) return std::nullopt;
+  if (at_ == all_.size()) typed_ = typed;
+  at_ = next;
+  return at_ == all_.size() ? typed_ : all_[at_];
 }
 
 }  // namespace strata::studio

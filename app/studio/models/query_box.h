@@ -6,6 +6,7 @@
 /// and the conditions that were kept.
 
 #include <QStringList>
+#include <optional>
 
 #include "app/studio/models/table_model.h"
 #include "core/trace/reader.h"
@@ -24,7 +25,8 @@ struct QueryResult {
   bool events = false;
   std::vector<TableRow> rows;  ///< at most `kMostQueryRows`
   QString summary;
-  QString error;  ///< what is wrong with the text; then there are no rows
+  QString error;     ///< what is wrong with the text; then there are no rows
+  int position = 0;  ///< where in the text, from 1; 0 unknown
 };
 inline constexpr std::size_t kMostQueryRows = 5000;
 
@@ -34,6 +36,22 @@ QStringList query_headers(bool events);
 
 /// Mistakes in the text are in `error`; a broken trace throws.
 QueryResult run_query(trace::Reader& reader, const QueryRequest& request);
+
+/// What was looked for last, for the arrow keys: oldest first, each once, at most 50. Kept as SavedQueries are.
+class QueryHistory {
+ public:
+  explicit QueryHistory(bool lasting, QString file = {});
+  const QStringList& all() const { return all_; }
+  void add(const QString& text);
+  /// The one before (-1) or after (1) what is shown; `typed` is what comes after the last. Nothing at the ends.
+  std::optional<QString> go(int by, const QString& typed);
+
+ private:
+  bool lasting_;
+  QString file_, typed_;
+  QStringList all_;
+  qsizetype at_ = 0;  ///< all_.size(): what was typed
+};
 
 /// Conditions that a person kept, in the order of keeping. Without a file they are kept in the user's settings; they
 /// last as long as the object where `lasting` is false.

@@ -134,6 +134,8 @@ QMenu* GraphView::make_menu(const QPoint* at) {
     menu->addAction(open ? "&Collapse module" : "&Expand module", this, [this, module] { toggle_module(module); });
   }
   if (!menu->isEmpty()) menu->addSeparator();
+  menu->addActions(actions());
+  menu->addSeparator();
   menu->addAction("&Fit", QKeySequence("F"), this, &GraphView::fit);
   menu->addAction("Show this stage in another pane", QKeySequence("Ctrl+\\"), this, &GraphView::pin_requested);
   return menu.release();

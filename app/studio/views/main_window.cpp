@@ -4,39 +4,42 @@
 
 #include <QAction>
 #include <QCloseEvent>
-#include <QDialog>
-#include <QDialogButtonBox>
-#include <QFileDialog>
+#include <QCryptographicHash>
 #include <QFileInfo>
 #include <QMenuBar>
 #include <QMimeData>
 #include <QSettings>
-#include <QShortcut>
 #include <QStatusBar>
-#include <QTextBrowser>
+#include <QTimer>
 #include <QToolBar>
 #include <QToolButton>
 #include <QVBoxLayout>
 
 #include "app/draw/export.h"
+#include "app/studio/views/copy.h"
 #include "app/studio/views/graph_controls.h"
-#include "app/studio/views/help.h"
 #include "app/studio/views/theme.h"
+#include "app/studio/views/welcome.h"
 #include "core/support/error.h"
 
 namespace strata::studio {
 
 MainWindow::MainWindow(Context& context, bool remember, QWidget* parent)
-    : QMainWindow(parent), context_(context), remember_(remember) {
+    : QMainWindow(parent), context_(context), remember_(remember), recent_(remember), saved_(remember) {
   setWindowTitle("Strata Studio");
+  setWindowIcon(program_icon());
   setAcceptDrops(true);
   setDockNestingEnabled(true);
   setAnimated(false);
   resize(1280, 800);
   build_centre();
   build_docks();
+  first_layout_ = saveState();
+  layout_ = new LayoutHistory(*this, context_.undo());
   build_toolbar();
   build_menus();
+  build_tasks();
+  new CopyEverywhere(*this);
   status_ = new QLabel;
   status_->setAccessibleName("status");
   statusBar()->addWidget(status_, 1);
@@ -48,7 +51,12 @@ MainWindow::MainWindow(Context& context, bool remember, QWidget* parent)
   });
   connect(&context_.queue(), &JobQueue::busyChanged, this, &MainWindow::update_status);
   connect(&context_, &Context::traceOpened, this, [this] {
-    setWindowTitle(QFileInfo(context_.path()).fileName() + " – Strata Studio");
+    const QString shown = imported_from_.isEmpty() ? context_.path() : imported_from_;
+    setWindowTitle(QFileInfo(shown).fileName() + " – Strata Studio");
+    setWindowFilePath(shown);
+    recent_.add(shown);
+    if (opened_ != context_.path()) context_.undo().clear();
+    opened_ = context_.path();
     message_bar_->hide();
     had_step_ = false;
     if (context_.following())
@@ -68,17 +76,39 @@ MainWindow::MainWindow(Context& context, bool remember, QWidget* parent)
 const std::vector<std::string>& MainWindow::views() {
   static const std::vector<std::string> names = {"graph",     "changes",  "source",   "code",     "profile",
                                                  "inspector", "stages",   "timeline", "overview", "problems",
-                                                 "guards",    "roofline", "memory",   "query", "compare"};
+                                                 "guards",    "roofline", "memory",   "query",    "compare"};
   return names;
 }
 
+namespace {
+
+/// Settings may come from another version, or be damaged: what was not written by `remember_layout` is not used.
+QByteArray check_of(const QByteArray& geometry, const QByteArray& layout) {
+  return QCryptographicHash::hash(geometry + '|' + layout, QCryptographicHash::Sha1).toHex();
+}
+
+}  // namespace
+
 void MainWindow::restore_layout() {
   QSettings settings;
-  restoreGeometry(settings.value("geometry").toByteArray());
-  restored_ = restoreState(settings.value("layout").toByteArray());
+  const QByteArray geometry = settings.value("geometry").toByteArray(), layout = settings.value("layout").toByteArray();
+  if (layout.isEmpty() || settings.value("layout_check").toByteArray() != check_of(geometry, layout)) return;
+  restoreGeometry(geometry);
+  restored_ = restoreState(layout);
+  if (!restored_) restoreState(first_layout_);
+}
+
+void MainWindow::remember_layout() {
+  QSettings settings;
+  const QByteArray geometry = saveGeometry(), layout = saveState();
+  settings.setValue("geometry", geometry);
+  settings.setValue("layout", layout);
+  settings.setValue("layout_check", check_of(geometry, layout));
+  settings.setValue("dark", dark_theme());
 }
 
 void MainWindow::arrange() {
+  QTimer::singleShot(0, layout_, &LayoutHistory::start);  // the window takes its sizes when it is shown
   if (restored_) return;
   int left = std::clamp(width() * 26 / 100, 300, 440), right = std::clamp(width() * 25 / 100, 300, 480);
   resizeDocks({docks_["stages"], docks_["inspector"]}, {left, right}, Qt::Horizontal);
@@ -86,12 +116,9 @@ void MainWindow::arrange() {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
-  if (remember_) {
-    QSettings settings;
-    settings.setValue("geometry", saveGeometry());
-    settings.setValue("layout", saveState());
-    settings.setValue("dark", dark_theme());
-  }
+  if (remember_) remember_layout();
+  import_.cancel();
+  report_.cancel();
   QMainWindow::closeEvent(event);
 }
 
@@ -101,8 +128,9 @@ bool MainWindow::show_view(const QString& name) {
     show_message(QString("unknown view '%1'; %2").arg(name, qt(suggest(name.toStdString(), known))));
     return false;
   }
-  static const std::vector<std::string> below = {"changes",  "source", "code",     "profile", "timeline",
-                                                 "problems", "guards", "roofline", "memory",  "query", "compare"};
+  std::vector<std::string> below;
+  for (const auto& [page, made] : docks_)
+    if (dockWidgetArea(made) == Qt::BottomDockWidgetArea && !made->isFloating()) below.push_back(page);
   if (name == "overview") {
     show_overview(true);
     return true;
@@ -142,8 +170,7 @@ void MainWindow::step_shown() {
 void MainWindow::show_page() {
   StepPtr step = context_.step_data();
   QWidget* page = graph_page_;
-  if (!step)
-    page = context_.path().isEmpty() ? static_cast<QWidget*>(welcome_) : graph_page_;
+  if (!step) page = context_.path().isEmpty() ? static_cast<QWidget*>(welcome_) : graph_page_;
   const bool no_graphs = context_.reader() && context_.compiles().empty();
   if (context_.reader() && (overview_shown_ || no_graphs)) page = overview_;
   centre_->setCurrentWidget(page);

@@ -1,6 +1,6 @@
 // Copyright 2026 The Strata Authors
 // SPDX-License-Identifier: Apache-2.0
-/// What the window is made of: its pages, toolbar and menus.
+/// What the window is made of: its pages and its toolbar.
 #include "app/studio/views/main_window.h"
 
 #include <QAction>
@@ -11,6 +11,7 @@
 
 #include "app/studio/views/graph_controls.h"
 #include "app/studio/views/theme.h"
+#include "app/studio/views/welcome.h"
 
 namespace strata::studio {
 
@@ -22,7 +23,7 @@ void MainWindow::build_centre() {
   message_bar_ = new QFrame;
   message_bar_->setObjectName("message_bar");
   message_bar_->setStyleSheet(
-      "#message_bar { background: #b3382c; } #message_bar QLabel, #message_bar QToolButton { color: white; }");
+      "#message_bar { background: #a8322a; } #message_bar QLabel, #message_bar QToolButton { color: white; }");
   auto* bar = new QHBoxLayout(message_bar_);
   bar->setContentsMargins(10, 5, 5, 5);
   message_ = new QLabel;
@@ -39,8 +40,11 @@ void MainWindow::build_centre() {
   bar->addWidget(close);
   message_bar_->hide();
   centre_ = new QStackedWidget;
-  welcome_ = new QLabel("Open a trace: Ctrl+O, or drop a .strata file here.\n\nF1 shows all keys.");
-  welcome_->setAlignment(Qt::AlignCenter);
+  welcome_ = new WelcomePage(recent_);
+  connect(welcome_, &WelcomePage::open_requested, this, &MainWindow::ask_open);
+  connect(welcome_, &WelcomePage::import_requested, this, &MainWindow::ask_import);
+  connect(welcome_, &WelcomePage::recent_requested, this, &MainWindow::open_file);
+  connect(welcome_, &WelcomePage::help_requested, this, [this] { show_help("keys"); });
   panes_ = new GraphPanes(context_);
   graph_ = &panes_->main();
   graph_page_ = new QWidget;
@@ -55,7 +59,9 @@ void MainWindow::build_centre() {
   connect(overview_, &OverviewPanel::graph_requested, this, [this] { show_overview(false); });
   for (QWidget* page : {static_cast<QWidget*>(welcome_), graph_page_, static_cast<QWidget*>(overview_)})
     centre_->addWidget(page);
+  task_ = new TaskBar;
   layout->addWidget(message_bar_);
+  layout->addWidget(task_);
   layout->addWidget(centre_, 1);
   setCentralWidget(middle);
 }
@@ -128,6 +134,8 @@ void MainWindow::build_toolbar() {
   bar->setMovable(false);
   auto* back = bar->addAction("↶");
   auto* forward = bar->addAction("↷");
+  back->setStatusTip("Back");
+  forward->setStatusTip("Forward");
   back->setToolTip("Back to what was selected before (Alt+←)");
   forward->setToolTip("Forward again (Alt+→)");
   back->setShortcut(QKeySequence("Alt+Left"));
@@ -173,59 +181,6 @@ void MainWindow::build_toolbar() {
   connect(search_, &QLineEdit::textChanged, this, [this](const QString& text) {
     if (text.isEmpty()) search(0);
   });
-}
-
-void MainWindow::build_menus() {
-  auto* file = menuBar()->addMenu("&File");
-  file->addAction("&Open …", QKeySequence::Open, this, &MainWindow::ask_open);
-  file->addAction("Compare &with …", QKeySequence("Ctrl+Shift+O"), this, &MainWindow::ask_compare);
-  file->addAction("&Export graph …", QKeySequence("Ctrl+E"), this, &MainWindow::ask_export);
-  file->addSeparator();
-  file->addAction("&Quit", QKeySequence::Quit, this, &QWidget::close);
-  auto* edit = menuBar()->addMenu("&Edit");
-  QAction* undo = context_.undo().createUndoAction(this, "&Undo");
-  QAction* redo = context_.undo().createRedoAction(this, "&Redo");
-  undo->setShortcut(QKeySequence::Undo);
-  redo->setShortcuts({QKeySequence("Ctrl+Shift+Z"), QKeySequence("Ctrl+Y")});
-  edit->addActions({undo, redo});
-  edit->addSeparator();
-  new GroupHistory(context_, this);
-  edit->addActions(grouping_actions(context_, *new UserGroups(context_, remember_, {}, this), *graph_));
-  auto* view = menuBar()->addMenu("&View");
-  for (const auto& [name, made] : docks_) view->addAction(made->toggleViewAction());
-  view->addSeparator();
-  view->addActions(panes_->make_actions(this));
-  view->addSeparator();
-  theme_ = view->addAction("&Dark");
-  theme_->setCheckable(true);
-  theme_->setChecked(dark_theme());
-  connect(theme_, &QAction::toggled, this, &MainWindow::set_dark);
-  auto* go = menuBar()->addMenu("&Go");
-  go->addAction("&Next stage", QKeySequence("J"), this, [this] {
-    if (!panes_->step(1)) context_.step(1);
-  });
-  go->addAction("&Stage before", QKeySequence("K"), this, [this] {
-    if (!panes_->step(-1)) context_.step(-1);
-  });
-  go->addAction("&Find node", QKeySequence::Find, this, [this] {
-    search_->setFocus(Qt::ShortcutFocusReason);
-    search_->selectAll();
-  });
-  go->addAction("&Query", QKeySequence("Ctrl+Shift+F"), this, [this] {
-    show_view("query");
-    query_->box().setFocus(Qt::ShortcutFocusReason);
-    query_->box().selectAll();
-  });
-  go->addAction("Next &match", QKeySequence("F3"), this, [this] { search(1); });
-  go->addAction("Match &before", QKeySequence("Shift+F3"), this, [this] { search(-1); });
-  int number = 1;
-  for (const auto& name : views()) {
-    // Alt+1 to Alt+9, then Alt+0.
-    const QKeySequence keys = number <= 10 ? QKeySequence(QString("Alt+%1").arg(number++ % 10)) : QKeySequence();
-    go->addAction(QString("Show %1").arg(qt(name)), keys, this, [this, name] { show_view(qt(name)); });
-  }
-  auto* help = menuBar()->addMenu("&Help");
-  help->addAction("&Keys and pages", QKeySequence::HelpContents, this, &MainWindow::show_help);
 }
 
 }  // namespace strata::studio

@@ -95,7 +95,7 @@ LinkTable::LinkTable(Context& context, QStringList headers, const QString& name,
   setWordWrap(false);
   setTabKeyNavigation(false);
   verticalHeader()->hide();
-  verticalHeader()->setDefaultSectionSize(21);
+  verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 6);
   horizontalHeader()->setStretchLastSection(true);
   horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
   horizontalHeader()->setHighlightSections(false);
@@ -131,6 +131,7 @@ void LinkTable::follow(const QModelIndex& index) {
   if (const auto buffer = index.data(BufferRole).toLongLong()) return context_.select_buffer(buffer);
   if (const auto guard = index.data(GuardRole).toLongLong()) return context_.select_guard(guard);
   const auto compile = index.data(CompileRole).toLongLong(), kernel = index.data(KernelRole).toLongLong();
+  if (const auto event = index.data(EventRole).toLongLong()) return context_.select_event(event, compile, kernel);
   if (auto node = index.data(NodeRole).toLongLong())
     return compile ? context_.select_node_of(compile, node) : context_.select_node(node);
   if (kernel && compile) return context_.select_kernel_of(compile, kernel);

@@ -2,8 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/studio/views/query_panel.h"
 
+#include <QAbstractItemView>
 #include <QHBoxLayout>
+#include <QKeyEvent>
+#include <QRegularExpression>
 #include <QSignalBlocker>
+#include <QTimer>
+#include <algorithm>
 
 namespace strata::studio {
 namespace {
@@ -31,13 +36,24 @@ QueryPanel::QueryPanel(Context& context, bool lasting, QWidget* parent)
       summary_(note("result of the query")),
       pages_(new QStackedWidget),
       nodes_(new LinkTable(context, query_headers(false), "nodes that were found")),
-      events_(new LinkTable(context, query_headers(true), "events that were found")) {
+      events_(new LinkTable(context, query_headers(true), "events that were found")),
+      history_(lasting),
+      completer_(new QCompleter(this)),
+      words_(new QStringListModel(this)) {
   auto* layout = column(this);
   auto* bar = new QHBoxLayout;
   box_->setPlaceholderText("target=aten.add* and dtype=f32     category=kernel duration>1ms     (Enter)");
   box_->setAccessibleName("query");
   box_->setToolTip(kHint);
   box_->setClearButtonEnabled(true);
+  box_->installEventFilter(this);
+  completer_->setModel(words_);
+  completer_->setWidget(box_);
+  completer_->setCompletionMode(QCompleter::UnfilteredPopupCompletion);
+  completer_->setMaxVisibleItems(12);
+  completer_->popup()->setAccessibleName("what can stand here");
+  connect(completer_, qOverload<const QString&>(&QCompleter::activated), this, &QueryPanel::insert);
+  connect(box_, &QLineEdit::textEdited, this, [this] { offer(false); });
   of_->addItems({"nodes or events", "nodes", "events"});
   of_->setAccessibleName("what is looked for");
   scope_->addItems({"in the whole trace", "in this graph", "in this stage"});
@@ -79,11 +95,89 @@ QueryPanel::QueryPanel(Context& context, bool lasting, QWidget* parent)
     nodes_->set_rows({});
     events_->set_rows({});
     summary_->setText(kHint);
+    values_.clear();
+    values_asked_ = false;
   });
   connect(&context_.queue(), &JobQueue::cancelledChanged, this, [this] {
     if (context_.queue().cancelled().contains("query")) summary_->setText("the query was cancelled");
   });
   list_saved();
+}
+
+/// Arrow keys go through what was looked for before, Ctrl+Space completes.
+bool QueryPanel::eventFilter(QObject* watched, QEvent* event) {
+  if (watched != box_) return QWidget::eventFilter(watched, event);
+  if (event->type() == QEvent::FocusIn) load_values();
+  if (event->type() != QEvent::KeyPress) return false;
+  const auto* key = static_cast<QKeyEvent*>(event);
+  if (key->key() == Qt::Key_Space && key->modifiers() == Qt::ControlModifier) {
+    offer(true);
+    return true;
+  }
+  if ((key->key() != Qt::Key_Up && key->key() != Qt::Key_Down) || key->modifiers() != Qt::NoModifier) return false;
+  if (const auto text = history_.go(key->key() == Qt::Key_Up ? -1 : 1, box_->text())) box_->setText(*text);
+  return true;
+}
+
+/// Values of the keys that have few enough to choose from.
+void QueryPanel::load_values() {
+  if (values_asked_ || !context_.reader()) return;
+  values_asked_ = true;
+  context_.queue().post("query_values", [this, path = context_.reader()->path()]() -> JobQueue::Apply {
+    auto all = std::make_shared<std::map<std::string, std::vector<std::string>, std::less<>>>();
+    for (const bool events : {false, true})
+      for (const std::string& key : query_keys(events)) {
+        if (JobQueue::superseded()) break;
+        auto& values = (*all)[key];
+        const auto more = query_values(path, key, events);
+        values.insert(values.end(), more.begin(), more.end());
+        std::sort(values.begin(), values.end());
+        values.erase(std::unique(values.begin(), values.end()), values.end());
+      }
+    (*all)["match"] = {"exact", "inferred", "none"};
+    return [this, all] { values_ = std::move(*all); };
+  });
+}
+
+void QueryPanel::offer(bool wanted) {
+  const QByteArray before = box_->text().left(box_->cursorPosition()).toUtf8();
+  completion_ = complete_query({before.constData(), static_cast<size_t>(before.size())},
+                               static_cast<size_t>(before.size()), [this](std::string_view key) {
+                                 const auto found = values_.find(key);
+                                 return found == values_.end() ? std::vector<std::string>() : found->second;
+                               });
+  QStringList words;
+  for (const std::string& word : completion_.words) words << qt(word);
+  const bool nothing_typed = completion_.from == completion_.to;
+  words_->setStringList(words);
+  if (words.isEmpty() || (nothing_typed && !wanted && !before.endsWith('='))) return completer_->popup()->hide();
+  const QString typed = QString::fromUtf8(before.first(static_cast<qsizetype>(completion_.from)));
+  const int width = std::min(box_->width(), box_->fontMetrics().averageCharWidth() * 40);
+  const int left = std::clamp(box_->fontMetrics().horizontalAdvance(typed), 0, box_->width() - width);
+  const QRect place(left, 0, width, box_->height());
+  completer_->complete(place);
+}
+
+void QueryPanel::insert(const QString& word) {
+  QByteArray text = box_->text().toUtf8();
+  const auto from = static_cast<qsizetype>(completion_.from), to = static_cast<qsizetype>(completion_.to);
+  text.replace(from, to - from, word.toUtf8());
+  box_->setText(QString::fromUtf8(text));
+  box_->setCursorPosition(static_cast<int>(QString::fromUtf8(text.first(from)).size() + word.size()));
+  if (word.endsWith('=') || word.endsWith('~')) QTimer::singleShot(0, this, [this] { offer(true); });
+}
+
+/// The message, and the word that is wrong marked in the box.
+void QueryPanel::show_error(const QueryResult& result) {
+  summary_->setText(result.error);
+  if (result.position <= 0) return;
+  const QString text = box_->text();
+  const QString before =
+      QString::fromUtf8(text.toUtf8().first(std::min<qsizetype>(result.position - 1, text.toUtf8().size())));
+  static const QRegularExpression end("[\\s()=!~<>]");
+  qsizetype last = text.indexOf(end, before.size());
+  if (last <= before.size()) last = last < 0 ? text.size() : before.size() + 1;
+  box_->setSelection(static_cast<int>(before.size()), static_cast<int>(last - before.size()));
 }
 
 void QueryPanel::run() {
@@ -93,6 +187,8 @@ void QueryPanel::run() {
   request.of = static_cast<QueryRequest::Of>(of_->currentIndex());
   if (scope_->currentIndex() >= 1 && context_.compile()) request.compile = context_.compile()->compile.id;
   if (scope_->currentIndex() == 2 && context_.step_data()) request.snapshot = context_.step_data()->snapshot.id;
+  completer_->popup()->hide();
+  history_.add(request.text);
   summary_->setText("looking …");
   context_.queue().post("query", [this, reader = context_.reader(), request]() -> JobQueue::Apply {
     auto result = std::make_shared<QueryResult>(run_query(*reader, request));
@@ -104,7 +200,7 @@ void QueryPanel::show_result(const QueryResult& result) {
   if (!result.error.isEmpty()) {
     nodes_->set_rows({});
     events_->set_rows({});
-    return summary_->setText(result.error);
+    return show_error(result);
   }
   summary_->setText(result.summary);
   pages_->setCurrentIndex(result.events ? 1 : 0);

@@ -2,11 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// A filter box over nodes and events.
+/// A filter box over nodes and events, with completion (Ctrl+Space) and what was looked for before (arrow keys).
 
+#include <QCompleter>
 #include <QPushButton>
 #include <QStackedWidget>
+#include <QStringListModel>
 
+#include "app/query/query_words.h"
 #include "app/studio/models/query_box.h"
 #include "app/studio/views/panels.h"
 
@@ -25,8 +28,17 @@ class QueryPanel : public QWidget {
   /// The table that is shown.
   LinkTable& table() { return *(pages_->currentIndex() == 0 ? nodes_ : events_); }
   QString summary() const { return summary_->text(); }
+  QCompleter& completer() { return *completer_; }
+
+ protected:
+  bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
+  /// Offers what can stand at the cursor. `wanted`: also where nothing was typed yet.
+  void offer(bool wanted);
+  void insert(const QString& word);
+  void load_values();
+  void show_error(const QueryResult& result);
   void run();
   void show_result(const QueryResult& result);
   void list_saved();
@@ -43,6 +55,12 @@ class QueryPanel : public QWidget {
   QStackedWidget* pages_;
   LinkTable* nodes_;
   LinkTable* events_;
+  QueryHistory history_;
+  QCompleter* completer_;
+  QStringListModel* words_;
+  QueryCompletion completion_;
+  bool values_asked_ = false;
+  std::map<std::string, std::vector<std::string>, std::less<>> values_;  ///< of each key, in this trace
 };
 
 }  // namespace strata::studio

@@ -4,13 +4,17 @@
 
 #include <QApplication>
 #include <QFontDatabase>
+#include <QPainter>
 #include <QPalette>
+#include <QPixmap>
 #include <QStyleFactory>
+#include <cmath>
 
 namespace strata::studio {
 namespace {
 
 bool g_dark = false;
+double g_text_scale = 1;
 
 QPalette light_palette() {
   QPalette p(QColor(240, 242, 245));
@@ -56,7 +60,7 @@ void apply_theme(bool dark) {
   QApplication::setPalette(dark ? dark_palette() : light_palette());
   QFont font = QApplication::font();
   if (QFontDatabase::families().contains("DejaVu Sans")) font.setFamily("DejaVu Sans");
-  font.setPixelSize(12);
+  font.setPixelSize(scaled(12));
   QApplication::setFont(font);
   QString border = dark ? "#14161a" : "#c8ced8", pane = dark ? "#36393f" : "#e4e8ee";
   QString on = dark ? "#30446a" : "#d4e3fb", on_border = dark ? "#6a8ccc" : "#88aee8";
@@ -69,11 +73,16 @@ void apply_theme(bool dark) {
               "QToolBar QToolButton { padding: 3px 8px; border: 1px solid transparent; border-radius: 4px; }"
               "QToolBar QToolButton:hover { background: %2; }"
               "QToolBar QToolButton:checked { background: %3; border-color: %4; }"
-              "QToolTip { padding: 3px; }")
+              "QToolTip { padding: 3px; }"
+              "QMainWindow > QTabBar::tab { padding: 4px 7px; }")
           .arg(border, pane, on, on_border));
 }
 
 bool dark_theme() { return g_dark; }
+
+void set_text_scale(double scale) { g_text_scale = scale >= 0.75 && scale <= 3 ? scale : 1; }
+double text_scale() { return g_text_scale; }
+int scaled(int pixels) { return static_cast<int>(std::lround(pixels * g_text_scale)); }
 
 QColor to_qcolor(draw::Colour c) { return QColor(c.r, c.g, c.b); }
 QColor line_highlight() { return g_dark ? QColor(84, 74, 26) : QColor(255, 240, 176); }
@@ -82,8 +91,29 @@ QColor caller_highlight() { return g_dark ? QColor(44, 52, 70) : QColor(230, 237
 QFont code_font() {
   QFont font("DejaVu Sans Mono");
   font.setStyleHint(QFont::Monospace);
-  font.setPixelSize(12);
+  font.setPixelSize(scaled(12));
   return font;
+}
+
+QIcon program_icon() {
+  QIcon icon;
+  for (const int size : {16, 24, 32, 48, 64, 128}) {
+    QPixmap pixmap(size, size);
+    pixmap.fill(Qt::transparent);
+    QPainter p(&pixmap);
+    p.setRenderHint(QPainter::Antialiasing);
+    p.scale(size / 64.0, size / 64.0);
+    p.setPen(QPen(Qt::white, 2));
+    const QColor layers[] = {QColor(0x2f, 0x5d, 0xa8), QColor(0x2a, 0x8a, 0x7a), QColor(0xe0, 0x9a, 0x2b)};
+    for (int i = 0; i < 3; ++i) {
+      const double y = 44 - 13 * i;
+      p.setBrush(layers[i]);
+      p.drawPolygon(QPolygonF({{32, y - 14}, {61, y}, {32, y + 14}, {3, y}}));
+    }
+    p.end();
+    icon.addPixmap(pixmap);
+  }
+  return icon;
 }
 
 }  // namespace strata::studio

@@ -6,6 +6,7 @@
 
 #include <QColor>
 #include <QFont>
+#include <QIcon>
 
 #include "app/draw/palette.h"
 
@@ -15,11 +16,19 @@ namespace strata::studio {
 void apply_theme(bool dark);
 bool dark_theme();
 
+/// How large text is against the usual, 0.75 to 3; for `apply_theme` and `code_font`.
+void set_text_scale(double scale);
+double text_scale();
+/// A length in pixels that goes with the text.
+int scaled(int pixels);
+
 QColor to_qcolor(draw::Colour c);
 inline const draw::Palette& colours() { return draw::palette(dark_theme()); }
 /// Background of highlighted lines of code: the selection, and its callers.
 QColor line_highlight();
 QColor caller_highlight();
 QFont code_font();
+/// Layers over each other, as the name says.
+QIcon program_icon();
 
 }  // namespace strata::studio

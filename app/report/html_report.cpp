@@ -1,8 +1,9 @@
 // Copyright 2026 The Strata Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "app/draw/html_report.h"
+#include "app/report/html_report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -11,43 +12,17 @@
 #include <vector>
 
 #include "app/draw/export.h"
+#include "app/explain/explain.h"
+#include "app/report/report_style.h"
 #include "core/support/error.h"
 
-namespace strata::draw {
+namespace strata::report {
+
+using draw::escape_xml;
+
 namespace {
 
-constexpr const char* kStyle = R"css(
-:root { color-scheme: light dark; --back: #fff; --text: #1b1f24; --dim: #626b76; --line: #d5dae0; --card: #f5f7f9;
-        --accent: #0b62c4; --warn: #a15c00; --bad: #b3261e; --good: #1a7f37; }
-@media (prefers-color-scheme: dark) {
-  :root { --back: #14171b; --text: #dde2e8; --dim: #939ca7; --line: #333a43; --card: #1c2127; --accent: #6cb0ff;
-          --warn: #e3a74a; --bad: #ff8a80; --good: #67c887; }
-  .picture svg { filter: invert(0.91) hue-rotate(180deg); }
-}
-body { background: var(--back); color: var(--text); font: 14px/1.45 system-ui, "DejaVu Sans", sans-serif; margin: 0 auto;
-       max-width: 1200px; padding: 16px 24px 80px; }
-h1 { font-size: 22px; } h2 { font-size: 17px; margin: 32px 0 8px; border-bottom: 1px solid var(--line); }
-table { border-collapse: collapse; width: 100%; } th { text-align: left; color: var(--dim); font-weight: 600; }
-th, td { padding: 4px 10px 4px 0; border-bottom: 1px solid var(--line); vertical-align: top; overflow-wrap: anywhere; }
-td.n, th.n { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
-code, pre, .mono { font: 12.5px/1.5 "DejaVu Sans Mono", ui-monospace, monospace; }
-pre { background: var(--card); padding: 8px 12px; overflow-x: auto; border-radius: 6px; margin: 6px 0; }
-details { margin: 6px 0; } summary { cursor: pointer; padding: 4px 0; } .dim { color: var(--dim); }
-.facts { display: flex; flex-wrap: wrap; gap: 8px 28px; padding: 0; margin: 12px 0; list-style: none; }
-.facts b { display: block; font-size: 19px; } .picture { overflow: auto; max-height: 80vh; border: 1px solid var(--line);
-           border-radius: 6px; } .picture svg { display: block; }
-.ok { color: var(--good); } .failed { color: var(--bad); } .restarted, .skipped, .unfinished { color: var(--warn); }
-.mark { color: var(--warn); } nav a { color: var(--accent); margin-right: 16px; } .bar { background: var(--accent); height: 8px;
-        border-radius: 2px; min-width: 1px; }
-)css";
-
-std::string time_text(double ns) {
-  if (!(ns >= 0)) return "–";
-  if (ns < 1e3) return fmt::format("{:.0f} ns", ns);
-  if (ns < 1e6) return fmt::format("{:.2f} µs", ns / 1e3);
-  if (ns < 1e9) return fmt::format("{:.3f} ms", ns / 1e6);
-  return fmt::format("{:.3f} s", ns / 1e9);
-}
+std::string time_text(double ns) { return ns >= 0 ? draw::format_time(ns) : "–"; }
 
 class HtmlReport {
  public:
@@ -66,20 +41,29 @@ class HtmlReport {
   }
 
   std::string run() {
+    tell(0, "summary");
     head();
     summary();
+    explanation_ = explain(reader_, options_.graph);
     findings();
     graph_breaks();
     recompiles();
+    tell(0.1, "times");
     times();
+    compile_time();
     graphs();
+    tell(0.9, "sources");
     sources();
     problems();
-    out_ += "</body>\n</html>\n";
+    put("<script>{}</script>\n</body>\n</html>\n", kScript);
     return std::move(out_);
   }
 
  private:
+  void tell(double part, std::string_view what) {
+    if (options_.progress && !options_.progress(part, what)) throw draw::Stopped();
+  }
+
   template <class... Args>
   void put(fmt::format_string<Args...> format, Args&&... args) {
     fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
@@ -113,11 +97,14 @@ class HtmlReport {
     const std::string name = reader_.path().filename().string();
     put("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
         "content=\"width=device-width\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-        "style-src 'unsafe-inline'\">\n<title>{0}</title>\n<style>{1}</style>\n</head>\n<body>\n<h1>{0}</h1>\n",
-        escape_xml(name), kStyle);
+        "style-src 'unsafe-inline'; script-src '{2}'\">\n<title>{0}</title>\n<style>{1}</style>\n</head>\n<body>\n"
+        "<h1>{0}</h1>\n",
+        escape_xml(name), kStyle, kScriptHash);
     out_ +=
-        "<nav><a href=\"#breaks\">Graph breaks</a><a href=\"#recompiles\">Recompiles</a><a href=\"#time\">Time</a>"
-        "<a href=\"#graphs\">Graphs</a><a href=\"#sources\">Sources</a><a href=\"#problems\">Problems</a></nav>\n";
+        "<nav><a href=\"#first\">To fix</a><a href=\"#breaks\">Graph breaks</a><a href=\"#recompiles\">Recompiles</a>"
+        "<a href=\"#time\">Time</a><a href=\"#graphs\">Graphs</a><a href=\"#sources\">Sources</a>"
+        "<a href=\"#problems\">Problems</a><span class=\"dim\" id=\"found\"></span>"
+        "<input id=\"search\" type=\"search\" hidden placeholder=\"Search ( / )\" aria-label=\"search\"/></nav>\n";
   }
 
   void fact(const std::string& number, const char* what) { put("<li><b>{}</b>{}</li>\n", escape_xml(number), what); }
@@ -144,14 +131,17 @@ class HtmlReport {
   }
 
   void findings() {
-    if (options_.findings.empty()) return;
     section("first", "What to fix first");
     std::vector<std::vector<std::string>> rows;
-    for (const HtmlFinding& f : options_.findings)
-      rows.push_back({fmt::format("<b>{}</b><br>{}", escape_xml(f.title), escape_xml(f.advice)),
-                      fmt::format("<span class=\"mono\">{}</span>{}", escape_xml(f.place),
-                                  f.code.empty() ? "" : "<pre>" + escape_xml(f.code) + "</pre>"),
-                      escape_xml(f.graphs), time_text(f.cost_ns)});
+    for (const ExplainFinding& f : explanation_.findings) {
+      const std::string where = f.place.file.empty() ? "" : fmt::format("{}:{}", f.place.file, f.place.line);
+      rows.push_back(
+          {fmt::format("<b>{}</b><br><span class=\"ok\">{}</span>", escape_xml(f.title), escape_xml(f.advice)),
+           fmt::format("<span class=\"mono\">{}</span>{}", escape_xml(where),
+                       f.place.text.empty() ? "" : "<pre>" + escape_xml(f.place.text) + "</pre>"),
+           escape_xml(fmt::format("{}", fmt::join(f.compiles, ", "))), time_text(static_cast<double>(f.cost_ns))});
+    }
+    if (rows.empty()) return put("<p class=\"dim\">Nothing stands out.</p>\n");
     table({"what, and what to do", "line", "graphs", ">cost"}, rows);
   }
 
@@ -223,13 +213,42 @@ class HtmlReport {
     std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.second.ns > b.second.ns; });
     std::vector<std::vector<std::string>> rows;
     for (const auto& [key, time] : list) {
-      const double share = static_cast<double>(time.ns) / static_cast<double>(std::max<std::int64_t>(total, 1));
       rows.push_back({fmt::format("<span class=\"mono\">{}</span>", escape_xml(key.first)), escape_xml(key.second),
                       escape_xml(time.where), std::to_string(time.count), time_text(static_cast<double>(time.ns)),
-                      fmt::format("{:.1f}%", share * 100),
-                      fmt::format("<div class=\"bar\" style=\"width:{:.0f}px\"></div>", share * 120)});
+                      share_text(time.ns, total), bar(time.ns, total)});
     }
     table({"kernel", "kind", "graph", ">calls", ">time", ">share", ""}, rows);
+  }
+
+  /// Phases of PyTorch's own clock, or the passes of ours.
+  void compile_time() {
+    std::vector<std::pair<std::string, std::int64_t>> parts;
+    for (const ExplainPhase& p : explanation_.phases) parts.emplace_back(p.name, p.self_ns);
+    std::int64_t total = explanation_.phases_ns;
+    if (parts.empty()) {
+      std::map<std::string, std::int64_t> passes;
+      for (const trace::CompileRecord& c : compiles_)
+        for (const trace::PassRecord& p : reader_.passes(c.id))
+          if (p.duration_ns > 0) passes[p.name] += p.duration_ns, total += p.duration_ns;
+      parts.assign(passes.begin(), passes.end());
+      std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+    }
+    if (parts.empty()) return;
+    section("compile-time", "Where the compile time went");
+    std::vector<std::vector<std::string>> rows;
+    for (const auto& [name, ns] : parts)
+      rows.push_back({escape_xml(name), time_text(static_cast<double>(ns)), share_text(ns, total), bar(ns, total)});
+    table({"phase", ">time", ">share", ""}, rows);
+  }
+
+  static double share(std::int64_t ns, std::int64_t total) {
+    return static_cast<double>(ns) / static_cast<double>(std::max<std::int64_t>(total, 1));
+  }
+  static std::string share_text(std::int64_t ns, std::int64_t total) {
+    return fmt::format("{:.1f}%", share(ns, total) * 100);
+  }
+  static std::string bar(std::int64_t ns, std::int64_t total) {
+    return fmt::format("<div class=\"bar\" style=\"width:{:.0f}px\"></div>", share(ns, total) * 120);
   }
 
   // ----------------------------------------------------------------------------------------------------------------
@@ -239,6 +258,7 @@ class HtmlReport {
     trace::Id frame = trace::kNone;
     for (std::size_t i = 0; i < compiles_.size() && i < options_.max_graphs; ++i) {
       const trace::CompileRecord& c = compiles_[i];
+      tell(0.2 + 0.7 * static_cast<double>(i) / static_cast<double>(compiles_.size()), "graph " + c.address);
       if (c.frame != trace::kNone && c.frame != frame) {
         const trace::FrameRecord& f = frames_[c.frame];
         put("<p><b>{}</b> <span class=\"dim mono\">{}{}</span></p>\n", escape_xml(f.name.empty() ? c.name : f.name),
@@ -259,16 +279,73 @@ class HtmlReport {
         time_text(static_cast<double>(c.duration_ns)));
     if (!c.cause.empty()) put("<pre>{}</pre>\n", escape_xml(c.cause));
     if (!c.error.empty()) put("<pre class=\"failed\">{}</pre>\n", escape_xml(c.error));
-    std::vector<std::vector<std::string>> rows;
-    for (const trace::SnapshotRecord& s : reader_.snapshots(c.id))
-      rows.push_back(
-          {escape_xml(s.stage), s.kind == trace::SnapshotKind::Text ? "text" : fmt::format("{} nodes", s.node_count)});
-    table({"stage", "content"}, rows);
+    stages(c.id);
+    kernels(c.id);
+    guards(c.id);
     for (const trace::SnapshotRecord& s : drawn(c.id)) picture(s);
     out_ += "</details>\n";
   }
 
-  /// The graphs that the kernels compute; else the last one.
+  void stages(trace::Id compile) {
+    std::map<trace::Id, double> times;
+    for (const trace::PassRecord& p : reader_.passes(compile)) times[p.id] = static_cast<double>(p.duration_ns);
+    std::vector<std::vector<std::string>> rows;
+    for (const trace::SnapshotRecord& s : reader_.snapshots(compile)) {
+      std::string changes;
+      if (s.added > 0) changes += fmt::format(" +{}", s.added);
+      if (s.removed > 0) changes += fmt::format(" −{}", s.removed);
+      if (s.changed > 0) changes += fmt::format(" ~{}", s.changed);
+      const auto time = times.find(s.pass);
+      rows.push_back({escape_xml(s.stage),
+                      s.kind == trace::SnapshotKind::Text ? "text" : fmt::format("{} nodes", s.node_count), changes,
+                      time == times.end() ? "" : time_text(time->second)});
+    }
+    if (!rows.empty()) table({"stage", "content", "against the one before", ">pass"}, rows);
+  }
+
+  void kernels(trace::Id compile) {
+    const auto all = reader_.kernels(compile);
+    if (all.empty()) return;
+    const auto times = draw::kernel_times(reader_, compile);
+    std::vector<std::vector<std::string>> rows;
+    for (const trace::KernelRecord& k : all) {
+      const auto time = times.find(k.id);
+      rows.push_back({fmt::format("<span class=\"mono\">{}</span>", escape_xml(k.name)),
+                      escape_xml(k.library.empty() ? k.language : k.library), fmt::format("{}", k.nodes.size()),
+                      time == times.end() ? "" : time_text(time->second)});
+    }
+    put("<details><summary>{} kernels</summary>\n", all.size());
+    table({"kernel", "made with", ">nodes", ">median"}, rows);
+    out_ += "</details>\n";
+  }
+
+  void guards(trace::Id compile) {
+    const auto all = reader_.guards(compile);
+    if (all.empty()) return;
+    put("<details><summary>{} guards</summary>\n", all.size());
+    std::vector<std::vector<std::string>> rows;
+    for (const trace::GuardRecord& g : all) {
+      if (guards_ >= options_.max_guards) break;
+      ++guards_;
+      rows.push_back({escape_xml(g.kind), fmt::format("<code>{}</code>", escape_xml(g.expression)),
+                      fmt::format("<code>{}</code>", escape_xml(g.source)), place_of(g.stack),
+                      fmt::format("{}", g.failures)});
+    }
+    table({"kind", "condition", "looks at", "line", ">failed"}, rows);
+    if (rows.size() < all.size() && rows.size() < options_.max_rows)
+      put("<p class=\"dim\">{} more guards.</p>\n", all.size() - rows.size());
+    out_ += "</details>\n";
+  }
+
+  /// `file:line`, without the code: guards are many.
+  std::string place_of(trace::Id stack) {
+    if (stack == trace::kNone) return "";
+    const auto locations = reader_.stack(stack);
+    if (locations.empty()) return "";
+    return fmt::format("<span class=\"mono\">{}:{}</span>", escape_xml(locations.back().file), locations.back().line);
+  }
+
+  /// What was captured, and the graphs that the kernels compute; without kernels the last one.
   std::vector<trace::SnapshotRecord> drawn(trace::Id compile) {
     std::vector<trace::SnapshotRecord> result;
     std::set<trace::Id> wanted;
@@ -276,27 +353,53 @@ class HtmlReport {
     if (wanted.empty())
       for (const trace::KernelRecord& k : reader_.kernels(compile)) wanted.insert(k.snapshot);
     const auto snapshots = reader_.snapshots(compile);
+    const auto is_graph = [](const trace::SnapshotRecord& s) { return s.kind == trace::SnapshotKind::Graph; };
+    const auto last = std::find_if(snapshots.rbegin(), snapshots.rend(), is_graph);
+    if (last != snapshots.rend() && std::none_of(snapshots.begin(), snapshots.end(),
+                                                 [&](const auto& s) { return is_graph(s) && wanted.contains(s.id); }))
+      wanted.insert(last->id);
+    bool first = true;
     for (const trace::SnapshotRecord& s : snapshots)
-      if (s.kind == trace::SnapshotKind::Graph && wanted.contains(s.id)) result.push_back(s);
-    for (auto it = snapshots.rbegin(); result.empty() && it != snapshots.rend(); ++it)
-      if (it->kind == trace::SnapshotKind::Graph) result.push_back(*it);
+      if (is_graph(s) && (std::exchange(first, false) || wanted.contains(s.id))) result.push_back(s);
     return result;
   }
 
   void picture(const trace::SnapshotRecord& snapshot) {
-    put("<p class=\"mono\">{}</p>\n", escape_xml(snapshot.stage));
     const auto nodes = static_cast<std::size_t>(snapshot.node_count);
-    if (nodes > options_.max_nodes || drawn_ + nodes > options_.max_drawn)
-      return put("<p class=\"dim\">{} nodes: not drawn here; <code>strata export --format svg</code> draws it.</p>\n",
-                 snapshot.node_count);
-    drawn_ += nodes;
+    put("<details open><summary class=\"mono\">{}</summary>\n", escape_xml(snapshot.stage));
+    if (nodes > options_.max_nodes || drawn_ + nodes > options_.max_drawn) {
+      put("<p class=\"dim\">{} nodes: not drawn here; <code>strata export --format svg</code> draws it.</p>\n", nodes);
+      operators(snapshot.id);
+    } else {
+      drawn_ += nodes;
+      draw(snapshot.id);
+    }
+    out_ += "</details>\n";
+  }
+
+  void draw(trace::Id snapshot) {
     try {
-      std::string svg = render(reader_, snapshot.id, Format::Svg);
+      std::string svg = draw::render(reader_, snapshot, draw::Format::Svg);
       if (svg.starts_with("<?xml")) svg.erase(0, svg.find("?>") + 2);
       put("<div class=\"picture\">{}</div>\n", without_ids(svg));
     } catch (const Error& e) {
       put("<p class=\"failed\">{}</p>\n", escape_xml(e.what()));
     }
+  }
+
+  /// In place of a picture: which operators, how often. Of so many graphs only that reading them stays quick.
+  void operators(trace::Id snapshot) {
+    if (++counted_ > options_.max_counted) return;
+    std::map<std::string, std::int64_t> counts;
+    for (const trace::NodeRecord& n : reader_.nodes(snapshot)) ++counts[n.target.empty() ? n.op : n.target];
+    std::vector<std::pair<std::string, std::int64_t>> list(counts.begin(), counts.end());
+    std::erase_if(list, [](const auto& entry) { return entry.second < 2; });
+    std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+    if (list.size() > 30) list.resize(30);
+    std::vector<std::vector<std::string>> rows;
+    for (const auto& [target, count] : list)
+      rows.push_back({fmt::format("<span class=\"mono\">{}</span>", escape_xml(target)), std::to_string(count)});
+    if (!rows.empty()) table({"most frequent operators", ">nodes"}, rows);
   }
 
   /// Several pictures in one document must not share ids.
@@ -389,8 +492,11 @@ class HtmlReport {
   std::map<trace::Id, trace::FrameRecord> frames_;
   std::vector<trace::GraphBreakRecord> breaks_;
   std::vector<trace::RecompileRecord> recompiles_;
-  std::size_t drawn_ = 0;  ///< nodes in pictures so far
-  std::size_t lines_ = 0;  ///< of sources so far
+  Explanation explanation_;
+  std::size_t drawn_ = 0;    ///< nodes in pictures so far
+  std::size_t guards_ = 0;   ///< in tables so far
+  std::size_t counted_ = 0;  ///< graphs whose operators were counted
+  std::size_t lines_ = 0;    ///< of sources so far
   std::string out_;
 };
 
@@ -398,4 +504,4 @@ class HtmlReport {
 
 std::string html_report(trace::Reader& reader, const HtmlOptions& options) { return HtmlReport(reader, options).run(); }
 
-}  // namespace strata::draw
+}  // namespace strata::report
