@@ -20,6 +20,10 @@ namespace {
 // climbs: from under its first box, past it, and over the other.
 
 constexpr double kGapY = 40, kPortGapY = 18;
+/// A line is drawn straight where its waypoints are this near to it: less than the distance that boxes keep from them.
+constexpr double kStraight = 5;
+/// Longer edges take a lane: a line that bends a thousand times costs more to draw than it tells.
+constexpr size_t kMostWaypoints = 64;
 
 class Layering {
  public:
@@ -34,6 +38,7 @@ class Layering {
     order_layers(g_, look);
     keep_places();
     place_items(g_, look);
+    place_lanes();
     return finish();
   }
 
@@ -84,9 +89,11 @@ class Layering {
     const auto [from_dx, to_dx] = offset(edge);
     std::vector<int>& trunk = trunks_[{from, std::lround(from_dx)}];
     const auto length = static_cast<size_t>(span(static_cast<int>(edge)) - 1);
+    if (length > kMostWaypoints) return take_lane(edge);
     if (length > trunk.size()) {
-      budget -= static_cast<long>(length - trunk.size());
-      if (budget < 0) return;
+      const long more = static_cast<long>(length - trunk.size());
+      if (more > budget) return take_lane(edge);
+      budget -= more;
     }
     while (trunk.size() < length) {
       const int waypoint = add_waypoint(layer(from) + static_cast<int>(trunk.size()) + 1);
@@ -96,11 +103,55 @@ class Layering {
         g_.links.push_back({trunk.back(), waypoint, 0, 0});
       trunk.push_back(waypoint);
     }
-    routes_[edge].assign(trunk.begin(), trunk.begin() + static_cast<long>(length));
+    routes_[edge] = {&trunk, length, -1};
     if (length == 0)
       g_.links.push_back({from, to, from_dx, to_dx});
     else
       g_.links.push_back({trunk[length - 1], to, 0, to_dx});
+  }
+
+  /// Outside of what stands between its two boxes: found when all else is placed.
+  void take_lane(size_t edge) {
+    const auto [from, to] = in_.edges[edge];
+    auto [it, fresh] = lane_of_.try_emplace({from, std::lround(offset(edge).first)}, lanes_.size());
+    if (fresh) lanes_.push_back({layer(from), layer(to), 0, {}});
+    Lane& lane = lanes_[it->second];
+    lane.bottom = std::max(lane.bottom, layer(to));
+    lane.edges.push_back(edge);
+    routes_[edge].lane = static_cast<int>(it->second);
+  }
+
+  /// Short lanes stand nearest to the boxes, each on the side where its ends are, or where there is less already.
+  void place_lanes() {
+    const size_t count = g_.layers.size();
+    std::vector<double> left(count, 1e300), right(count, -1e300);
+    for (const auto& item : g_.items) {
+      auto l = static_cast<size_t>(item.layer);
+      left[l] = std::min(left[l], item.x - item.width / 2);
+      right[l] = std::max(right[l], item.x + item.width / 2);
+    }
+    std::vector<size_t> order(lanes_.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return lanes_[a].length() < lanes_[b].length(); });
+    // Thousands of lanes side by side must not become wider than the graph.
+    const double pitch = std::clamp(1200.0 / static_cast<double>(lanes_.size() + 1), 0.5, 10.0);
+    for (size_t k : order) {
+      look_up();
+      Lane& lane = lanes_[k];
+      double least = 1e300, most = -1e300;
+      for (int l = lane.top + 1; l < lane.bottom; ++l) {
+        least = std::min(least, left[static_cast<size_t>(l)]);
+        most = std::max(most, right[static_cast<size_t>(l)]);
+      }
+      const double near = middle_of_ends(lane);
+      const bool on_left = near - least <= most - near;
+      lane.x = on_left ? least - pitch - kWaypointWidth : most + pitch + kWaypointWidth;
+      for (int l = lane.top + 1; l < lane.bottom; ++l) {
+        double& bound = (on_left ? left : right)[static_cast<size_t>(l)];
+        bound = on_left ? std::min(bound, lane.x + kWaypointWidth) : std::max(bound, lane.x - kWaypointWidth);
+      }
+    }
   }
 
   void climb(size_t edge, long& budget) {
@@ -112,7 +163,7 @@ class Layering {
     const int above = add_waypoint(top - 1);
     g_.links.push_back({above, to, 0, to_dx});
     int last = above;
-    std::vector<int> chain;
+    std::vector<int>& chain = climbs_[edge];
     for (int l = top; l <= bottom; ++l) {
       chain.push_back(add_waypoint(l));
       g_.links.push_back({last, chain.back(), 0, 0});
@@ -121,7 +172,8 @@ class Layering {
     const int below = add_waypoint(bottom + 1);
     g_.links.push_back({last, below, 0, 0});
     g_.links.push_back({from, below, from_dx, 0});
-    routes_[edge].assign(chain.rbegin(), chain.rend());
+    std::reverse(chain.begin(), chain.end());
+    routes_[edge] = {&chain, chain.size(), -1};
   }
 
   void make_layers() {
@@ -165,30 +217,62 @@ class Layering {
     }
   }
 
+  std::pair<double, double> ends(int layer) const {
+    const double top = top_[static_cast<size_t>(layer)];
+    return {top, top + height_[static_cast<size_t>(layer)]};
+  }
+
+  static void put(std::vector<Point>& points, double x, double y) {
+    if (points.empty() || points.back().x != x || points.back().y != y) points.push_back({x, y});
+  }
+
+  /// Past the boxes of the waypoint's layer.
+  void pass(std::vector<Point>& points, int waypoint, bool upwards) const {
+    const auto& item = g_.items[static_cast<size_t>(waypoint)];
+    auto [first, second] = ends(item.layer);
+    if (upwards) std::swap(first, second);
+    put(points, item.x - left_, first);
+    put(points, item.x - left_, second);
+  }
+
+  /// The waypoints of a chain at which it bends, and its first: what many edges share is looked through once.
+  const std::vector<size_t>& bends(const std::vector<int>& chain) {
+    auto [it, fresh] = bends_.try_emplace(&chain);
+    if (!fresh) return it->second;
+    auto x = [&](size_t k) { return g_.items[static_cast<size_t>(chain[k])].x; };
+    double kept = 0;
+    for (size_t k = 0; k < chain.size(); ++k) {
+      const bool straight =
+          k > 0 && k + 1 < chain.size() && std::abs(x(k) - kept) < kStraight && std::abs(x(k + 1) - kept) < kStraight;
+      if (straight) continue;
+      kept = x(k);
+      it->second.push_back(k);
+    }
+    return it->second;
+  }
+
   /// From the box to the lower edge of its layer, between taller ones; past the boxes of the layers between; and from
   /// the upper edge of its layer to the other box.
-  std::vector<Point> route(size_t edge, double left) const {
+  std::vector<Point> route(size_t edge) {
     std::vector<Point> points;
-    const auto [from, to] = in_.edges[edge];
+    const auto& from = g_.items[static_cast<size_t>(in_.edges[edge].first)];
+    const auto& to = g_.items[static_cast<size_t>(in_.edges[edge].second)];
     const auto [from_dx, to_dx] = offset(edge);
-    auto at = [&](int i) -> const LayeredItem& { return g_.items[static_cast<size_t>(i)]; };
-    auto put = [&](double x, double y) {
-      if (points.empty() || points.back().x != x || points.back().y != y) points.push_back({x, y});
-    };
-    auto ends = [&](int layer) {
-      return std::pair(top_[static_cast<size_t>(layer)],
-                       top_[static_cast<size_t>(layer)] + height_[static_cast<size_t>(layer)]);
-    };
-    if (at(from).height < height_[static_cast<size_t>(at(from).layer)])
-      put(at(from).x + from_dx - left, ends(at(from).layer).second);
-    for (int i : routes_[edge]) {
-      auto [first, second] = ends(at(i).layer);
-      if (back_[edge]) std::swap(first, second);
-      put(at(i).x - left, first);
-      put(at(i).x - left, second);
+    if (from.height < height_[static_cast<size_t>(from.layer)])
+      put(points, from.x + from_dx - left_, ends(from.layer).second);
+    if (const auto [chain, length, lane] = routes_[edge]; length > 0) {
+      for (size_t k : bends(*chain)) {
+        if (k + 1 >= length) break;
+        pass(points, (*chain)[k], back_[edge]);
+      }
+      pass(points, (*chain)[length - 1], back_[edge]);
     }
-    if (at(to).height < height_[static_cast<size_t>(at(to).layer)])
-      put(at(to).x + to_dx - left, ends(at(to).layer).first);
+    if (routes_[edge].lane >= 0) {
+      const double x = lanes_[static_cast<size_t>(routes_[edge].lane)].x - left_;
+      put(points, x, ends(from.layer + 1).first);
+      put(points, x, ends(to.layer - 1).second);
+    }
+    if (to.height < height_[static_cast<size_t>(to.layer)]) put(points, to.x + to_dx - left_, ends(to.layer).first);
     return without_needless(points);
   }
 
@@ -218,19 +302,24 @@ class Layering {
     result.corners.resize(in_.sizes.size());
     result.waypoints.resize(in_.edges.size());
     if (g_.items.empty()) return result;
-    double left = 1e300, right = -1e300;
+    double right = -1e300;
+    left_ = 1e300;
     for (const auto& item : g_.items) {
-      left = std::min(left, item.x - item.width / 2);
+      left_ = std::min(left_, item.x - item.width / 2);
       right = std::max(right, item.x + item.width / 2);
+    }
+    for (const Lane& lane : lanes_) {
+      left_ = std::min(left_, lane.x - kWaypointWidth / 2);
+      right = std::max(right, lane.x + kWaypointWidth / 2);
     }
     find_heights();
     for (size_t i = 0; i < in_.sizes.size(); ++i) {
       const auto& item = g_.items[i];
-      result.corners[i] = {item.x - item.width / 2 - left,
+      result.corners[i] = {item.x - item.width / 2 - left_,
                            top_[static_cast<size_t>(item.layer)] + drop(static_cast<int>(i))};
     }
-    for (size_t e = 0; e < routes_.size(); ++e) result.waypoints[e] = route(e, left);
-    result.width = right - left;
+    for (size_t e = 0; e < routes_.size(); ++e) result.waypoints[e] = route(e);
+    result.width = right - left_;
     result.height = top_.back() + height_.back();
     return result;
   }
@@ -238,9 +327,33 @@ class Layering {
   const LayeredInput& in_;
   std::vector<char> back_;
   LayeredGraph g_;
+  struct Route {
+    const std::vector<int>* chain = nullptr;
+    size_t length = 0;
+    int lane = -1;
+  };
+  /// A straight line past all layers between two boxes.
+  struct Lane {
+    int top = 0, bottom = 0;  // layers of the box it comes from, and of the last it leads to
+    double x = 0;
+    std::vector<size_t> edges;
+    int length() const { return bottom - top; }
+  };
+  double middle_of_ends(const Lane& lane) const {
+    double sum = 0;
+    for (size_t edge : lane.edges)
+      sum += g_.items[static_cast<size_t>(in_.edges[edge].first)].x +
+             g_.items[static_cast<size_t>(in_.edges[edge].second)].x;
+    return sum / (2 * static_cast<double>(lane.edges.size()));
+  }
+  std::vector<Lane> lanes_;
+  std::map<std::pair<int, long>, size_t> lane_of_;           // by box and where on it
   std::map<std::pair<int, long>, std::vector<int>> trunks_;  // by box and where on it
-  std::vector<std::vector<int>> routes_;                     // of each edge, its waypoints in its direction
-  std::vector<double> top_, height_;                         // of layers
+  std::map<size_t, std::vector<int>> climbs_;                // of back edges, in their direction
+  std::vector<Route> routes_;                                // of each edge, the first waypoints of a chain
+  std::map<const std::vector<int>*, std::vector<size_t>> bends_;
+  double left_ = 0;
+  std::vector<double> top_, height_;  // of layers
 };
 
 }  // namespace

@@ -7,7 +7,7 @@
 namespace strata::draw {
 namespace {
 
-constexpr double kGapX = 26;
+constexpr double kGapX = 26, kBehind = 0.7;
 
 /// In rounds, down and up: each layer's items get the x nearest to the mean of their neighbours' that keeps order and
 /// distance. That is least squares under order constraints, solved exactly by merging items that collide into blocks.
@@ -18,11 +18,13 @@ class Placement {
   void run() {
     for (const auto& layer : g_.layers) pack(layer);
     const int rounds = g_.items.size() <= 5000 ? 24 : g_.items.size() <= 40000 ? 14 : 10;
+    find_runs();
     for (int round = 0; round < rounds; ++round) {
       look_up_();
-      const bool downwards = round % 2 == 0, last = round >= rounds - 4;
+      if (round >= rounds / 3) aim_runs();
+      const bool downwards = round % 2 == 0;
       for (size_t step = 0; step < g_.layers.size(); ++step)
-        place(g_.layers[downwards ? step : g_.layers.size() - 1 - step], downwards, round < 2 ? 0.0 : last ? 1.0 : 0.3);
+        place(g_.layers[downwards ? step : g_.layers.size() - 1 - step], downwards, kBehind);
     }
   }
 
@@ -34,6 +36,44 @@ class Placement {
   };
 
   const LayeredItem& item(int i) const { return g_.items[static_cast<size_t>(i)]; }
+
+  /// Chains of waypoints that follow each other, from above.
+  void find_runs() {
+    aim_.assign(g_.items.size(), 0);
+    aimed_.assign(g_.items.size(), 0);
+    std::vector<char> taken(g_.items.size(), 0);
+    for (const auto& layer : g_.layers)
+      for (int i : layer) {
+        if (!item(i).waypoint || taken[static_cast<size_t>(i)]) continue;
+        std::vector<int> run;
+        for (int at = i; at >= 0; at = next_waypoint(at)) {
+          taken[static_cast<size_t>(at)] = 1;
+          run.push_back(at);
+        }
+        if (run.size() > 2) runs_.push_back(std::move(run));
+      }
+  }
+
+  int next_waypoint(int i) const {
+    for (auto it = g_.down.begin(i); it != g_.down.end(i); ++it)
+      if (const int to = g_.links[static_cast<size_t>(*it)].to; item(to).waypoint) return to;
+    return -1;
+  }
+
+  /// A long line drifts towards straightness by a few layers in each round: it is given its mean nearby as an aim.
+  void aim_runs() {
+    constexpr size_t reach = 16;
+    std::vector<double> sums;
+    for (const auto& run : runs_) {
+      sums.assign(1, 0);
+      for (int i : run) sums.push_back(sums.back() + item(i).x);
+      for (size_t k = 0; k < run.size(); ++k) {
+        const size_t from = k > reach ? k - reach : 0, to = std::min(run.size(), k + reach + 1);
+        aim_[static_cast<size_t>(run[k])] = (sums[to] - sums[from]) / static_cast<double>(to - from);
+        aimed_[static_cast<size_t>(run[k])] = 1;
+      }
+    }
+  }
 
   void pack(const std::vector<int>& layer) {
     double x = 0;
@@ -71,6 +111,11 @@ class Placement {
     };
     pull(downwards, 1);
     if (behind > 0) pull(!downwards, behind);
+    if (aimed_[static_cast<size_t>(i)]) {
+      constexpr double strength_of_aim = 12;
+      sum += strength_of_aim * aim_[static_cast<size_t>(i)];
+      weight += strength_of_aim;
+    }
     return weight > 0 ? std::pair(sum / weight, weight) : std::pair(item(i).x, 0.01);
   }
 
@@ -97,7 +142,9 @@ class Placement {
   LayeredGraph& g_;
   const std::function<void()>& look_up_;
   std::vector<Block> blocks_;
-  std::vector<double> offset_;
+  std::vector<double> offset_, aim_;
+  std::vector<char> aimed_;
+  std::vector<std::vector<int>> runs_;
 };
 
 }  // namespace

@@ -90,7 +90,7 @@ Colour time_fill(double share, bool dark) {
 
 Colour bytes_fill(double share, bool dark) {
   if (share < 0) return unknown_fill(dark);
-  return dark ? mix({44, 52, 58}, {18, 90, 76}, share) : mix({240, 244, 238}, {124, 214, 176}, share);
+  return dark ? mix({50, 44, 74}, {18, 92, 76}, share) : mix({244, 240, 252}, {124, 214, 176}, share);
 }
 
 double luminance(Colour c) {

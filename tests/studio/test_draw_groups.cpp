@@ -212,6 +212,25 @@ TEST(UserGroupFrames, PicturesStaySoundWhateverIsGrouped) {
   }
 }
 
+/// As in training: what is computed early is used late, in reverse; and one mask is used everywhere.
+TEST(LongEdges, PassBesideAllBoxesInFewPieces) {
+  std::vector<NodeRecord> nodes = {record(1, {})};
+  constexpr int half = 300;
+  for (int i = 2; i <= 2 * half; ++i) {
+    std::vector<trace::NodeId> operands = {i - 1};
+    if (i > half + 1) operands.push_back(2 * half + 1 - i);
+    if (i % 5 == 0) operands.push_back(1);
+    nodes.push_back(record(i, operands));
+  }
+  const Picture picture = make_picture(nodes, {}, {}, {});
+  const Layout layout = lay_out(picture, Engine::Layered);
+  expect_sound(picture, layout);
+  EXPECT_EQ(measure_quality(picture, layout).through_boxes, 0u);
+  size_t most = 0;
+  for (const auto& edge : layout.edges) most = std::max(most, edge.size());
+  EXPECT_LE(most, 3 * 2 * 66 + 1u);
+}
+
 TEST(DotExport, ClustersNestAsFramesDo) {
   const Picture picture = drawn(two_layers(), GroupBy::Modules, {of("mine", {5, 6})}, {{"net.layer.0", false}});
   const std::string dot = to_dot(picture, {});

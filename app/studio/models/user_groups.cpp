@@ -163,15 +163,14 @@ void UserGroups::keep() {
 GroupHistory::GroupHistory(Context& context, QObject* parent) : QObject(parent), context_(context), last_(now()) {
   connect(&context_, &Context::optionsChanged, this, &GroupHistory::note);
   connect(&context_, &Context::compileChanged, this, [this] {
-    const trace::Id shown = context_.compile() ? context_.compile()->compile.id : trace::kNone;
-    if (std::exchange(compile_, shown) != shown) context_.undo().clear();
+    compile_ = context_.compile() ? context_.compile()->compile.id : trace::kNone;
     last_ = now();
   });
 }
 
 GroupHistory::State GroupHistory::now() const {
   const draw::DrawOptions& options = context_.options();
-  return {options.groups, options.group_by, options.opened, options.user_groups};
+  return {compile_, options.groups, options.group_by, options.opened, options.user_groups};
 }
 
 void GroupHistory::apply(const State& state) {
@@ -180,7 +179,7 @@ void GroupHistory::apply(const State& state) {
   options.groups = state.groups;
   options.group_by = state.group_by;
   options.opened = state.opened;
-  options.user_groups = state.user_groups;
+  if (state.compile == compile_) options.user_groups = state.user_groups;
   context_.set_options(options);
   last_ = now();
   applying_ = false;

@@ -52,8 +52,8 @@ class UserGroups : public QObject {
 QString to_json(const draw::UserGroup& group);
 bool from_json(const QString& text, draw::UserGroup& group);
 
-/// Every change of what frames stand for, of what is collapsed and of the user's groups goes onto Context::undo().
-/// Forgotten when another compile is shown.
+/// Every change of what frames stand for, of what is collapsed and of the user's groups goes onto Context::undo(). The
+/// groups of a compile are left alone while another one is shown.
 class GroupHistory : public QObject {
   Q_OBJECT
  public:
@@ -61,6 +61,7 @@ class GroupHistory : public QObject {
 
  private:
   struct State {
+    trace::Id compile = trace::kNone;
     bool groups = true;
     draw::GroupBy group_by = draw::GroupBy::Kernels;
     std::map<std::string, bool> opened;
