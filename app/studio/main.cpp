@@ -54,7 +54,7 @@ const QCommandLineOption kExport("export",
 const QCommandLineOption kTextSize("text-size", "Size of text in percent, 75 to 300.", "PERCENT");
 const QCommandLineOption kSize("size", "Size of the window, such as 1280x800.", "WxH");
 const QCommandLineOption kCompare("compare", "A second trace, to compare the first with.", "OTHER.strata");
-const QCommandLineOption kGroup("group", "What frames stand for: automatic, kernels, modules or none.", "WHAT");
+const QCommandLineOption kGroup("group", "What frames stand for: automatic, kernels, modules, none or user (groups of your own).", "WHAT");
 /// For the benchmark: prints when the window and the graph were there, and ends.
 const QCommandLineOption kMeasure = [] {
   QCommandLineOption option("measure");
@@ -137,7 +137,7 @@ Options parse(const QStringList& arguments) {
   if (parser.isSet(kTextSize)) options.text_percent = parse_percent(parser.value(kTextSize));
   options.theme = parser.value(kTheme);
   options.group = parser.isSet(kGroup) ? parser.value(kGroup) : "automatic";
-  std::vector<std::string> groups = {"automatic", "kernels", "modules", "none"};
+  std::vector<std::string> groups = {"automatic", "kernels", "modules", "none", "user"};
   if (std::find(groups.begin(), groups.end(), options.group.toStdString()) == groups.end())
     refuse(QString("unknown group '%1'; %2")
                .arg(options.group, QString::fromStdString(strata::suggest(options.group.toStdString(), groups))));
@@ -220,7 +220,7 @@ int run(QApplication& app, const Options& options) {
   Context context;
   strata::draw::DrawOptions drawing;
   drawing.dark = dark;
-  const QStringList groups = {"automatic", "kernels", "modules", "none"};
+  const QStringList groups = {"automatic", "kernels", "modules", "none", "user"};
   drawing.group_by = static_cast<strata::draw::GroupBy>(groups.indexOf(options.group));
   drawing.groups = drawing.group_by != strata::draw::GroupBy::None;
   context.set_options(drawing);
