@@ -366,6 +366,15 @@ void Comparison::select(const ComparePlace& place) {
   if (place.line > 0) emit context_.sourceRequested(qt(place.file), static_cast<int>(place.line));
 }
 
+void Comparison::select_open(const ComparePlace& a, const ComparePlace& b) {
+  const auto leads = [](const ComparePlace& p) { return p.compile && (p.kernel || p.node); };
+  const bool second = is_open(1) && leads(b);
+  if (!second && !(is_open(0) && leads(a))) return;
+  ComparePlace place = second ? b : a;
+  place.line = 0;
+  select(place);
+}
+
 bool Comparison::show(int s, const ComparePlace& place) {
   if (!place.any() || !within(side(s).source, sources_)) return false;
   if (is_open(s)) {

@@ -70,6 +70,8 @@ class Comparison : public QObject {
 
   /// Shows a place of a side in the window; of a trace that is not open, that trace is opened. False: there is none.
   bool show(int side, const ComparePlace& place);
+  /// Selects the node or kernel of a place whose trace is open, that of B if both are. Nothing else is shown for it.
+  void select_open(const ComparePlace& a, const ComparePlace& b);
   /// Whether the context has this side's trace open.
   bool is_open(int side) const;
 

@@ -173,7 +173,6 @@ TableRow table_row(const CompareRow& r, ProfileBy by, double total_difference) {
        known ? std::abs(r.difference()) : 0.0, "of all differences, faster and slower"},
       {QString("%1 → %2").arg(count_text(r.launches_a), count_text(r.launches_b)), r.launches_b - r.launches_a},
       {qt(r.detail), {}, qt(r.detail)}};
-  row.mark = !r.in_a ? "added" : !r.in_b ? "removed" : "";
   return row;
 }
 

@@ -228,12 +228,13 @@ QString rank_verdict(const RankComparison& c) {
   if (!c.frames.empty()) parts << QString("compile time %1 and %2").arg(ns_text(c.compile_a), ns_text(c.compile_b));
   if (!c.collectives.empty()) {
     const bool a_waits = c.wait_a > c.wait_b;
-    parts << QString("in %1 collectives rank %2 waited %3 for rank %4, which waited %5")
-                 .arg(c.collectives.size())
-                 .arg(a_waits ? c.rank_a : c.rank_b)
-                 .arg(ns_text(std::max(c.wait_a, c.wait_b)))
-                 .arg(a_waits ? c.rank_b : c.rank_a)
-                 .arg(ns_text(std::min(c.wait_a, c.wait_b)));
+    QString waits = QString("in %1 collectives rank %2 waited %3 for rank %4")
+                        .arg(c.collectives.size())
+                        .arg(a_waits ? c.rank_a : c.rank_b)
+                        .arg(ns_text(std::max(c.wait_a, c.wait_b)))
+                        .arg(a_waits ? c.rank_b : c.rank_a);
+    if (std::min(c.wait_a, c.wait_b) > 0) waits += ", which waited " + ns_text(std::min(c.wait_a, c.wait_b));
+    parts << waits;
   }
   if (c.only_a + c.only_b > 0) parts << QString("%1 collectives on one rank only").arg(c.only_a + c.only_b);
   return parts.join("; ");

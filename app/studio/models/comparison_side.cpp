@@ -232,6 +232,18 @@ std::pair<int, int> suggest_stages(const SideChoices& a, int compile_a, const Si
   const auto& to = b.compiles[static_cast<size_t>(compile_b)].graphs;
   if (from.empty() || to.empty()) return {from.empty() ? -1 : 0, to.empty() ? -1 : 0};
   if (same && compile_a == compile_b) return {0, static_cast<int>(to.size()) - 1};
+  // What one compiler captures of Python another sees after lowering to the same operators.
+  const auto lowered = [](const auto& graphs) {
+    return find_in(graphs, [](const SnapshotRecord& s) { return s.stage == "inference" || s.stage == "joint"; });
+  };
+  const int low_from = lowered(from), low_to = lowered(to);
+  if ((low_from < 0) != (low_to < 0)) {
+    const auto own = [](const auto& graphs) {
+      const int at = find_in(graphs, [](const SnapshotRecord& s) { return s.stage == "functional"; });
+      return std::max(at, 0);
+    };
+    return {low_from < 0 ? own(from) : low_from, low_to < 0 ? own(to) : low_to};
+  }
   const int match = find_in(to, [&](const SnapshotRecord& s) { return s.stage == from.front().stage; });
   return {0, std::max(match, 0)};
 }

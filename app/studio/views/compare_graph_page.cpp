@@ -20,6 +20,7 @@ CompareGraphPage::CompareGraphPage(Context& context, Comparison& comparison, QWi
   both->setStretchFactor(0, 3);
   both->setStretchFactor(1, 2);
   both->setChildrenCollapsible(false);
+  both->setSizes({600, 300});
   layout->addWidget(both, 1);
   connect(&context_, &Context::selectionChanged, this, &CompareGraphPage::follow_context);
 }
@@ -33,6 +34,7 @@ QWidget* CompareGraphPage::make_views() {
     auto* view = new GraphView(*pane);
     view->setAccessibleName(side == 0 ? "graph of side A" : "graph of side B");
     view->setMinimumSize(120, 90);
+    view->set_chrome(false);
     views_[static_cast<size_t>(side)] = view;
     auto* title = note(side == 0 ? "title of side A" : "title of side B");
     title->setWordWrap(false);
@@ -111,6 +113,7 @@ void CompareGraphPage::fill() {
   }
   differences_->set_compare_rows(shown_ ? difference_rows(*shown_) : std::vector<TableRow>());
   operators_->set_compare_rows(shown_ ? graph_count_rows(shown_->operators) : std::vector<TableRow>());
+  for (const int wide : {1, 2}) differences_->setColumnWidth(wide, std::min(differences_->columnWidth(wide), 200));
   modules_->set_compare_rows(shown_ ? graph_count_rows(shown_->modules) : std::vector<TableRow>());
   if (shown_) show_graphs();
   update_place();
@@ -130,7 +133,11 @@ void CompareGraphPage::show_graphs() {
       states[n->id] = d.a >= 0 && d.b >= 0 ? NodeState::Changed : NodeState::Added;
     }
     const CompareSide chosen = comparison_.chosen(side);
-    titles_[at]->setText((side == 0 ? "A: " : "B: ") + qt(side == 0 ? shown_->title_a : shown_->title_b));
+    const int only = side == 0 ? shown_->only_a : shown_->only_b;
+    QString title = (side == 0 ? "A: " : "B: ") + qt(side == 0 ? shown_->title_a : shown_->title_b);
+    if (only > 0) title += QString(" · + only in %1").arg(side == 0 ? "A" : "B");
+    if (shown_->changed > 0) title += " · ~ changed";
+    titles_[at]->setText(title);
     // An empty list of states would mean those of the step.
     if (states.empty() && !nodes.empty()) states[nodes.front().id] = NodeState::Same;
     if (chosen.compile) panes_[at]->show(chosen.reader, chosen.compile->record.id, chosen.snapshot);

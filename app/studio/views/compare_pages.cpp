@@ -65,6 +65,9 @@ CompareProfilePage::CompareProfilePage(Context& context, Comparison& comparison,
     auto* table = new CompareTable(context, comparison, compare_headers(by), "comparison " + by_->itemText(i));
     table->rows().set_numeric({2, 3, 4, 5, 6, 7});
     table->set_difference_column(kDifferenceColumn);
+    table->set_selecting(true);
+    table->horizontalHeader()->moveSection(kDifferenceColumn, 1);
+    table->setColumnHidden(1, by != ProfileBy::Kernel);
     table->set_places([this, by](int row, int side) {
       if (!shown_ || static_cast<size_t>(row) >= shown_->by(by).size()) return ComparePlace();
       const CompareRow& r = shown_->by(by)[static_cast<size_t>(row)];
@@ -86,7 +89,7 @@ void CompareProfilePage::fill() {
     const auto by = static_cast<ProfileBy>(i);
     CompareTable* table = tables_[static_cast<size_t>(i)];
     table->set_compare_rows(shown_ ? compare_table(*shown_, by) : std::vector<TableRow>());
-    table->setColumnWidth(0, std::min(table->columnWidth(0), by == ProfileBy::Kernel ? 300 : 340));
+    table->setColumnWidth(0, std::min(table->columnWidth(0), by == ProfileBy::Kernel ? 260 : 300));
   }
   QStringList notes;
   if (shown_)
@@ -120,6 +123,7 @@ CompareCompilePage::CompareCompilePage(Context& context, Comparison& comparison,
   layout->addWidget(table_, 1);
   connect(filter_, &QLineEdit::textChanged, table_,
           [this](const QString& text) { table_->set_filter(text.trimmed()); });
+  table_->set_selecting(true);
   table_->set_places([this](int row, int side) {
     ComparePlace place;
     const CompileComparisonPtr c = comparison_.compile();
@@ -134,6 +138,7 @@ CompareCompilePage::CompareCompilePage(Context& context, Comparison& comparison,
 void CompareCompilePage::fill() {
   const CompileComparisonPtr c = comparison_.compile();
   table_->set_compare_rows(c ? compile_difference_rows(*c) : std::vector<TableRow>());
+  for (const int wide : {1, 2, 3}) table_->setColumnWidth(wide, std::min(table_->columnWidth(wide), 250));
   advice_->setText(c && !c->advice.empty() ? "Way out: " + qt(c->advice) : QString());
 }
 

@@ -17,9 +17,9 @@ QComboBox* SideChooser::box(const QString& name) {
   made->setAccessibleName(QString("%1 of side %2").arg(name, side_ == 0 ? "A" : "B"));
   made->setToolTip(made->accessibleName());
   made->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-  made->setMinimumContentsLength(8);
+  made->setMinimumWidth(70);
+  made->setMinimumContentsLength(4);
   made->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
-  made->setMaximumWidth(280);
   layout()->addWidget(made);
   return made;
 }
@@ -67,7 +67,7 @@ void SideChooser::fill(Comparison::Page page) {
     if (const CompareSide chosen = comparison_.chosen(side_); chosen.compile)
       for (const trace::SnapshotRecord& s : chosen.compile->graphs) stages << qt(s.stage);
   }
-  fill_box(trace_, traces, comparison_.source(side_), true);
+  fill_box(trace_, traces, comparison_.source(side_), traces.size() > 1);
   fill_box(run_, runs, index.run, page == Page::Profile);
   fill_box(compile_, compiles, index.compile, page == Page::Graph || page == Page::Compile);
   fill_box(stage_, stages, index.stage, page == Page::Graph);
@@ -109,8 +109,13 @@ ComparePanel::ComparePanel(Context& context, QWidget* parent)
 
 QWidget* ComparePanel::make_bar() {
   auto* bar = new QWidget;
-  auto* row = new QHBoxLayout(bar);
-  row->setContentsMargins(0, 0, 0, 0);
+  auto* rows = new QVBoxLayout(bar);
+  rows->setContentsMargins(0, 0, 0, 0);
+  rows->setSpacing(4);
+  auto* row = new QHBoxLayout;
+  auto* sides = new QHBoxLayout;
+  rows->addLayout(row);
+  rows->addLayout(sides);
   tabs_->setAccessibleName("what is compared");
   tabs_->setDrawBase(false);
   tabs_->setExpanding(false);
@@ -127,9 +132,10 @@ QWidget* ComparePanel::make_bar() {
   auto* turn = button("⇄", "swap sides", "Swap sides");
   auto* other = button("Compare with …", "compare with another trace", "Choose a second trace (Ctrl+Shift+O)");
   auto* copy = button("Copy", "copy the comparison as text", "Copy the verdict and the table as text");
-  row->addWidget(choosers_[0], 1);
-  row->addWidget(turn);
-  row->addWidget(choosers_[1], 1);
+  sides->addWidget(choosers_[0], 1);
+  sides->addWidget(turn);
+  sides->addWidget(choosers_[1], 1);
+  row->addStretch(1);
   row->addWidget(other);
   row->addWidget(copy);
   connect(turn, &QToolButton::clicked, &comparison_, &Comparison::swap);

@@ -48,7 +48,11 @@ CompareTable::CompareTable(Context& context, Comparison& comparison, QStringList
   sorted().setFilterKeyColumn(-1);
   sorted().setFilterCaseSensitivity(Qt::CaseInsensitive);
   setToolTip("Enter shows the row's place, A or B shows it on that side");
-  connect(selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this] { emit row_changed(current_row()); });
+  connect(selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this] {
+    const int row = current_row();
+    if (selecting_ && row >= 0 && places_) comparison_.select_open(places_(row, 0), places_(row, 1));
+    emit row_changed(row);
+  });
   connect(this, &QTableView::doubleClicked, this, [this] { show_place(-1); });
 }
 
@@ -66,7 +70,7 @@ void CompareTable::set_compare_rows(std::vector<TableRow> rows) {
   set_rows(std::move(rows));
   if (!bars_) return;
   bars_->set_greatest(greatest);
-  setColumnWidth(bar_column_, 210);
+  setColumnWidth(bar_column_, 180);
 }
 
 void CompareTable::set_filter(const QString& text) { sorted().setFilterFixedString(text); }
@@ -123,6 +127,12 @@ void CompareTable::keyPressEvent(QKeyEvent* event) {
     case Qt::Key_B:
       if (event->modifiers() == Qt::NoModifier) return show_place(1);
       break;
+    // Keys of the page around it, not letters to look for in the table.
+    case Qt::Key_N:
+    case Qt::Key_P:
+    case Qt::Key_F7:
+    case Qt::Key_F8:
+      return event->ignore();
     default:
       break;
   }

@@ -33,6 +33,8 @@ class CompareTable : public LinkTable {
   CompareTable(Context& context, Comparison& comparison, QStringList headers, const QString& name,
                QWidget* parent = nullptr);
   void set_places(Places places) { places_ = std::move(places); }
+  /// Rows that become current are selected in the window, if the trace of a side that has them is open.
+  void set_selecting(bool on) { selecting_ = on; }
   /// Shows this column as bars, and sorts by it in the order that rows come in.
   void set_difference_column(int column);
   void set_compare_rows(std::vector<TableRow> rows);
@@ -58,6 +60,7 @@ class CompareTable : public LinkTable {
   Places places_;
   DifferenceDelegate* bars_ = nullptr;
   int bar_column_ = -1;
+  bool selecting_ = false;
 };
 
 }  // namespace strata::studio
