@@ -53,6 +53,7 @@ void MainWindow::build_centre() {
   graph_column->setSpacing(0);
   graph_column->addWidget(panes_, 1);
   text_stage_ = new TextStagePanel(context_);
+  text_stage_->setMinimumHeight(150);  // its tables would keep the pages below small
   panes_->set_main_text(text_stage_);
   overview_ = new OverviewPanel(context_);
   connect(overview_, &OverviewPanel::view_requested, this, &MainWindow::show_view);
