@@ -54,7 +54,8 @@ const QCommandLineOption kExport("export",
 const QCommandLineOption kTextSize("text-size", "Size of text in percent, 75 to 300.", "PERCENT");
 const QCommandLineOption kSize("size", "Size of the window, such as 1280x800.", "WxH");
 const QCommandLineOption kCompare("compare", "A second trace, to compare the first with.", "OTHER.strata");
-const QCommandLineOption kGroup("group", "What frames stand for: automatic, kernels, modules, none or user (groups of your own).", "WHAT");
+const QCommandLineOption kGroup(
+    "group", "What frames stand for: automatic, kernels, modules, none or user (groups of your own).", "WHAT");
 /// For the benchmark: prints when the window and the graph were there, and ends.
 const QCommandLineOption kMeasure = [] {
   QCommandLineOption option("measure");
