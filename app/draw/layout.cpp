@@ -26,9 +26,28 @@ namespace {
 /// dot takes most of its time for the waypoints of long edges. These bounds keep it under
 /// half of a second.
 constexpr size_t kMostNodes = 900, kMostWork = 1800;
+constexpr double kLeastKept = 0.95;
 
 bool small_enough(const Picture& picture) {
   return picture.nodes.size() <= kMostNodes && graphviz_work(picture) <= kMostWork;
+}
+
+/// Of all pairs of boxes that stand side by side and stood somewhere before, how many are in the same order as then.
+double kept_order(const Picture& picture, const Layout& layout, const LayoutRequest& request) {
+  std::vector<std::pair<const Rect*, double>> boxes;  // and where they stood
+  for (size_t i = 0; i < picture.nodes.size(); ++i)
+    if (const auto at = request.places.find(picture.nodes[i].id); at != request.places.end())
+      boxes.emplace_back(&layout.nodes[i], at->second);
+  size_t pairs = 0, kept = 0;
+  for (size_t i = 0; i < boxes.size(); ++i)
+    for (size_t k = i + 1; k < boxes.size(); ++k) {
+      const auto& [a, was_a] = boxes[i];
+      const auto& [b, was_b] = boxes[k];
+      if (a->bottom() < b->y || b->bottom() < a->y || was_a == was_b) continue;
+      ++pairs;
+      kept += (a->centre_x() < b->centre_x()) == (was_a < was_b);
+    }
+  return pairs == 0 ? 1 : static_cast<double>(kept) / static_cast<double>(pairs);
 }
 
 void add_margin(Layout& layout, double margin) {
@@ -62,6 +81,8 @@ Layout lay_out(const Picture& picture, const LayoutRequest& request) {
       request.engine == Engine::Graphviz ||
       (request.engine == Engine::Automatic && picture.grouped_by != GroupBy::Modules && small_enough(picture));
   auto made = graphviz && !picture.nodes.empty() ? lay_out_with_graphviz(picture, request) : std::nullopt;
+  // Who steps through stages must find things again: dot may turn a picture over, our layout never does.
+  if (made && request.engine == Engine::Automatic && kept_order(picture, *made, request) < kLeastKept) made.reset();
   layout = made ? std::move(*made) : lay_out_with_layers(picture, request);
   add_margin(layout, 16);
   return layout;

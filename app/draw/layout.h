@@ -27,7 +27,7 @@ struct Rect {
 };
 
 enum class Engine : int {
-  Automatic = 0,  ///< Graphviz up to about a thousand nodes and edges, layered above
+  Automatic = 0,  ///< Graphviz where it takes well under a second and keeps nodes in their places, layered elsewhere
   Graphviz,
   Layered
 };
@@ -50,7 +50,8 @@ struct Stopped : std::exception {
 
 struct LayoutRequest {
   Engine engine = Engine::Automatic;
-  /// Where nodes stood before (middle of the box): the layered layout keeps their order from left to right.
+  /// Where nodes stood before (middle of the box): the layered layout keeps their order from left to right in each
+  /// layer, Graphviz begins with it.
   std::unordered_map<trace::NodeId, double> places;
   /// Asked now and then by the layered layout; when it says true, Stopped is thrown. May be empty.
   std::function<bool()> stop;
