@@ -33,6 +33,7 @@ const std::vector<PageHelp> kPages = {
      "<i>Group</i> says. A map in the corner and a strip at the right show where you are in a large graph. What is not "
      "lit when something is highlighted is dimmed, not gone.",
      {{"→ ; ←", "next stage ; stage before"},
+      {"Home ; End", "the first stage ; the last"},
       {"↑ ; ↓", "select an operand ; a user"},
       {"+ ; − ; wheel", "zoom in ; zoom out ; both"},
       {"drag ; Shift+wheel", "move ; move sideways"},
@@ -48,8 +49,19 @@ const std::vector<PageHelp> kPages = {
     {"changes",
      "Changes",
      "What the step did: nodes added, removed and changed, and the rewrites that did it.",
-     "Each row has the rule and the reason. A row leads to its node; of a removed node, to what stands in its place.",
+     "Each row has the rule and the reason. A row leads to its node; of a removed node, to what stands in its place. A "
+     "row of the rewrites shows the graph after that rewrite.",
      {kRows, kSort, kCopy}},
+    {"diff",
+     "Text diff",
+     "The graph as text against that of the step before.",
+     "Lines of the same node belong together, also when it was renamed or moved. Green lines came (+), red ones went "
+     "(−), "
+     "amber ones changed (~), with the words that differ marked; ↰ and ↳ stand where a line moved from and to. Runs "
+     "without a difference are folded: click one to see it. A click on a line selects its node.",
+     {{"N ; P", "next ; last difference"},
+      {"↑ ↓ ; Enter", "another line ; select its node, or unfold"},
+      {"Ctrl+C", "copy all as text"}}},
     {"inspector",
      "Inspector",
      "Everything that is known of the selection.",
@@ -78,34 +90,45 @@ const std::vector<PageHelp> kPages = {
     {"timeline",
      "Timeline",
      "Threads, device streams and compile steps over time.",
-     "A box is an event, as wide as it took. What ran inside another stands under it. A line joins a launch with what "
+     "A box is an event, as wide as it took. What ran inside another stands under it. Arrows join launches with what "
+     "they "
+     "started, and forward with backward operators. Hatched boxes are idle devices, and the thread that launches where "
      "it "
-     "started. Boxes narrower than a pixel are drawn as one.",
+     "recorded nothing meanwhile; each says why. Boxes narrower than a pixel are drawn as one.",
      {{"W ; S ; wheel", "zoom in ; zoom out ; both"},
       {"A ; D ; drag", "earlier ; later ; both"},
+      {"← → ↑ ↓ ; Enter, click", "the event beside, above, below ; select it and its kernel"},
       {"N ; P", "next ; last event of this name"},
-      {"F or 0", "the whole time"},
-      {"click", "select an event and its kernel"}}},
+      {"G ; Shift+G", "the longest idle gap, then shorter ones ; longer ones"},
+      {"drag in the scale, Shift+drag ; R", "measure a span ; that of the selection"},
+      {"Z ; Backspace ; F or 0", "zoom to the span or selection ; back ; the whole time"},
+      {"C ; X ; Ctrl+↑ ; Ctrl+↓", "collapse the row ; hide it ; move it up ; down"},
+      {"Shift+C ; Shift+X", "collapse or expand all rows ; show all"},
+      {"/ ; L ; T", "find ; all arrows ; the tables of gaps and of the span"}}},
     {"profile",
      "Profile",
      "Where the time of a run went, by kernel, operator, module or line.",
      "A kernel's time is divided evenly among the nodes it computes. What is in no kernel has rows of its own, so "
      "every "
-     "table adds up to the total. A * is partly inferred.",
-     {kRows, kSort, {"double click", "the line of source"}, kCopy}},
+     "table adds up to the total. A * is partly inferred. Rows open: kernels and lines to their nodes, modules to what "
+     "lies in them.",
+     {kRows, {"→ ; ←", "open ; close a row"}, kSort, {"double click", "the line of source"}, kCopy}},
     {"roofline",
      "Roofline",
      "One dot per kernel: flops per byte across, flops per second up, its area the time.",
      "The lines are what the machine can do at most. Blue is bound by memory, orange by arithmetic; far under the line "
      "is "
      "room for improvement. Dashed ceilings are the highest that was seen.",
-     {{"↑ ↓ ← →", "another kernel, by time"}, kCopy}},
+     {{"↑ ↓ ← →", "another kernel, by time"}, {"wheel, + − ; drag ; F", "zoom ; move ; everything"}, kCopy}},
     {"memory",
      "Memory",
      "Buffers as boxes, launches across and bytes up.",
      "The launch that uses most is marked. Buffers in the arena stand where they are; what takes over the memory of "
      "another is joined with it when selected.",
-     {{"↑ ↓ ← →", "another buffer"}, kCopy}},
+     {{"↑ ↓ ← →", "another buffer"},
+      {"wheel ; Shift+wheel ; Ctrl+wheel", "zoom ; only across ; only up"},
+      {"drag ; F", "move ; everything"},
+      kCopy}},
     {"query",
      "Query",
      "Nodes and events by conditions, as in <tt>strata query</tt>.",
