@@ -30,6 +30,10 @@ bool within(int i, const List& list) {
 
 Comparison::Comparison(Context& context, QObject* parent) : QObject(parent), context_(context) {
   connect(&context_, &Context::traceOpened, this, &Comparison::trace_opened);
+  // Queued: the context goes on with what it opens after the signal.
+  connect(&context_, &Context::compileChanged, this, &Comparison::show_waiting_place, Qt::QueuedConnection);
+  // The trace that was to be opened for a place cannot be.
+  connect(&context_, &Context::message, this, [this] { place_.reset(); });
   connect(&context_, &Context::traceGrown, this, [this] {
     for (Source& source : sources_)
       if (source.reader == context_.reader()) source.choices.reset();
@@ -48,6 +52,7 @@ void Comparison::trace_opened() {
     sources_ = {{path, QFileInfo(path).fileName(), context_.reader(), nullptr}};
     side_ = {};
     suggested_ = listing_ = false;
+    place_.reset();
     outdated();
     emit choicesChanged();
   }
@@ -375,19 +380,18 @@ void Comparison::select_open(const ComparePlace& a, const ComparePlace& b) {
   select(place);
 }
 
+void Comparison::show_waiting_place() {
+  if (place_ && context_.compile() && is_open(place_side_)) select(*std::exchange(place_, std::nullopt));
+}
+
 bool Comparison::show(int s, const ComparePlace& place) {
   if (!place.any() || !within(side(s).source, sources_)) return false;
   if (is_open(s)) {
     select(place);
     return true;
   }
-  // The selection follows when the trace is open: queued, since opening goes on after the signal.
-  connect(
-      &context_, &Context::compileChanged, this,
-      [this, place] {
-        if (context_.compile()) select(place);
-      },
-      static_cast<Qt::ConnectionType>(Qt::QueuedConnection | Qt::SingleShotConnection));
+  place_ = place;
+  place_side_ = s;
   context_.open({sources_[static_cast<size_t>(side(s).source)].path, {}, {}, {}});
   return true;
 }

@@ -106,6 +106,7 @@ class Comparison : public QObject {
   static Take work(Page page, const CompareSide& a, const CompareSide& b);
   void done(Page page, const QString& error);
   void select(const ComparePlace& place);
+  void show_waiting_place();
   const Side& side(int side) const { return side_[static_cast<size_t>(side)]; }
   Side& side(int side) { return side_[static_cast<size_t>(side)]; }
   bool one_trace() const { return side(0).source == side(1).source; }
@@ -117,6 +118,8 @@ class Comparison : public QObject {
   QString waiting_;         ///< a file that was asked for before a trace was open
   bool suggested_ = false;  ///< sides were chosen for these sources
   bool listing_ = false;
+  std::optional<ComparePlace> place_;  ///< to be shown when the trace that is being opened is there
+  int place_side_ = 0;
   int wanted_ = -1;  ///< page to be made when the choices are there
   ProfileComparisonPtr profile_;
   GraphComparisonPtr graph_;
