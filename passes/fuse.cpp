@@ -15,6 +15,7 @@
 #include <map>
 #include <set>
 
+#include "core/ir/program.h"
 #include "core/support/error.h"
 
 namespace strata {
@@ -94,9 +95,13 @@ class Fuser {
 
   // ----------------------------------------------------------------------------------------------------------- layouts
 
-  /// Library results get the strides their readers want; views that have no strides where somebody needs them are
-  /// copied out.
+  /// Inputs lie as the caller has them; library results get the strides their readers want; views that have no strides
+  /// where somebody needs them are copied out.
   void choose_layouts() {
+    for (const Node* input : user_placeholders(graph_)) {
+      if (!input->type.is_tensor() || !input->tensor().strides) continue;
+      if (!input->tensor().is_contiguous()) fused_.layouts.chosen_strides[input] = *input->tensor().strides;
+    }
     for (const auto& node : graph_.nodes())
       if (is_library(*node)) fused_.layouts.chosen_strides[node.get()] = library_result_strides(*node);
     for (const auto& node : graph_.nodes()) {

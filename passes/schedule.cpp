@@ -27,6 +27,7 @@ class Scheduler {
     fuse_options.constants = constants_;
     Fused fused = fuse(graph_, fuse_options);
     layouts_ = std::move(fused.layouts);
+    place_inputs();
     result_.decisions = std::move(fused.decisions);
     find_outputs();
     for (FusionGroup& group : fused.groups) lower(group);
@@ -99,6 +100,27 @@ class Scheduler {
     buffer_of_[&node] = static_cast<int>(plan().buffers.size());
     plan().buffers.push_back(std::move(buffer));
     return plan().buffers.back();
+  }
+
+  /// Elements from the first to the last: an input may have gaps. At least the number of elements, also where one size
+  /// is 0.
+  static SymInt extent(const PlanBuffer& buffer) {
+    SymInt last = 0, count = 1;
+    for (size_t d = 0; d < buffer.shape.size(); ++d) {
+      last = last + (buffer.shape[d] - SymInt(1)) * buffer.strides[d];
+      count = count * buffer.shape[d];
+    }
+    return buffer.strides == contiguous_strides(buffer.shape) ? count : max(count, last + SymInt(1));
+  }
+
+  /// Once it is known how they lie.
+  void place_inputs() {
+    for (const auto& [node, index] : buffer_of_) {
+      PlanBuffer& buffer = plan().buffers[static_cast<size_t>(index)];
+      if (buffer.kind != PlanBuffer::Kind::Input) continue;
+      buffer.strides = layouts_.strides(node);
+      buffer.numel = extent(buffer);
+    }
   }
 
   // ----------------------------------------------------------------------------------------------------------- outputs

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "core/ir/fx_printer.h"
 #include "core/support/error.h"
@@ -49,7 +50,7 @@ bool needs_floats(std::string_view target) {
 
 class Generator {
  public:
-  explicit Generator(uint64_t seed) : rng_(seed), graph_(std::make_shared<ShapeEnv>()), b_(graph_) {
+  explicit Generator(uint64_t seed) : rng_(seed), layouts_(seed), graph_(std::make_shared<ShapeEnv>()), b_(graph_) {
     mutates_ = chance(30);
     special_ = chance(25);
     static constexpr DType kMain[] = {DType::F32, DType::F32, DType::F32, DType::F64, DType::BF16, DType::F16};
@@ -136,6 +137,20 @@ class Generator {
     return true;
   }
 
+  /// Of a tensor whose dimensions lie in another order in memory, sometimes with gaps.
+  Shape other_strides(const Shape& shape) {
+    std::vector<size_t> order(shape.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    for (size_t i = order.size(); i-- > 1;) std::swap(order[i], order[layouts_() % (i + 1)]);
+    Shape strides(shape.size());
+    SymInt step = layouts_() % 3 == 0 ? 2 : 1;
+    for (size_t d : order) {
+      strides[d] = step;
+      step = step * max(shape[d], SymInt(1));
+    }
+    return strides;
+  }
+
   Node* input(DType dtype, const Shape& shape) {
     Node* node = graph_.placeholder("x" + std::to_string(specs_.size()), Type::of(dtype, shape));
     InputSpec spec;
@@ -143,7 +158,10 @@ class Generator {
     // Symbols are found in user inputs only.
     for (const SymInt& s : shape)
       if (!s.is_const()) spec.kind = InputSpec::Kind::User;
-    if (spec.kind != InputSpec::Kind::User) spec.target = node->name;
+    if (spec.kind != InputSpec::Kind::User)
+      spec.target = node->name;
+    else if (shape.size() > 1 && layouts_() % 4 == 0)
+      node->type.tensor.strides = other_strides(shape);
     specs_.emplace_back(node, spec);
     values_.push_back(node);
     return node;
@@ -643,7 +661,7 @@ class Generator {
     return program;
   }
 
-  std::mt19937_64 rng_;
+  std::mt19937_64 rng_, layouts_;
   Graph graph_;
   Builder b_;
   bool mutates_ = false, special_ = false;

@@ -85,7 +85,7 @@ class Backend(unittest.TestCase):
             q, k, v = x.chunk(3, -1)
             return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
 
-        # PyTorch's kernels and its own shape rule do not agree on the strides: the shape rule's are given.
+        # PyTorch's kernels and its own shape rules do not always agree on the strides: the shape rules' are given.
         self.check(attend, (torch.randn(2, 4, 10, 48),), compiles=1, strides=False)
 
     def test_one_compile_for_all_batches(self):
@@ -105,6 +105,18 @@ class Backend(unittest.TestCase):
         self.assertTrue((transposed == 5).all() and (part == 5).all())
         self.assertFalse((fresh == 6).all())
         self.assertEqual((transposed.stride(), part.stride(), part.storage_offset()), ((1, 6), (6, 2), 6))
+
+    def test_inputs_and_results_lie_in_memory_as_pytorchs(self):
+        images = torch.randn(2, 8, 6, 5).contiguous(memory_format=torch.channels_last)
+        weight = torch.randn(4, 8, 1, 1)
+        self.check(lambda x: (x + 1, x.flatten(2).transpose(1, 2) * 2, x.permute(0, 2, 3, 1) - 1), (images,), compiles=1)
+        strata.reset()
+        self.check(lambda x, w: torch.nn.functional.conv2d(x, w), (images, weight), compiles=1)
+        strata.reset()
+        gaps = torch.randn(9, 12)[::2, 1::3]
+        self.check(lambda x, y: (x @ y, x.sum(0), (x * 2).t().contiguous()), (gaps, gaps.t()), compiles=1, strides=False)
+        strata.reset()
+        self.check(lambda x: x * 3 + x.t(), (torch.randn(1, 1).expand(4, 4),), compiles=1)
 
     def test_results_that_share_memory_do_so(self):
         def both(x):

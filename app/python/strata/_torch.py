@@ -181,10 +181,11 @@ class _Outputs:
             for i, node in enumerate(inputs)
             if isinstance(node.meta.get("val"), torch.SymInt)
         ]
-        self.plain = (
-            all(kind == "kept" for kind, *_ in self.makers)
-            and [index for _, index in self.makers] == list(range(len(self.kept)))
-        )
+        # The compiled program gives row-major results; others are laid out as PyTorch would have them.
+        self.strides = [
+            None if node.meta["val"].is_contiguous() else _sizes(node.meta["val"].stride()) for node in self.kept
+        ]
+        self.plain = not any(self.strides) and self.makers == [("kept", i) for i in range(len(self.kept))]
 
     def _maker(self, value):
         if not isinstance(value, torch.fx.Node):
@@ -218,6 +219,9 @@ class _Outputs:
 
     def make(self, inputs, kept):
         symbols = {name: inputs[i] for i, name in self.symbols}
+        for i, strides in enumerate(self.strides):
+            if strides:
+                kept[i] = torch.empty_strided(kept[i].shape, strides(symbols), dtype=kept[i].dtype).copy_(kept[i])
         return [self._make(maker, inputs, kept, symbols) for maker in self.makers]
 
     @staticmethod
@@ -322,6 +326,9 @@ def backend(gm, inputs, *, mode=None, options=None, **more):
         report = Report(name, calls, opaque)
     except (_Left, _strata.StrataError) as error:
         compiled, report = gm.forward, Report(name, calls, reason=str(error))
+    except Exception as error:  # ours or PyTorch's: the program runs as before, and it is said
+        first_line = (str(error).splitlines() or [""])[0]
+        compiled, report = gm.forward, Report(name, calls, reason=f"{type(error).__name__} in the backend: {first_line}")
     with _lock:
         _reports.append(report)
     return compiled
