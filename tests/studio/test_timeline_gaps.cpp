@@ -426,5 +426,42 @@ TEST_F(TimelinePage, SearchCounts) {
   EXPECT_FALSE(view().grab().isNull());
 }
 
+/// Our own runs: a kernel that is selected in another page is framed in every run, a launch by itself.
+TEST(TimelineSelection, WhatIsSelectedElsewhereIsLit) {
+  TemporaryFolder folder;
+  test::write_sample_trace(folder / "own.strata", {2, false});
+  Context context;
+  MainWindow window(context, false);
+  window.resize(1280, 800);
+  window.show();
+  window.arrange();
+  ASSERT_TRUE(window.show_view("timeline"));
+  window.open_file(QString::fromStdString((folder / "own.strata").string()));
+  ASSERT_TRUE(settle(context));
+  TimelineView& view = window.timeline().view();
+  ASSERT_TRUE(view.timeline());
+  ASSERT_FALSE(view.timeline()->kernels.empty());
+  const auto& [kernel, info] = *view.timeline()->kernels.begin();
+  context.select_kernel(kernel);
+  ASSERT_TRUE(settle(context));
+  EXPECT_EQ(view.lit().size(), view.timeline()->slices_of(kernel).size());
+  ASSERT_FALSE(view.lit().empty());
+  for (const SlicePlace& place : view.lit()) {
+    EXPECT_EQ(view.timeline()->at(place).kernel, kernel);
+    EXPECT_EQ(view.timeline()->name(view.timeline()->at(place)), info.name);
+  }
+  // A click there selects the event, and with it the kernel, for all pages.
+  const SlicePlace place = view.lit().back();
+  const Slice& slice = view.timeline()->at(place);
+  view.show_slice(slice.event);
+  QTest::mouseClick(&view, Qt::LeftButton, {}, view.slice_rect(slice.event).center().toPoint());
+  ASSERT_TRUE(settle(context));
+  EXPECT_EQ(context.selection().event, slice.event);
+  EXPECT_EQ(context.selection().kernel, kernel);
+  context.select({});
+  ASSERT_TRUE(settle(context));
+  EXPECT_TRUE(view.lit().empty());
+}
+
 }  // namespace
 }  // namespace strata::studio

@@ -279,7 +279,9 @@ std::vector<Meanwhile> host_meanwhile(const Timeline& timeline, std::int64_t fro
           for (std::size_t k = first_ending_after(inner, begin); k < inner.size() && inner[k].start < end; ++k)
             own -= std::min(inner[k].end(), end) - std::max(inner[k].start, begin);
         }
-        if (own > 0) out.push_back({{t, l, static_cast<std::uint32_t>(i)}, own});
+        // The profiler itself is no work of the host.
+        if (own > 0 && timeline.category(lane[i]) != "Trace")
+          out.push_back({{t, l, static_cast<std::uint32_t>(i)}, own});
       }
     }
   }

@@ -309,6 +309,10 @@ void TimelineView::paint_range(QPainter& p) {
 
 void TimelineView::paint_ruler(QPainter& p) {
   p.fillRect(QRectF(0, 0, width(), ruler_), to_qcolor(colours().background));
+  // The length of the measured span stands among the times.
+  const QString length = range_ ? time_text(static_cast<double>(range_->second - range_->first)) : QString();
+  const double wide_length = p.fontMetrics().horizontalAdvance(length) + 8;
+  const double length_x = range_ ? (to_x(range_->first) + to_x(range_->second) - wide_length) / 2 : -1e9;
   const double step = mark_step(per_pixel_);
   const double last = left_ + (width() - kTitleWidth) * per_pixel_;
   for (double t = std::max(0.0, std::floor(left_ / step) * step); t <= last; t += step) {
@@ -317,6 +321,7 @@ void TimelineView::paint_ruler(QPainter& p) {
     p.setPen(to_qcolor(colours().group_border));
     p.drawLine(QPointF(x, kScale - 6), QPointF(x, kScale));
     p.setPen(to_qcolor(colours().dim_text));
+    if (x + 80 > length_x && x < length_x + wide_length) continue;
     p.drawText(QRectF(x + 3, 0, 110, kScale - 4), Qt::AlignLeft | Qt::AlignVCenter, t == 0 ? "0" : time_text(t));
   }
   const auto tag = [&](double x, double y, const QString& text, const QColor& fill) {
@@ -334,11 +339,7 @@ void TimelineView::paint_ruler(QPainter& p) {
     if (x < std::max<double>(kTitleWidth, taken + 6) || x > width() - 20) continue;
     taken = tag(x, kScale, qt(marker.name).left(40), to_qcolor(colours().dim_text));
   }
-  if (range_) {
-    const QString text = time_text(static_cast<double>(range_->second - range_->first));
-    const double wide = p.fontMetrics().horizontalAdvance(text) + 8;
-    tag((to_x(range_->first) + to_x(range_->second) - wide) / 2, 2, text, to_qcolor(colours().related));
-  }
+  if (range_) tag(length_x, 2, length, to_qcolor(colours().related));
 }
 
 void TimelineView::paint_titles(QPainter& p) {

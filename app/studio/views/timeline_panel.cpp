@@ -20,6 +20,12 @@ QToolButton* button(const QString& text, const QString& name, const QString& tip
   made->setAccessibleName(name);
   made->setToolTip(tip);
   made->setFocusPolicy(Qt::TabFocus);
+  // What is switched on has to be seen in the dark theme too.
+  made->setStyleSheet(
+      "QToolButton { padding: 3px 8px; border: 1px solid palette(mid); border-radius: 3px; }"
+      "QToolButton:hover, QToolButton:focus { border-color: palette(highlight); }"
+      "QToolButton:checked { background: palette(highlight); color: palette(highlighted-text); }"
+      "QToolButton::menu-indicator { image: none; }");
   return made;
 }
 
@@ -48,7 +54,7 @@ TimelinePanel::TimelinePanel(Context& context, QWidget* parent)
       summary_(note("summary of the timeline")),
       details_(note("selected event")),
       flows_button_(button("Arrows", "show all arrows", "All arrows from launches to what they started (L)")),
-      tracks_button_(button("Rows", "rows shown", "Which threads and streams are shown")),
+      tracks_button_(button("Rows ▾", "rows shown", "Which threads and streams are shown")),
       tables_button_(button("Tables", "show tables", "Idle gaps and the measured span as tables (T)")),
       view_(new TimelineView),
       tables_(new QTabWidget),
@@ -126,6 +132,7 @@ void TimelinePanel::build() {
   tables_->addTab(gap_table_, "Gaps");
   tables_->addTab(range_table_, "Span");
   tables_->setVisible(false);
+  tables_->setMinimumWidth(200);
   gap_table_->rows().set_numeric({0, 1});
   range_table_->rows().set_numeric({2, 3, 4, 5});
   auto* both = new QSplitter;
@@ -134,6 +141,7 @@ void TimelinePanel::build() {
   both->setStretchFactor(0, 3);
   both->setStretchFactor(1, 2);
   both->setChildrenCollapsible(false);
+  both->setSizes({600, 400});
   layout->addWidget(both, 1);
   layout->addWidget(details_);
   layout->addWidget(summary_);
@@ -390,7 +398,7 @@ void TimelinePanel::fill_range() {
   sums_ =
       range && view_->timeline() ? sum_range(*view_->timeline(), range->first, range->second) : std::vector<RangeSum>();
   range_table_->set_rows(range ? range_rows(*view_->timeline(), sums_) : std::vector<TableRow>());
-  tables_->setTabText(1, range ? "Span of " + time_text(range->second - range->first) : QString("Span"));
+  tables_->setTabText(1, range ? "Span " + time_text(range->second - range->first) : QString("Span"));
   if (range) show_tables(true, range_table_);
 }
 
