@@ -20,17 +20,9 @@ QString callee(const trace::NodeRecord& node) {
   return target;
 }
 
-const std::string& content(const auto& artifact) {
-  if constexpr (requires { artifact->content; })
-    return artifact->content;
-  else
-    return artifact.content;
-}
-
 QString arguments(const trace::NodeRecord& node) { return qt(node.args).remove('%'); }
 
-QString cell(const QModelIndex& index, TableFormat format) {
-  QString text = index.data().toString();
+QString cell(QString text, TableFormat format) {
   if (format == TableFormat::Tabs) return text.replace('\t', ' ').replace('\r', ' ').replace('\n', ' ');
   if (!text.contains(',') && !text.contains('"') && !text.contains('\n') && !text.contains('\r')) return text;
   return '"' + text.replace("\"", "\"\"") + '"';
@@ -44,7 +36,7 @@ void add_rows(const QAbstractItemModel& model, const QModelIndex& parent, int de
     if (!wanted || wanted(first)) {
       QStringList cells;
       for (int column = 0; column < model.columnCount(parent); ++column)
-        cells << cell(model.index(row, column, parent), format);
+        cells << cell(model.index(row, column, parent).data().toString(), format);
       out += QString(2 * depth, ' ') + cells.join(separator) + '\n';
     }
     if (model.hasChildren(first)) add_rows(model, first, depth + 1, format, wanted, out);
@@ -77,7 +69,7 @@ QString fx_lines(const StepData& step, const std::unordered_set<trace::NodeId>& 
 QString fx_text(const StepData& step) {
   if (step.nodes.empty()) {
     QString text;
-    for (const CodeUnit& unit : step.texts) text += qt(content(unit.artifact));
+    for (const CodeUnit& unit : step.texts) text += qt(unit.artifact->content);
     return text;
   }
   QStringList inputs = {"self"};
@@ -106,7 +98,7 @@ QString table_text(const QAbstractItemModel& model, TableFormat format,
                    const std::function<bool(const QModelIndex&)>& wanted) {
   QStringList heads;
   for (int column = 0; column < model.columnCount(); ++column)
-    heads << model.headerData(column, Qt::Horizontal).toString();
+    heads << cell(model.headerData(column, Qt::Horizontal).toString(), format);
   QString text = heads.join(format == TableFormat::Tabs ? '\t' : ',') + '\n';
   add_rows(model, {}, 0, format, wanted, text);
   return text;

@@ -101,7 +101,7 @@ void install_copy(QWidget& widget, std::vector<CopyEntry> entries) {
 CopyEverywhere::CopyEverywhere(QWidget& window) : QObject(&window), window_(window) { qApp->installEventFilter(this); }
 
 bool CopyEverywhere::eventFilter(QObject* watched, QEvent* event) {
-  if (event->type() != QEvent::Polish || !watched->isWidgetType()) return false;
+  if (event->type() != QEvent::Show || !watched->isWidgetType()) return false;
   auto* widget = static_cast<QWidget*>(watched);
   if (!window_.isAncestorOf(widget)) return false;
   if (auto* graph = qobject_cast<GraphView*>(widget))

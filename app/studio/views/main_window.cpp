@@ -10,6 +10,7 @@
 #include <QMimeData>
 #include <QSettings>
 #include <QStatusBar>
+#include <QTabBar>
 #include <QTimer>
 #include <QToolBar>
 #include <QToolButton>
@@ -18,6 +19,7 @@
 #include "app/draw/export.h"
 #include "app/studio/views/copy.h"
 #include "app/studio/views/graph_controls.h"
+#include "app/studio/views/progress_strip.h"
 #include "app/studio/views/theme.h"
 #include "app/studio/views/welcome.h"
 #include "core/support/error.h"
@@ -43,6 +45,7 @@ MainWindow::MainWindow(Context& context, bool remember, QWidget* parent)
   status_ = new QLabel;
   status_->setAccessibleName("status");
   statusBar()->addWidget(status_, 1);
+  statusBar()->addPermanentWidget(new ProgressStrip(context_.queue()));
   connect(&context_, &Context::message, this, &MainWindow::show_message);
   connect(&context_, &Context::stepChanged, this, &MainWindow::step_shown);
   connect(&context_, &Context::selectionChanged, this, [this] {
@@ -120,6 +123,17 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   import_.cancel();
   report_.cancel();
   QMainWindow::closeEvent(event);
+}
+
+/// Tabs of pages keep their whole names; where there is no room for all, they scroll.
+void MainWindow::childEvent(QChildEvent* event) {
+  QMainWindow::childEvent(event);
+  auto* tabs = event->polished() ? qobject_cast<QTabBar*>(event->child()) : nullptr;
+  if (!tabs) return;
+  tabs->setElideMode(Qt::ElideNone);
+  tabs->setUsesScrollButtons(true);
+  tabs->setFocusPolicy(Qt::TabFocus);
+  tabs->setAccessibleName("pages");
 }
 
 bool MainWindow::show_view(const QString& name) {

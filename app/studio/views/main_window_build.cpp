@@ -71,6 +71,7 @@ QDockWidget* MainWindow::dock(const QString& title, const QString& name, QWidget
   auto* made = new QDockWidget(title);
   made->setObjectName(name);
   made->setAccessibleName(title);
+  content->setMinimumSize(120, 60);  // a page that wants more must not take it from those beside it
   made->setWidget(content);
   addDockWidget(area, made);
   docks_[name.toStdString()] = made;

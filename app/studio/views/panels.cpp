@@ -14,9 +14,9 @@ namespace {
 
 QColor mark_colour(const QString& mark) {
   const auto& c = colours();
-  if (mark == "added" || mark == "accepted") return to_qcolor(c.added);
-  if (mark == "removed" || mark == "refused") return to_qcolor(c.removed);
-  if (mark == "changed") return to_qcolor(c.changed);
+  if (mark == "added" || mark == "accepted") return text_colour(c.added);
+  if (mark == "removed" || mark == "refused") return text_colour(c.removed);
+  if (mark == "changed") return text_colour(c.changed);
   return {};
 }
 

@@ -8,6 +8,7 @@
 #include <QPalette>
 #include <QPixmap>
 #include <QStyleFactory>
+#include <algorithm>
 #include <cmath>
 
 namespace strata::studio {
@@ -27,7 +28,7 @@ QPalette light_palette() {
   p.setColor(QPalette::Highlight, QColor(190, 214, 250));
   p.setColor(QPalette::HighlightedText, QColor(16, 20, 30));
   p.setColor(QPalette::Link, QColor(26, 98, 230));
-  p.setColor(QPalette::PlaceholderText, QColor(110, 118, 130));
+  p.setColor(QPalette::PlaceholderText, QColor(92, 99, 111));
   return p;
 }
 
@@ -65,16 +66,19 @@ void apply_theme(bool dark) {
   QString border = dark ? "#14161a" : "#c8ced8", pane = dark ? "#36393f" : "#e4e8ee";
   QString on = dark ? "#30446a" : "#d4e3fb", on_border = dark ? "#6a8ccc" : "#88aee8";
   qApp->setStyleSheet(
-      QString("QDockWidget::title { background: %2; padding: 5px 8px; }"
-              "QTreeView, QTableView, QPlainTextEdit { border: 1px solid %1; }"
-              "QHeaderView::section { background: %2; border: none; border-right: 1px solid %1; padding: 4px 6px; }"
-              "QTreeView::item { padding: 2px 0; }"
-              "QToolBar { spacing: 3px; }"
-              "QToolBar QToolButton { padding: 3px 8px; border: 1px solid transparent; border-radius: 4px; }"
-              "QToolBar QToolButton:hover { background: %2; }"
-              "QToolBar QToolButton:checked { background: %3; border-color: %4; }"
-              "QToolTip { padding: 3px; }"
-              "QMainWindow > QTabBar::tab { padding: 4px 7px; }")
+      QString(
+          "QDockWidget::title { background: %2; padding: 5px 8px; }"
+          "QTreeView, QTableView, QPlainTextEdit { border: 1px solid %1; }"
+          "QHeaderView::section { background: %2; border: none; border-right: 1px solid %1; padding: 4px 6px; }"
+          "QTreeView::item { padding: 2px 0; }"
+          "QToolBar { spacing: 3px; }"
+          "QToolBar QToolButton { padding: 3px 8px; border: 1px solid transparent; border-radius: 4px; }"
+          "QToolBar QToolButton:hover { background: %2; }"
+          "QToolBar QToolButton:checked { background: %3; border-color: %4; }"
+          "QToolTip { padding: 3px; }"
+          "QMainWindow > QTabBar::tab { padding: 4px 6px; border: 1px solid %1; background: %2; margin-right: 1px; }"
+          "QMainWindow > QTabBar::tab:selected { background: %3; border-color: %4; }"
+          "QMainWindow > QTabBar::tab:hover { border-color: %4; }")
           .arg(border, pane, on, on_border));
 }
 
@@ -85,6 +89,28 @@ double text_scale() { return g_text_scale; }
 int scaled(int pixels) { return static_cast<int>(std::lround(pixels * g_text_scale)); }
 
 QColor to_qcolor(draw::Colour c) { return QColor(c.r, c.g, c.b); }
+namespace {
+
+double luminance(const QColor& c) {
+  const auto part = [](double v) { return v <= 0.03928 ? v / 12.92 : std::pow((v + 0.055) / 1.055, 2.4); };
+  return 0.2126 * part(c.redF()) + 0.7152 * part(c.greenF()) + 0.0722 * part(c.blueF());
+}
+
+}  // namespace
+
+double contrast(const QColor& a, const QColor& b) {
+  const double x = luminance(a), y = luminance(b);
+  return (std::max(x, y) + 0.05) / (std::min(x, y) + 0.05);
+}
+
+QColor text_colour(draw::Colour c) {
+  QColor colour = to_qcolor(c);
+  const QColor back = QApplication::palette().color(QPalette::Base);
+  for (int i = 0; i < 20 && contrast(colour, back) < 4.8; ++i)
+    colour = g_dark ? colour.lighter(108) : colour.darker(108);
+  return colour;
+}
+
 QColor line_highlight() { return g_dark ? QColor(84, 74, 26) : QColor(255, 240, 176); }
 QColor caller_highlight() { return g_dark ? QColor(44, 52, 70) : QColor(230, 237, 250); }
 

@@ -23,6 +23,10 @@ double text_scale();
 int scaled(int pixels);
 
 QColor to_qcolor(draw::Colour c);
+/// Contrast of two colours as WCAG 2 defines it: 1 to 21; text needs 4.5.
+double contrast(const QColor& a, const QColor& b);
+/// A colour of the graph for text on the ground of pages: darker or lighter, as far as is needed to read it.
+QColor text_colour(draw::Colour c);
 inline const draw::Palette& colours() { return draw::palette(dark_theme()); }
 /// Background of highlighted lines of code: the selection, and its callers.
 QColor line_highlight();

@@ -35,6 +35,8 @@ WelcomePage::WelcomePage(RecentFiles& recent, QWidget* parent) : QTextBrowser(pa
   setAccessibleName("welcome");
   setOpenLinks(false);
   setFrameShape(QFrame::NoFrame);
+  setBackgroundRole(QPalette::Base);  // what the margins show
+  setAutoFillBackground(true);
   connect(this, &QTextBrowser::anchorClicked, this, &WelcomePage::follow);
   connect(&recent_, &RecentFiles::changed, this, &WelcomePage::fill);
   fill();
