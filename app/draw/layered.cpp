@@ -32,6 +32,7 @@ class Layering {
   LayeredResult run() {
     const std::function<void()> look = [this] { look_up(); };
     look_up();
+    find_loose();
     make_items();
     make_chains();
     make_layers();
@@ -55,6 +56,13 @@ class Layering {
     for (size_t i = 0; i < in_.sizes.size(); ++i)
       g_.items.push_back({in_.sizes[i].first, in_.sizes[i].second, layer[i] + down, is_end(i), 0});
   }
+
+  /// Boxes without edges say nothing by their place: they stand in rows below all others.
+  void find_loose() {
+    loose_.assign(in_.sizes.size(), 1);
+    for (const auto& [from, to] : in_.edges) loose_[static_cast<size_t>(from)] = loose_[static_cast<size_t>(to)] = 0;
+  }
+  bool loose(size_t i) const { return i < loose_.size() && loose_[i]; }
 
   bool is_end(size_t i) const { return !in_.ends.empty() && in_.ends[i] != LayeredInput::End::None; }
   int layer(int i) const { return g_.items[static_cast<size_t>(i)].layer; }
@@ -125,7 +133,9 @@ class Layering {
   void place_lanes() {
     const size_t count = g_.layers.size();
     std::vector<double> left(count, 1e300), right(count, -1e300);
-    for (const auto& item : g_.items) {
+    for (size_t i = 0; i < g_.items.size(); ++i) {
+      if (loose(i)) continue;
+      const auto& item = g_.items[i];
       auto l = static_cast<size_t>(item.layer);
       left[l] = std::min(left[l], item.x - item.width / 2);
       right[l] = std::max(right[l], item.x + item.width / 2);
@@ -179,10 +189,11 @@ class Layering {
   void make_layers() {
     g_.index();
     int count = 0;
-    for (const auto& item : g_.items) count = std::max(count, item.layer + 1);
+    for (size_t i = 0; i < g_.items.size(); ++i)
+      if (!loose(i)) count = std::max(count, g_.items[i].layer + 1);
     g_.layers.resize(static_cast<size_t>(count));
     for (size_t i = 0; i < g_.items.size(); ++i)
-      g_.layers[static_cast<size_t>(g_.items[i].layer)].push_back(static_cast<int>(i));
+      if (!loose(i)) g_.layers[static_cast<size_t>(g_.items[i].layer)].push_back(static_cast<int>(i));
   }
 
   bool placed(int i) const {
@@ -297,6 +308,26 @@ class Layering {
     return above == below ? slack / 2 : below ? slack : 0;
   }
 
+  void put_rows(LayeredResult& result) const {
+    constexpr double gap = 20, least_width = 1200;
+    const double limit = std::max(result.width, least_width);
+    double x = 0, y = result.height > 0 ? result.height + kGapY : 0, tallest = 0;
+    for (size_t i = 0; i < in_.sizes.size(); ++i) {
+      if (!loose(i)) continue;
+      const auto [width, height] = in_.sizes[i];
+      if (x > 0 && x + width > limit) {
+        x = 0;
+        y += tallest + gap;
+        tallest = 0;
+      }
+      result.corners[i] = {x, y};
+      tallest = std::max(tallest, height);
+      result.width = std::max(result.width, x + width);
+      result.height = std::max(result.height, y + height);
+      x += width + gap;
+    }
+  }
+
   LayeredResult finish() {
     LayeredResult result;
     result.corners.resize(in_.sizes.size());
@@ -304,7 +335,9 @@ class Layering {
     if (g_.items.empty()) return result;
     double right = -1e300;
     left_ = 1e300;
-    for (const auto& item : g_.items) {
+    for (size_t i = 0; i < g_.items.size(); ++i) {
+      if (loose(i)) continue;
+      const auto& item = g_.items[i];
       left_ = std::min(left_, item.x - item.width / 2);
       right = std::max(right, item.x + item.width / 2);
     }
@@ -314,18 +347,20 @@ class Layering {
     }
     find_heights();
     for (size_t i = 0; i < in_.sizes.size(); ++i) {
+      if (loose(i)) continue;
       const auto& item = g_.items[i];
       result.corners[i] = {item.x - item.width / 2 - left_,
                            top_[static_cast<size_t>(item.layer)] + drop(static_cast<int>(i))};
     }
     for (size_t e = 0; e < routes_.size(); ++e) result.waypoints[e] = route(e);
-    result.width = right - left_;
-    result.height = top_.back() + height_.back();
+    result.width = std::max(0.0, right - left_);
+    result.height = g_.layers.empty() ? 0 : top_.back() + height_.back();
+    put_rows(result);
     return result;
   }
 
   const LayeredInput& in_;
-  std::vector<char> back_;
+  std::vector<char> back_, loose_;
   LayeredGraph g_;
   struct Route {
     const std::vector<int>* chain = nullptr;

@@ -1,7 +1,7 @@
 // Copyright 2026 The Strata Authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Layout times and quality, ours and Graphviz' `dot`, of the same graphs in one run: flat decoders of 1k, 2k, 5k, 10k
+/// Layout times and quality, ours and Graphviz' `dot`, of the same graphs in one run: flat decoders of 250 to 10k
 /// and (ours only) 40k nodes; and of graphs in traces.
 /// bench_layout [SECONDS [TRACE...]]: the limit of each run of dot, 60 by default, 0 leaves it out. Traces in place of
 /// decoders: every stage with nodes, by kernels and by modules.
@@ -100,7 +100,7 @@ void print_row(const std::string& name, const draw::Picture& picture, int limit)
 
 void bench_decoders(int limit) {
   print_head();
-  for (size_t count : {1000, 2000, 5000, 10000, 40000})
+  for (size_t count : {250, 500, 1000, 2000, 5000, 10000, 40000})
     print_row("flat decoder", draw::make_picture(bench::DecoderGraph(count).take(), {}, {}, {}),
               count > 10000 ? 0 : limit);
 }

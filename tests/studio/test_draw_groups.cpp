@@ -231,6 +231,19 @@ TEST(LongEdges, PassBesideAllBoxesInFewPieces) {
   EXPECT_LE(most, 3 * 2 * 66 + 1u);
 }
 
+TEST(LooseBoxes, StandInRowsBelowAllOthers) {
+  std::vector<NodeRecord> nodes;
+  for (int i = 1; i <= 300; ++i)
+    nodes.push_back(record(i, i > 290 ? std::vector<trace::NodeId>{i - 1} : std::vector<trace::NodeId>{}));
+  const Picture picture = make_picture(nodes, {}, {}, {});
+  const Layout layout = lay_out(picture);
+  EXPECT_EQ(layout.engine, Engine::Layered);
+  expect_sound(picture, layout);
+  EXPECT_LT(layout.width, 1400);
+  EXPECT_LT(layout.nodes[299].bottom(), layout.nodes[0].y);
+  EXPECT_LT(layout.nodes[0].y, layout.nodes[200].y);
+}
+
 TEST(DotExport, ClustersNestAsFramesDo) {
   const Picture picture = drawn(two_layers(), GroupBy::Modules, {of("mine", {5, 6})}, {{"net.layer.0", false}});
   const std::string dot = to_dot(picture, {});
