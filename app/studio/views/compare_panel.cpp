@@ -98,12 +98,13 @@ ComparePanel::ComparePanel(Context& context, QWidget* parent)
     pages_->addWidget(page);
   layout->addWidget(pages_, 1);
   connect(tabs_, &QTabBar::currentChanged, this, [this](int page) { fill(page); });
-  connect(tabs_, &QTabBar::tabBarClicked, this, [this] { chosen_by_hand_ = true; });
   connect(&comparison_, &Comparison::choicesChanged, this, &ComparePanel::choices_changed);
   connect(&comparison_, &Comparison::resultChanged, this, [this](int page) {
     if (page == tabs_->currentIndex()) fill(page);
   });
-  connect(&context, &Context::traceOpened, this, [this] { chosen_by_hand_ = false; });
+  connect(&context, &Context::traceOpened, this, [this] {
+    if (comparison_.sources().size() < 2) sources_ = 0;
+  });
   choices_changed();
 }
 
@@ -150,16 +151,16 @@ void ComparePanel::showEvent(QShowEvent* event) {
 }
 
 void ComparePanel::show_page(Comparison::Page page) {
-  chosen_by_hand_ = true;
+  sources_ = comparison_.sources().size();
   tabs_->setCurrentIndex(static_cast<int>(page));
 }
 
 void ComparePanel::choices_changed() {
-  if (comparison_.listed() && !chosen_by_hand_) {
+  // Another trace begins anew; else the page stays.
+  if (comparison_.listed() && sources_ != comparison_.sources().size()) {
+    sources_ = comparison_.sources().size();
     const QSignalBlocker block(tabs_);
     tabs_->setCurrentIndex(static_cast<int>(comparison_.best_page()));
-    // From now on the page stays: only another trace begins anew.
-    chosen_by_hand_ = true;
   }
   fill(tabs_->currentIndex());
 }

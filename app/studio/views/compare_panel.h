@@ -128,7 +128,7 @@ class ComparePanel : public QWidget {
   CompareCompilePage* compile_;
   CompareRankPage* ranks_;
   QLabel* nothing_;
-  bool chosen_by_hand_ = false;  ///< a tab was: it stays when other sides are chosen
+  size_t sources_ = 0;  ///< how many there were when the page was chosen; 0: it was not yet
 };
 
 }  // namespace strata::studio
