@@ -219,10 +219,11 @@ QVariant ProfileModel::data(const QModelIndex& index, int role) const {
   const auto column = static_cast<size_t>(index.column());
   const TableCell& cell = column < item.row.cells.size() ? item.row.cells[column] : empty;
   switch (role) {
+    // Views measure and lay out all of a text, also what can never be seen of it.
     case Qt::DisplayRole:
-      return cell.text;
+      return cell.text.left(2000);
     case Qt::ToolTipRole:
-      return cell.tooltip.isEmpty() ? cell.text : cell.tooltip;
+      return (cell.tooltip.isEmpty() ? cell.text : cell.tooltip).left(4000);
     case Qt::TextAlignmentRole:
       return static_cast<int>((column >= 3 && headers_[index.column()] != "Made of" ? Qt::AlignRight : Qt::AlignLeft) |
                               Qt::AlignVCenter);

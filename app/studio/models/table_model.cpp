@@ -56,10 +56,11 @@ QVariant TableModel::data(const QModelIndex& index, int role) const {
   size_t column = static_cast<size_t>(index.column());
   const TableCell& cell = column < row.cells.size() ? row.cells[column] : empty;
   switch (role) {
+    // Views measure and lay out all of a text, also what can never be seen of it.
     case Qt::DisplayRole:
-      return cell.text;
+      return cell.text.left(2000);
     case Qt::ToolTipRole:
-      return cell.tooltip.isEmpty() ? cell.text : cell.tooltip;
+      return (cell.tooltip.isEmpty() ? cell.text : cell.tooltip).left(4000);
     case Qt::TextAlignmentRole: {
       bool right = std::find(numeric_.begin(), numeric_.end(), index.column()) != numeric_.end();
       return static_cast<int>((right ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
