@@ -297,7 +297,12 @@ void Context::load_compile_data(const CompileRecord& compile, const QString& sta
       const KernelRecord* wanted = wanted_selection.kernel ? compile_->kernel(wanted_selection.kernel) : nullptr;
       const SnapshotRecord* drawn = wanted ? compile_->find(wanted->snapshot) : nullptr;
       const auto [name, rewrite] = rewrite_in_name(*compile_, stage);
-      if (const SnapshotRecord* first = drawn ? drawn : first_snapshot(name)) show_step(*first, node, rewrite);
+      if (const SnapshotRecord* first = drawn ? drawn : first_snapshot(name)) {
+        if (const size_t count = compile_->rewrite_count(*first); rewrite && *rewrite >= count)
+          fail(QString("stage '%1' has %2 rewrites, there is no rewrite %3").arg(name).arg(count).arg(*rewrite + 1),
+               static_cast<int>(ErrorKind::User));
+        show_step(*first, node, rewrite);
+      }
       if (!wanted_selection.empty()) select_here(wanted_selection);
     };
   });

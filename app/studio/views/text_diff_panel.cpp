@@ -11,6 +11,22 @@
 
 namespace strata::studio {
 
+namespace {
+
+QString counts(const TextDiff& diff) {
+  QStringList parts;
+  const auto add = [&](size_t count, const char* what) {
+    if (count > 0) parts << QString("%1 %2").arg(count).arg(what);
+  };
+  add(diff.added, "added");
+  add(diff.removed, "removed");
+  add(diff.changed, "changed");
+  add(diff.moved, "moved");
+  return parts.join(", ");
+}
+
+}  // namespace
+
 QToolButton* TextDiffPanel::button(const QString& text, const QString& name, const QString& tip, bool checkable) {
   auto* made = new QToolButton(this);
   made->setText(text);
@@ -93,12 +109,7 @@ void TextDiffPanel::shown(const StepPtr& step, std::shared_ptr<const TextDiff> d
   else if (diff->same())
     summary_text_ = QString("The same text as %1.").arg(qt(diff->left_title));
   else
-    summary_text_ = QString("%1 → %2: %3 lines added, %4 removed, %5 changed, %6 moved")
-                        .arg(qt(diff->left_title), qt(diff->right_title))
-                        .arg(diff->added)
-                        .arg(diff->removed)
-                        .arg(diff->changed)
-                        .arg(diff->moved);
+    summary_text_ = QString("%1 → %2, lines: %3").arg(qt(diff->left_title), qt(diff->right_title), counts(*diff));
   summary_->set_whole(summary_text_);
 }
 
