@@ -79,7 +79,7 @@ MainWindow::MainWindow(Context& context, bool remember, QWidget* parent)
 const std::vector<std::string>& MainWindow::views() {
   static const std::vector<std::string> names = {"graph",     "changes",  "source",   "code",     "profile",
                                                  "inspector", "stages",   "timeline", "overview", "problems",
-                                                 "guards",    "roofline", "memory",   "query",    "compare"};
+                                                 "guards",    "roofline", "memory",   "query",    "compare",  "diff"};
   return names;
 }
 
@@ -179,6 +179,23 @@ void MainWindow::step_shown() {
   matches_.clear();
   found_->clear();
   show_page();
+  show_rewrite_place();
+}
+
+/// A rewrite may have happened anywhere in a tall graph: it is brought into view, unless some of it is in view already.
+void MainWindow::show_rewrite_place() {
+  const StepPtr step = context_.step_data();
+  if (!step || !step->rewrite) return;
+  const trace::RewriteRecord& rewrite = step->rewrites[*step->rewrite];
+  trace::NodeId first = 0;
+  for (const auto* nodes : {&rewrite.after, &rewrite.before})
+    for (const trace::NodeId node : *nodes) {
+      const QRectF place = graph_->node_rect(node);
+      if (place.isNull()) continue;
+      if (QRectF(graph_->rect()).adjusted(20, 20, -20, -20).contains(place.center())) return;
+      if (!first) first = node;
+    }
+  if (first) graph_->centre_on(first);
 }
 
 void MainWindow::show_page() {
@@ -201,12 +218,15 @@ void MainWindow::update_status() {
   QStringList parts;
   if (auto compile = context_.compile()) parts << qt(compile->compile.name) + " " + qt(compile->compile.address);
   if (StepPtr step = context_.step_data()) {
-    parts << qt(step->snapshot.stage);
+    parts << qt(step->snapshot.stage) + (step->rewrite ? QString(", rewrite %1").arg(*step->rewrite + 1) : QString());
     if (!step->nodes.empty())
       parts << QString("%1 nodes, %2 edges").arg(step->nodes.size()).arg(step->picture.edges.size());
     if (!step->picture.groups.empty() && step->picture.grouped_by == draw::GroupBy::Kernels)
       parts << QString("%1 fused kernels").arg(step->picture.groups.size());
-    if (step->picture.nodes.size() != step->nodes.size()) parts << QString("%1 boxes").arg(step->picture.nodes.size());
+    const auto& boxes = step->picture.nodes;
+    const auto drawn = std::count_if(boxes.begin(), boxes.end(),
+                                     [](const auto& node) { return node.state != draw::NodeState::Removed; });
+    if (static_cast<size_t>(drawn) != step->nodes.size()) parts << QString("%1 boxes").arg(drawn);
     if (auto* node = step->find(context_.selection().node)) parts << "selected: " + qt(node->name);
   }
   if (context_.following())

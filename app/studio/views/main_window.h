@@ -27,6 +27,8 @@
 #include "app/studio/views/profile_panel.h"
 #include "app/studio/views/query_panel.h"
 #include "app/studio/views/roofline_view.h"
+#include "app/studio/views/step_bar.h"
+#include "app/studio/views/text_diff_view.h"
 #include "app/studio/views/timeline_panel.h"
 #include "app/studio/views/task_bar.h"
 
@@ -51,6 +53,8 @@ class MainWindow : public QMainWindow {
   GraphView& graph() { return *graph_; }
   GraphPanes& panes() { return *panes_; }
   StagePanel& stages() { return *stages_; }
+  StepBar& step_bar() { return *step_bar_; }
+  TextDiffPanel& text_diff() { return *text_diff_; }
   InspectorPanel& inspector() { return *inspector_; }
   ChangesPanel& changes() { return *changes_; }
   SourcePanel& source() { return *source_; }
@@ -139,6 +143,7 @@ class MainWindow : public QMainWindow {
   void remember_layout();
   QStringList open_pages() const;
   void step_shown();
+  void show_rewrite_place();
   void show_page();
   void show_overview(bool shown);
   void search(int direction);
@@ -173,6 +178,8 @@ class MainWindow : public QMainWindow {
   bool overview_shown_ = false;
   bool had_step_ = false;  ///< a stage was shown since the trace was opened
   StagePanel* stages_ = nullptr;
+  StepBar* step_bar_ = nullptr;
+  TextDiffPanel* text_diff_ = nullptr;
   InspectorPanel* inspector_ = nullptr;
   ChangesPanel* changes_ = nullptr;
   SourcePanel* source_ = nullptr;

@@ -51,6 +51,7 @@ void MainWindow::build_centre() {
   auto* graph_column = new QVBoxLayout(graph_page_);
   graph_column->setContentsMargins(0, 0, 0, 0);
   graph_column->setSpacing(0);
+  graph_column->addWidget(step_bar_ = new StepBar(context_));
   graph_column->addWidget(panes_, 1);
   text_stage_ = new TextStagePanel(context_);
   text_stage_->setMinimumHeight(150);  // its tables would keep the pages below small
@@ -84,12 +85,14 @@ void MainWindow::build_docks() {
   auto* stages = dock("Stages", "stages", stages_ = new StagePanel(context_), Qt::LeftDockWidgetArea);
   auto* inspector = dock("Inspector", "inspector", inspector_ = new InspectorPanel(context_), Qt::RightDockWidgetArea);
   auto* changes = dock("Changes", "changes", changes_ = new ChangesPanel(context_), Qt::BottomDockWidgetArea);
+  auto* diff = dock("Text diff", "diff", text_diff_ = new TextDiffPanel(context_), Qt::BottomDockWidgetArea);
   auto* source = dock("Source", "source", source_ = new SourcePanel(context_), Qt::BottomDockWidgetArea);
   auto* code = dock("Code", "code", code_ = new CodePanel(context_), Qt::BottomDockWidgetArea);
   profile_source_ = new ProfileSource(context_, this);
   profile_ = new ProfilePanel(context_, *profile_source_);
   auto* profile = dock("Profile", "profile", profile_, Qt::BottomDockWidgetArea);
-  tabifyDockWidget(changes, source);
+  tabifyDockWidget(changes, diff);
+  tabifyDockWidget(diff, source);
   tabifyDockWidget(source, code);
   tabifyDockWidget(code, profile);
   auto* timeline = dock("Timeline", "timeline", timeline_ = new TimelinePanel(context_), Qt::BottomDockWidgetArea);

@@ -124,6 +124,8 @@ void MainWindow::build_go_menu() {
   go->addAction("&Stage before", QKeySequence("K"), this, [this] {
     if (!panes_->step(-1)) context_.step(-1);
   });
+  go->addAction("Next &rewrite", QKeySequence("Shift+J"), this, [this] { context_.step_rewrite(1); });
+  go->addAction("Rewrite &before", QKeySequence("Shift+K"), this, [this] { context_.step_rewrite(-1); });
   go->addAction("&Find node", QKeySequence::Find, this, [this] {
     search_->setFocus(Qt::ShortcutFocusReason);
     search_->selectAll();
