@@ -93,18 +93,19 @@ TEST_F(Panes, ThreeStagesSideBySideShareTheSelection) {
 TEST_F(Panes, SelectingInAPinnedPaneSelectsEverywhere) {
   open("captured");
   Pane& scheduled = pin("scheduled");
-  const StepPtr step = scheduled.step_data();
-  const NodeId mul = id_of(step, "mul_0");
-  ASSERT_NE(mul, 0);
-  click(scheduled, mul);
-  EXPECT_EQ(context_.selection().node, mul);
-  EXPECT_EQ(scheduled.selection().node, mul);
+  const auto& nodes = scheduled.step_data()->nodes;
+  const auto made =
+      std::find_if(nodes.begin(), nodes.end(), [&](const auto& node) { return !main().step_data()->find(node.id); });
+  ASSERT_NE(made, nodes.end());
+  click(scheduled, made->id);
+  EXPECT_EQ(context_.selection().node, made->id);
+  EXPECT_EQ(scheduled.selection().node, made->id);
   EXPECT_EQ(stage(main()), "captured");  // what the main pane shows stays
-  EXPECT_EQ(main().relatives().relation, Relation::MadeFrom);
+  EXPECT_EQ(main().relatives().relation, Relation::MadeFrom) << testing::PrintToString(names_of(main()));
   ASSERT_FALSE(main().relatives().nodes.empty());
   EXPECT_EQ(main().selection().node, main().relatives().nodes.front());
   EXPECT_NE(main().step_data()->find(main().selection().node), nullptr);
-  EXPECT_TRUE(to_text(window_.inspector().model()).contains("name | mul_0"));
+  EXPECT_TRUE(to_text(window_.inspector().model()).contains("name | " + QString::fromStdString(made->name)));
   QTest::keyClick(&window_.panes().box(scheduled).graph(), Qt::Key_Escape);
   ASSERT_TRUE(settle(context_));
   EXPECT_TRUE(context_.selection().empty());
@@ -344,21 +345,38 @@ TEST_F(Panes, LinkedViewsMoveTogether) {
   EXPECT_DOUBLE_EQ(right.scale(), left.scale());
 }
 
-TEST_F(Panes, ModulesOpenInOnePaneOnly) {
-  open("captured");
-  draw::DrawOptions options = context_.options();
-  options.group_by = draw::GroupBy::Modules;
-  context_.set_options(options);
-  Pane& other = pin("captured");
-  ASSERT_TRUE(settle(context_));
+TEST_F(Panes, FramesCollapseInOnePaneOnlyAndCanBeTakenBack) {
+  open("scheduled");
+  Pane& other = pin("scheduled");
   const auto& groups = other.step_data()->picture.groups;
   const auto module = std::find_if(groups.begin(), groups.end(), [](const auto& g) { return !g.module.empty(); });
-  if (module == groups.end()) GTEST_SKIP() << "the sample has no module with several nodes";
+  ASSERT_NE(module, groups.end());
   const size_t boxes = main().step_data()->picture.nodes.size();
   window_.panes().box(other).graph().toggle_module(module->module);
   ASSERT_TRUE(settle(context_));
   EXPECT_LT(other.step_data()->picture.nodes.size(), boxes);
   EXPECT_EQ(main().step_data()->picture.nodes.size(), boxes);
+  context_.undo().undo();
+  ASSERT_TRUE(settle(context_));
+  EXPECT_EQ(other.step_data()->picture.nodes.size(), boxes);
+}
+
+TEST_F(Panes, ALineIsAllItsNodesInEveryPane) {
+  open("captured");
+  Pane& scheduled = pin("scheduled");
+  context_.select_node(id_of(main().step_data(), "relu__0"));
+  ASSERT_TRUE(settle(context_));
+  ASSERT_FALSE(context_.details()->stack.empty());
+  const auto place = context_.details()->stack.back();
+  context_.select_line(QString::fromStdString(place.file), static_cast<int>(place.line));
+  ASSERT_TRUE(settle(context_));
+  std::vector<NodeId> here;
+  for (NodeId id : context_.reader()->nodes_at(context_.compile()->compile.id, place.file, place.line))
+    if (main().step_data()->find(id)) here.push_back(id);
+  EXPECT_GE(main().relatives().nodes.size(), 1u);
+  EXPECT_GE(scheduled.relatives().nodes.size(), 1u);
+  for (NodeId id : here)
+    EXPECT_TRUE(std::count(main().relatives().nodes.begin(), main().relatives().nodes.end(), id)) << id;
 }
 
 TEST_F(Panes, ArrangementsKeepEveryPaneVisible) {

@@ -3,8 +3,11 @@
 #include "app/studio/models/pane.h"
 
 #include <QFileInfo>
+#include <QPointer>
 #include <algorithm>
 #include <exception>
+
+#include "app/studio/models/undo.h"
 
 namespace strata::studio {
 
@@ -89,7 +92,10 @@ Pane::Pane(Context& context, Kind kind, QObject* parent)
     : QObject(parent), context_(context), kind_(kind), number_(next_number()) {
   options_ = context_.options();
   connect(&context_, &Context::selectionChanged, this, &Pane::follow);
-  connect(&context_, &Context::markedChanged, this, &Pane::follow_marked);
+  connect(&context_, &Context::markedChanged, this, [this] {
+    if (context_.selection().line > 0) follow();  // what is marked is what it stands for
+    follow_marked();
+  });
   connect(&context_, &Context::optionsChanged, this, &Pane::options_changed);
   if (pinned()) {
     connect(&context_, &Context::traceOpened, this, &Pane::trace_opened);
@@ -161,6 +167,12 @@ void Pane::step(int by) {
   if (at == list.end()) return;
   const long target = (at - list.begin()) + by;
   if (target >= 0 && target < static_cast<long>(list.size())) show_stage(list[static_cast<size_t>(target)].id);
+}
+
+void Pane::step_to_end(int by) {
+  if (!pinned()) return context_.step_to_end(by);
+  if (!compile_ || compile_->snapshots.empty()) return;
+  show_stage(by < 0 ? compile_->snapshots.front().id : compile_->snapshots.back().id);
 }
 
 namespace {
@@ -282,6 +294,17 @@ void Pane::set_opened(const std::map<std::string, bool>& opened) {
   draw::DrawOptions options = this->options();
   options.opened = opened;
   if (!pinned()) return context_.set_options(options);
+  const auto set = [self = QPointer(this)](const std::map<std::string, bool>& to) {
+    return [self, to] {
+      if (self) self->apply_opened(to);
+    };
+  };
+  context_.undo().push(new LayoutChange("collapse or expand", set(opened), set(options_.opened)));
+}
+
+void Pane::apply_opened(const std::map<std::string, bool>& opened) {
+  draw::DrawOptions options = options_;
+  options.opened = opened;
   const bool other = other_shape(options, options_);
   options_ = options;
   emit optionsChanged();
@@ -356,7 +379,9 @@ void Pane::set_linked(bool linked) {
 std::vector<NodeId> Pane::selected_nodes() const {
   const Selection& s = context_.selection();
   const auto& marked = context_.marked();
-  if (s.line > 0 && s.node && !marked.empty() && marked.front() == s.node)
+  const bool of_line = s.line > 0 && s.node && !marked.empty() && marked.front() == s.node;
+  const bool of_guard = pinned() && s.guard != kNone && !s.in_graph();
+  if (of_line || of_guard)
     return {marked.begin(), marked.begin() + static_cast<std::ptrdiff_t>(std::min(marked.size(), kMostStarts))};
   if (s.node) return {s.node};
   const auto compile = context_.compile();
@@ -377,19 +402,19 @@ void Pane::follow() {
   if (!step || !shown || nodes.empty() || elsewhere || (!same && !map)) return take_relatives({}, kernel);
   const bool here = same && std::all_of(nodes.begin(), nodes.end(), [&](NodeId id) { return step->find(id); });
   if (here) return take_relatives({nodes, Relation::Same, {}, {}}, kernel);
-  context_.queue().post(
-      key("kin"), [this, nodes, kernel, same, map, step, shown, reader = reader()]() -> JobQueue::Apply {
-        Relatives found;
-        try {
-          const auto stop = JobQueue::superseded;
-          const auto start =
-              same ? nodes : Mapping::translate(map->to_pane, *map->context_reader, map->context_compile, nodes, stop);
-          found = find_relatives(*reader, *shown, *step, start, stop);
-        } catch (const std::exception&) {
-          found = {};  // a trace that cannot be read any more: nothing stands for the selection
-        }
-        return [this, found, kernel] { take_relatives(found, kernel); };
-      });
+  auto work = [this, nodes, kernel, same, map, step, shown, reader = reader()]() -> JobQueue::Apply {
+    Relatives found;
+    try {
+      const auto stop = JobQueue::superseded;
+      const auto start =
+          same ? nodes : Mapping::translate(map->to_pane, *map->context_reader, map->context_compile, nodes, stop);
+      found = find_relatives(*reader, *shown, *step, start, stop);
+    } catch (const std::exception&) {
+      found = {};  // a trace that cannot be read any more: nothing stands for the selection
+    }
+    return [this, found, kernel] { take_relatives(found, kernel); };
+  };
+  context_.queue().post(key("kin"), std::move(work), JobQueue::Lane::Quick);
 }
 
 void Pane::take_relatives(const Relatives& relatives, Id kernel) {
@@ -471,16 +496,16 @@ void Pane::lead(NodeId node, Id kernel) {
   };
   const auto map = mapping();
   if (same_compile() || !node || !map) return tell(node, kernel);
-  context_.queue().post(key("lead"),
-                        [tell, map, node, reader = reader_, compile = wanted_.compile]() -> JobQueue::Apply {
-                          std::vector<NodeId> found;
-                          try {
-                            found = Mapping::translate(map->to_context, *reader, compile, {node}, JobQueue::superseded);
-                          } catch (const std::exception&) {
-                            found.clear();
-                          }
-                          return [tell, found] { tell(found.empty() ? 0 : found.front(), kNone); };
-                        });
+  auto work = [tell, map, node, reader = reader_, compile = wanted_.compile]() -> JobQueue::Apply {
+    std::vector<NodeId> found;
+    try {
+      found = Mapping::translate(map->to_context, *reader, compile, {node}, JobQueue::superseded);
+    } catch (const std::exception&) {
+      found.clear();
+    }
+    return [tell, found] { tell(found.empty() ? 0 : found.front(), kNone); };
+  };
+  context_.queue().post(key("lead"), std::move(work), JobQueue::Lane::Quick);
 }
 
 }  // namespace strata::studio

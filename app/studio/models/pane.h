@@ -42,6 +42,8 @@ class Pane : public QObject {
   void show_compile(trace::Id compile);
   /// The next or last stage (`by` 1 or -1), if there is one.
   void step(int by);
+  /// The first (-1) or last (1) stage.
+  void step_to_end(int by);
 
   std::shared_ptr<trace::Reader> reader() const;
   std::shared_ptr<const CompileData> compile() const;
@@ -62,7 +64,8 @@ class Pane : public QObject {
   const QString& changed_means() const { return changed_means_; }
 
   const draw::DrawOptions& options() const;
-  /// Modules that were expanded or collapsed. A pinned pane has its own; all else is as the context says.
+  /// Modules that were expanded or collapsed. A pinned pane has its own, and puts the change on the context's undo
+  /// stack; all else is as the context says.
   void set_opened(const std::map<std::string, bool>& opened);
 
   // --------------------------------------------------------------------------------------------- the selection
@@ -117,6 +120,7 @@ class Pane : public QObject {
   void load(const Wanted& wanted);
   void loaded(const std::shared_ptr<Loaded>& result);
   void redraw_step();
+  void apply_opened(const std::map<std::string, bool>& opened);
   void trace_opened();
   void options_changed();
   void follow();

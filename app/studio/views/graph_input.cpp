@@ -150,9 +150,9 @@ void GraphView::keyPressEvent(QKeyEvent* event) {
     case Qt::Key_Right:
       return pane_.step(1);
     case Qt::Key_Home:
-      return pane_.context().step_to_end(-1);
+      return pane_.step_to_end(-1);
     case Qt::Key_End:
-      return pane_.context().step_to_end(1);
+      return pane_.step_to_end(1);
     case Qt::Key_Up:
       return walk(false);
     case Qt::Key_Down:

@@ -66,6 +66,11 @@ std::vector<const trace::NodeRecord*> values_along(const StepData& step, const d
   return values;
 }
 
+/// What a frame or a collapsed box is, by what it is called.
+QString word_for(const std::string& module) {
+  return module.starts_with("kernel:") ? "kernel" : module.starts_with("group:") ? "group" : "module";
+}
+
 QString box_name(const draw::PictureNode& node) {
   return node.module.empty() ? qt(node.tooltip).section('\n', 0, 0).section(" = ", 0, 0) : qt(node.title);
 }
@@ -130,8 +135,9 @@ QMenu* GraphView::make_menu(const QPoint* at) {
   }
   if (!module.empty()) {
     const bool open = i < 0 || step_->picture.nodes[static_cast<size_t>(i)].module.empty();
-    menu->addAction("Select &module", this, [this, module] { select_module(module); });
-    menu->addAction(open ? "&Collapse module" : "&Expand module", this, [this, module] { toggle_module(module); });
+    const QString word = word_for(module);
+    if (word != "kernel") menu->addAction("Select &" + word, this, [this, module] { select_module(module); });
+    menu->addAction((open ? "&Collapse " : "&Expand ") + word, this, [this, module] { toggle_module(module); });
   }
   if (!menu->isEmpty()) menu->addSeparator();
   menu->addActions(actions());

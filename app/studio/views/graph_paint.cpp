@@ -390,7 +390,7 @@ void GraphView::paint_legend(QPainter& p) {
     right = std::max(right, x);
   }
   QRect box(8, height() - y - row - 12, right, y + row + 4);
-  if (box.top() < height() / 2) return;
+  if (box.height() > height() / 4) return;
   QColor back = to_qcolor(c.background);
   back.setAlpha(230);
   p.setRenderHint(QPainter::Antialiasing);

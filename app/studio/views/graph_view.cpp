@@ -247,6 +247,8 @@ void GraphView::first_view() {
   }
   view_set_ = true;
   if (selected_ >= 0) centre_on(pane_.selection().node);
+  first_scale_ = scale_;
+  first_offset_ = offset_;
 }
 
 /// The middle of what stands in the first screenful.
@@ -423,7 +425,11 @@ void GraphView::clamp() {
 }
 
 void GraphView::resizeEvent(QResizeEvent* event) {
-  if (event->oldSize().isValid() && step_) {
+  const bool untouched = scale_ == first_scale_ && offset_ == first_offset_;
+  if (view_set_ && step_ && untouched) {
+    first_view();
+    changed();
+  } else if (event->oldSize().isValid() && step_) {
     QSize by = event->size() - event->oldSize();
     offset_ += QPointF(by.width() / 2.0, by.height() / 2.0);
     clamp();

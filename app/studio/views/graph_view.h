@@ -183,6 +183,8 @@ class GraphView : public QWidget {
   int hover_node_ = -1, hover_edge_ = -1;
   double told_scale_ = 0;  ///< with viewChanged
   QPointF told_offset_;
+  double first_scale_ = 0;  ///< as it was shown first: done again when the size changes before anybody moved it
+  QPointF first_offset_;
 };
 
 }  // namespace strata::studio

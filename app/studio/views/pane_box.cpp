@@ -112,6 +112,7 @@ void PaneBox::list_compiles() {
 
 void PaneBox::set_text_page(QWidget* page) {
   text_page_ = page;
+  page->setMinimumSize(160, 120);  // its tables would not let the panes be equally wide
   pages_->addWidget(page);
   show_page();
 }
