@@ -157,7 +157,7 @@ TEST_F(Overview, FindingsAreCountedCostedAndSorted) {
   EXPECT_EQ(found[2].count, 3);
   EXPECT_EQ(found[2].cost_ns, 3'000'000);
   const QString text = window_.overview().text().toPlainText();
-  for (const char* words : {"2 compiles", "3 graph breaks", "1 recompiles", "1 failed", "Forward compiled again: n == 2",
+  for (const char* words : {"2 compiles", "3 graph breaks", "1 recompiles", "1 failed", "Forward compiled again: n: 2 -> 3",
                             "expected 2, found 3", "train.py:12", "remove the print", "Builtin print <b>", "×3"})
     EXPECT_TRUE(text.contains(words)) << words << "\n" << text.toStdString();
 }
@@ -191,11 +191,14 @@ TEST_F(Overview, ALineLinkShowsTheSource) {
 }
 
 TEST_F(Overview, GuardsAndTheChainOfCompiles) {
+  const std::string kAdvice =
+      "the number n is built into the code: pass torch.tensor(n), or torch.compile(..., dynamic=True) so that it "
+      "becomes a symbol";
   ASSERT_TRUE(window_.show_view("guards"));
   EXPECT_EQ(to_text(window_.guards().guards().rows()).toStdString(),
-            "EQUALS_MATCH | L['n'] == 2 | L['n'] | train.py:12 |  | 1\n");
+            "EQUALS_MATCH | L['n'] == 2 | L['n'] | train.py:12 |  | 1 |  | " + kAdvice + "\n");
   EXPECT_EQ(to_text(window_.guards().chain().rows()).toStdString(),
-            "0/0 | ok | 2.00 s\n0/1 | failed | 2.00 s | n == 2 | 2 | 3 | train.py:12\n");
+            "0/0 | ok | 2.00 s\n0/1 | failed | 2.00 s | n == 2 | 2 | 3 | train.py:12 | " + kAdvice + "\n");
   ASSERT_TRUE(window_.show_view("problems"));
   EXPECT_EQ(window_.problems().table().rows().rowCount(), 3);
   EXPECT_TRUE(to_text(window_.problems().table().rows()).contains("Graph break: Builtin print <b> | 3 | 3.00 ms"));

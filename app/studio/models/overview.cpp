@@ -62,7 +62,7 @@ class Findings {
     f.kind = kind_of(from.kind);
     f.title = from.title;
     if (!f.title.empty()) f.title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(f.title[0])));
-    f.detail = from.detail.substr(0, 400);
+    if (from.detail != from.title) f.detail = from.detail.substr(0, 400);
     f.hint = from.advice;
     for (const std::string& hint : from.hints)
       if (hint != f.hint) f.hint += (f.hint.empty() ? "" : "\n") + hint;

@@ -78,7 +78,6 @@ void CodePanel::select_line(const CodeUnit& unit, int line) {
 }
 
 void CodePanel::set_units(const std::vector<CodeUnit>& units, const QString& when_empty) {
-  QString wanted = preferred_;
   units_ = units;
   QSignalBlocker block(tabs_);
   tabs_->hide();  // shown again below: a visible tab bar keeps the size it had without tabs
@@ -94,7 +93,7 @@ void CodePanel::set_units(const std::vector<CodeUnit>& units, const QString& whe
   });
   for (const QString& kind : kinds) tabs_->addTab(kind);
   bool any = !kinds.isEmpty();
-  if (any) tabs_->setCurrentIndex(std::max<int>(0, static_cast<int>(kinds.indexOf(wanted))));
+  if (any) tabs_->setCurrentIndex(first_tab(kinds));
   view_->setVisible(any);
   kernels_->setVisible(any);
   beside_->setVisible(any);
@@ -104,6 +103,15 @@ void CodePanel::set_units(const std::vector<CodeUnit>& units, const QString& whe
   if (!any) second_->hide();
   list_beside();
   if (any) show_tab();
+}
+
+/// The language chosen last, else the first that a kernel has (whole programs come after).
+int CodePanel::first_tab(const QStringList& kinds) const {
+  if (kinds.contains(preferred_)) return static_cast<int>(kinds.indexOf(preferred_));
+  for (int i = 0; i < kinds.size(); ++i)
+    for (const CodeUnit& unit : units_)
+      if (!unit.kernel.empty() && qt(unit.artifact->kind) == kinds[i]) return i;
+  return 0;
 }
 
 void CodePanel::list_beside() {

@@ -30,6 +30,7 @@ class CodePanel : public QWidget {
 
  private:
   void list_beside();
+  int first_tab(const QStringList& kinds) const;
   void show_tab();
   void show_unit();
   void show_second();
