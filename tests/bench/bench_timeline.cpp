@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <random>
 
+#include "app/studio/views/memory_view.h"
 #include "app/studio/views/theme.h"
 #include "app/studio/views/timeline_view.h"
 #include "core/trace/writer.h"
@@ -200,6 +201,56 @@ void bench(const std::filesystem::path& path) {
   fmt::print("  sums by name of everything: {} names in {} ms\n", sums.size(), timer.elapsed());
 }
 
+/// A plan of many short-lived buffers: painted whole, then pointed at, then zoomed.
+void bench_memory(int buffers) {
+  std::mt19937 random(5);
+  studio::CompileData data;
+  const int launches = buffers / 2;
+  for (int i = 0; i < launches; ++i) {
+    trace::LaunchRecord launch;
+    launch.id = i + 1;
+    launch.ordinal = i;
+    launch.name = fmt::format("launch_{}", i);
+    data.launches.push_back(launch);
+  }
+  for (int i = 0; i < buffers; ++i) {
+    trace::BufferRecord b;
+    b.id = i + 1;
+    b.name = fmt::format("buf{}", i);
+    b.kind = "temporary";
+    b.bytes = {static_cast<double>(1000 + random() % 50000), ""};
+    b.first_launch = static_cast<std::int64_t>(random() % static_cast<unsigned>(launches));
+    b.last_launch = b.first_launch + static_cast<std::int64_t>(random() % 40);
+    data.buffers.push_back(b);
+  }
+  QElapsedTimer timer;
+  timer.start();
+  studio::MemoryPlan plan = studio::make_memory_plan(data, trace::kNone, false);
+  fmt::print("{} buffers: placed in {} ms\n", buffers, timer.elapsed());
+  studio::MemoryMap map;
+  map.resize(1600, 1000);
+  map.set_plan(std::move(plan));
+  map.show();
+  std::vector<double> point, zoom;
+  const auto timed = [&](std::vector<double>& out, const auto& change) {
+    timer.restart();
+    change();
+    map.repaint();
+    out.push_back(static_cast<double>(timer.nsecsElapsed()) / 1e6);
+  };
+  for (int i = 0; i < 150; ++i)
+    timed(point, [&] {
+      const QPointF at(100 + 9 * i, 500 + 300 * std::sin(i / 9.0));
+      QMouseEvent event(QEvent::MouseMove, at, map.mapToGlobal(at), Qt::NoButton, Qt::NoButton, Qt::NoModifier);
+      QApplication::sendEvent(&map, &event);
+    });
+  for (int i = 0; i < 100; ++i)
+    timed(zoom, [&] { map.zoom(i % 50 < 25 ? 1.2 : 1 / 1.2, i % 50 < 25 ? 1.1 : 1 / 1.1, map.rect().center()); });
+  for (auto& [name, times] : {std::pair<const char*, std::vector<double>&>("pointing", point), {"zoom", zoom}})
+    fmt::print("  {:<34} median {:>5.1f}  95% {:>5.1f}  most {:>5.1f} ms\n", name, percentile(times, 0.5),
+               percentile(times, 0.95), percentile(times, 1));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -214,5 +265,6 @@ int main(int argc, char** argv) {
   bench(path);
   std::filesystem::remove(path);
   for (int i = 1; i < argc; ++i) bench(argv[i]);
+  for (const int buffers : {200, 20000}) bench_memory(buffers);
   return 0;
 }

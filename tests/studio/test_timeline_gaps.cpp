@@ -198,6 +198,24 @@ TEST_F(Gaps, CopiesAreNamed) {
   EXPECT_EQ(only_reason(*load()), GapReason::Copy);
 }
 
+TEST_F(Gaps, AbsurdTimesAreNoUndefinedSums) {
+  for (const std::int64_t start : {INT64_MIN, INT64_MIN + 5, std::int64_t{-1}, std::int64_t{0}, INT64_MAX}) {
+    script_.device("a", start, INT64_MAX);
+    script_.device("b", start, 1, 0, 1);
+    script_.host("c", "cpu_op", start, INT64_MAX);
+  }
+  const TimelinePtr timeline = load();
+  EXPECT_EQ(timeline->slices, 15u);
+  EXPECT_GT(timeline->duration, 0);
+  EXPECT_GE(find_gaps(*timeline)->idle(), 0);
+  EXPECT_EQ(sum_range(*timeline, 0, timeline->duration).size(), 3u);
+  TimelineView view;
+  view.resize(800, 400);
+  view.set_timeline(timeline, find_gaps(*timeline));
+  for (int i = 0; i < 40; ++i) view.zoom(i < 20 ? 3 : 0.2, 400);
+  EXPECT_FALSE(view.grab().isNull());
+}
+
 TEST_F(Gaps, AnEmptyTimelineHasNone) {
   const GapPtr gaps = find_gaps(Timeline());
   EXPECT_TRUE(gaps->by_start.empty());

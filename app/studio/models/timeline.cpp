@@ -15,6 +15,9 @@ using namespace trace;
 
 namespace {
 
+/// Beyond this (the year 2043, in nanoseconds) times are taken for nonsense, so that differences are numbers.
+constexpr std::int64_t kLatest = std::int64_t{1} << 61;
+
 /// Key of a row: the track, or the stream where the producer named none.
 struct RowKey {
   Id track = kNone;
@@ -88,8 +91,8 @@ class Loader {
       }
       if (key.duration_ns < 0) return;
       Slice slice;
-      slice.start = key.start_ns;
-      slice.duration = key.duration_ns;
+      slice.start = std::clamp(key.start_ns, -kLatest, kLatest);
+      slice.duration = std::min(key.duration_ns, kLatest);
       slice.event = key.id;
       slice.kernel = key.kernel;
       slice.launch = key.launch;
@@ -97,8 +100,8 @@ class Loader {
       slice.name = name(key.name);
       slice.category = name(key.category);
       rows_[{key.track, key.track ? -1 : key.stream}].push_back(slice);
-      if (const auto [at, fresh] = run_starts_.try_emplace(run, key.start_ns); !fresh)
-        at->second = std::min(at->second, key.start_ns);
+      if (const auto [at, fresh] = run_starts_.try_emplace(run, slice.start); !fresh)
+        at->second = std::min(at->second, slice.start);
     });
     return !stopped;
   }
@@ -294,14 +297,15 @@ TimelinePtr load_passes(Reader& reader, Id compile) {
     if (pass.duration_ns < 0) continue;
     const auto [name, fresh] = names.try_emplace(pass.name, static_cast<std::uint32_t>(timeline->names.size()));
     if (fresh) timeline->names.push_back(pass.name);
-    if (timeline->origin == 0 && pass.start_ns >= 0) timeline->origin = pass.start_ns;
+    if (timeline->origin == 0 && pass.start_ns >= 0) timeline->origin = std::min(pass.start_ns, kLatest);
     Slice slice;
-    slice.start = std::max(now, pass.start_ns >= 0 ? pass.start_ns - timeline->origin : now);
-    slice.duration = pass.duration_ns;
+    slice.start = std::max(now, pass.start_ns >= 0 ? std::min(pass.start_ns, kLatest) - timeline->origin : now);
+    slice.duration = std::min(pass.duration_ns, kLatest / 1024);
     slice.event = -pass.id;
     slice.name = name->second;
     slice.category = pass.changed ? 0 : 1;
-    now = slice.end();
+    now = add_clamped(slice.start, slice.duration);
+    if (now > 4 * (kLatest / 2)) break;
     lane.push_back(slice);
   }
   timeline->slices = lane.size();
@@ -403,12 +407,14 @@ std::vector<RangeSum> sum_range(const Timeline& timeline, std::int64_t from, std
         sum.name = s.name;
         sum.category = s.category;
         sum.device = track.device;
-        sum.total += time;
-        sum.self += time;
+        sum.total = add_clamped(sum.total, time);
+        sum.self = add_clamped(sum.self, time);
         if (!above) continue;
         while (parent < above->size() && (*above)[parent].end() <= s.start) ++parent;
-        if (parent < above->size() && (*above)[parent].start <= s.start && (*above)[parent].end() >= s.end())
-          sum_of((*above)[parent], track.device).self -= time;
+        if (parent < above->size() && (*above)[parent].start <= s.start && (*above)[parent].end() >= s.end()) {
+          RangeSum& outer = sum_of((*above)[parent], track.device);
+          outer.self = add_clamped(outer.self, -time);
+        }
       }
     }
   std::vector<RangeSum> out;

@@ -16,6 +16,12 @@
 
 namespace strata::studio {
 
+/// The sum, or the greatest number where it is greater: times in a file may be anything.
+inline std::int64_t add_clamped(std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? (b < 0 ? INT64_MIN : INT64_MAX) : sum;
+}
+
 /// One timed event. Times are nanoseconds since `Timeline::origin`.
 struct Slice {
   std::int64_t start = 0, duration = 0;

@@ -233,13 +233,13 @@ GapPtr find_gaps(const Timeline& timeline) { return Finder(timeline).find(); }
 
 std::int64_t GapData::idle() const {
   std::int64_t sum = 0;
-  for (const DeviceGaps& d : devices) sum += d.idle;
+  for (const DeviceGaps& d : devices) sum = add_clamped(sum, d.idle);
   return sum;
 }
 
 std::int64_t GapData::span() const {
   std::int64_t sum = 0;
-  for (const DeviceGaps& d : devices) sum += d.span;
+  for (const DeviceGaps& d : devices) sum = add_clamped(sum, d.span);
   return sum;
 }
 

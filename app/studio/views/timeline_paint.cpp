@@ -15,7 +15,7 @@ namespace strata::studio {
 namespace {
 
 /// More curves than this tell nothing and cost a frame.
-constexpr size_t kMostFlows = 500;
+constexpr size_t kMostFlows = 250;
 
 /// The span between two marks of the ruler: 1, 2 or 5 times a power of ten, at least 90 pixels.
 double mark_step(double per_pixel) {
@@ -98,21 +98,24 @@ void TimelineView::make_colours() {
   dark_ = dark_theme();
   name_colours_.assign(timeline_->names.size(), plain_colour(dark_));
   kernel_colours_.clear();
-  std::unordered_map<std::string, std::pair<QColor, std::int64_t>> keys;
+  std::unordered_map<std::string, std::pair<QColor, double>> keys;
   for (size_t i = 0; i < timeline_->names.size(); ++i)
     if (colour_by_ == TimelineColour::Name) name_colours_[i] = hue_colour(hash_of(timeline_->names[i]), dark_);
-  std::vector<std::int64_t> categories(timeline_->names.size(), 0);
-  std::unordered_map<trace::Id, std::int64_t> kernels;
+  std::vector<double> categories(timeline_->names.size(), 0);
+  std::vector<bool> used(timeline_->names.size(), false);
+  std::unordered_map<trace::Id, double> kernels;
   for (const TimelineTrack& track : timeline_->tracks)
     for (const Lane& lane : track.lanes)
       for (const Slice& s : lane) {
-        categories[s.category] += s.duration;
-        if (s.kernel != trace::kNone && track.device) kernels[s.kernel] += s.duration;
+        const auto time = static_cast<double>(s.duration);
+        categories[s.category] += time;
+        used[s.category] = true;
+        if (s.kernel != trace::kNone && track.device) kernels[s.kernel] += time;
       }
   if (colour_by_ == TimelineColour::Category) {
     std::size_t number = 0;
     for (size_t i = 0; i < categories.size(); ++i) {
-      if (categories[i] == 0) continue;
+      if (!used[i]) continue;
       name_colours_[i] = hue_colour(211 + 137 * number++, dark_);
       keys[timeline_->names[i]] = {name_colours_[i], categories[i]};
     }
@@ -127,7 +130,7 @@ void TimelineView::make_colours() {
       entry.first = made;
       entry.second += kernels.contains(id) ? kernels[id] : 0;
     }
-  std::vector<std::pair<std::string, std::pair<QColor, std::int64_t>>> sorted(keys.begin(), keys.end());
+  std::vector<std::pair<std::string, std::pair<QColor, double>>> sorted(keys.begin(), keys.end());
   std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
     return a.second.second != b.second.second ? a.second.second > b.second.second : a.first < b.first;
   });
@@ -333,7 +336,7 @@ void TimelineView::paint_ruler(QPainter& p) {
     p.drawText(box, Qt::AlignCenter, text);
     return box.right();
   };
-  double taken = kTitleWidth - 1;
+  double taken = kTitleWidth - 10;
   for (const TimelineMarker& marker : timeline_->markers) {
     const double x = to_x(marker.time);
     if (x < std::max<double>(kTitleWidth, taken + 6) || x > width() - 20) continue;

@@ -8,6 +8,7 @@
 #include <QMenu>
 #include <QSignalBlocker>
 #include <QSplitter>
+#include <map>
 
 #include "app/draw/picture.h"
 
@@ -135,6 +136,7 @@ void TimelinePanel::build() {
   tables_->setMinimumWidth(200);
   gap_table_->rows().set_numeric({0, 1});
   range_table_->rows().set_numeric({2, 3, 4, 5});
+  range_table_->horizontalHeader()->moveSection(3, 1);
   auto* both = new QSplitter;
   both->addWidget(view_);
   both->addWidget(tables_);
@@ -181,7 +183,11 @@ void TimelinePanel::list_runs() {
       QSignalBlocker block(runs_);
       const int before = runs_->currentIndex();
       runs_->clear();
-      for (const TimelineRun& run : choices_) runs_->addItem(qt(run.title));
+      std::map<std::string, int> titles, seen;
+      for (const TimelineRun& run : choices_) ++titles[run.title];
+      for (const TimelineRun& run : choices_)
+        runs_->addItem(titles[run.title] == 1 ? qt(run.title)
+                                              : QString("%1 (%2)").arg(qt(run.title)).arg(++seen[run.title]));
       runs_->setCurrentIndex(first || before < 0 ? 0 : std::min(before, runs_->count() - 1));
       runs_->setEnabled(!choices_.empty());
       if (choices_.empty()) view_->set_timeline(std::make_shared<Timeline>());
@@ -398,6 +404,7 @@ void TimelinePanel::fill_range() {
   sums_ =
       range && view_->timeline() ? sum_range(*view_->timeline(), range->first, range->second) : std::vector<RangeSum>();
   range_table_->set_rows(range ? range_rows(*view_->timeline(), sums_) : std::vector<TableRow>());
+  if (range_table_->columnWidth(0) > 170) range_table_->setColumnWidth(0, 170);
   tables_->setTabText(1, range ? "Span " + time_text(range->second - range->first) : QString("Span"));
   if (range) show_tables(true, range_table_);
 }
