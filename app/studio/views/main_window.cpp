@@ -44,6 +44,7 @@ MainWindow::MainWindow(Context& context, bool remember, QWidget* parent)
   new CopyEverywhere(*this);
   status_ = new QLabel;
   status_->setAccessibleName("status");
+  status_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);  // its text must not make the window wide
   statusBar()->addWidget(status_, 1);
   statusBar()->addPermanentWidget(new ProgressStrip(context_.queue()));
   connect(&context_, &Context::message, this, &MainWindow::show_message);
@@ -233,6 +234,7 @@ void MainWindow::update_status() {
     parts << "following: the trace is still being written";
   else if (!context_.queue().idle())
     parts << "loading …";
+  for (QString& part : parts) part = part.left(200);
   status_->setText("  " + parts.join("   ·   "));
 }
 
