@@ -231,6 +231,7 @@ void bench_memory(int buffers) {
   map.resize(1600, 1000);
   map.set_plan(std::move(plan));
   map.show();
+  QCoreApplication::processEvents();
   std::vector<double> point, zoom;
   const auto timed = [&](std::vector<double>& out, const auto& change) {
     timer.restart();

@@ -366,8 +366,12 @@ void visible_boxes(const Lane& lane, std::int64_t from, std::int64_t to, double 
     }
     // Everything that begins within this pixel is one box; the search jumps over what lies below it.
     const std::int64_t limit = s.start + std::max<std::int64_t>(pixel, 1);
-    const auto next = std::lower_bound(lane.begin() + static_cast<std::ptrdiff_t>(i) + 1, lane.end(), limit,
-                                       [](const Slice& a, std::int64_t t) { return a.start < t; });
+    // It is mostly near, so the part that is searched doubles until it holds the end.
+    size_t reach = 1;
+    while (i + reach < lane.size() && lane[i + reach].start < limit) reach *= 2;
+    const auto next = std::lower_bound(lane.begin() + static_cast<std::ptrdiff_t>(i + 1 + reach / 2 * (reach > 1)),
+                                       lane.begin() + static_cast<std::ptrdiff_t>(std::min(i + reach, lane.size())),
+                                       limit, [](const Slice& a, std::int64_t t) { return a.start < t; });
     const auto last = static_cast<std::size_t>(next - lane.begin());
     // The widest of at most a few: enough to colour the box by what stands out.
     for (std::size_t k = i + 1; k < std::min(last, i + 16); ++k)

@@ -157,11 +157,12 @@ QColor TimelineView::colour(const Slice& slice) const {
 void TimelineView::paint_box(QPainter& p, const Box& box, double y) {
   const double x0 = std::max(to_x(box.start), static_cast<double>(kTitleWidth));
   const double wide = std::min(to_x(box.end), static_cast<double>(width()) + 2) - x0;
-  // A pixel between neighbours, where there is room for it.
-  const QRectF area(x0, y, wide > 4 ? wide - 1 : std::max(1.0, wide), kRowHeight - 2);
+  // A pixel between neighbours, where there is room for it. Whole pixels are filled several times faster.
+  const int left = static_cast<int>(x0), across = static_cast<int>(x0 + wide) - left - (wide > 4 ? 1 : 0);
+  const QRect area(left, static_cast<int>(y), std::max(1, across), kRowHeight - 2);
   p.fillRect(area, colour(*box.slice));
   if (area.width() < 30 || box.merged > 1) return;
-  texts_.paint(p, box.slice->name, area.adjusted(3, 0, -3, 0));
+  texts_.paint(p, box.slice->name, QRectF(area).adjusted(3, 0, -3, 0));
 }
 
 void TimelineView::paint_row(QPainter& p, const Row& row) {
