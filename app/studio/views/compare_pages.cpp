@@ -66,7 +66,9 @@ CompareProfilePage::CompareProfilePage(Context& context, Comparison& comparison,
     table->rows().set_numeric({2, 3, 4, 5, 6, 7});
     table->set_difference_column(kDifferenceColumn);
     table->set_selecting(true);
+    // What matters most stands where a narrow window still shows it; the kind comes late.
     table->horizontalHeader()->moveSection(kDifferenceColumn, 1);
+    table->horizontalHeader()->moveSection(2, 7);
     table->setColumnHidden(1, by != ProfileBy::Kernel);
     table->set_places([this, by](int row, int side) {
       if (!shown_ || static_cast<size_t>(row) >= shown_->by(by).size()) return ComparePlace();
@@ -89,7 +91,7 @@ void CompareProfilePage::fill() {
     const auto by = static_cast<ProfileBy>(i);
     CompareTable* table = tables_[static_cast<size_t>(i)];
     table->set_compare_rows(shown_ ? compare_table(*shown_, by) : std::vector<TableRow>());
-    table->setColumnWidth(0, std::min(table->columnWidth(0), by == ProfileBy::Kernel ? 260 : 300));
+    table->setColumnWidth(0, std::min(table->columnWidth(0), by == ProfileBy::Kernel ? 240 : 300));
   }
   QStringList notes;
   if (shown_)

@@ -70,7 +70,7 @@ void CompareTable::set_compare_rows(std::vector<TableRow> rows) {
   set_rows(std::move(rows));
   if (!bars_) return;
   bars_->set_greatest(greatest);
-  setColumnWidth(bar_column_, 180);
+  setColumnWidth(bar_column_, 165);
 }
 
 void CompareTable::set_filter(const QString& text) { sorted().setFilterFixedString(text); }
