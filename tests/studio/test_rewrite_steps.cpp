@@ -259,8 +259,9 @@ TEST(RewriteSteps, EveryGraphOfASimulatedPassIsRebuilt) {
       ASSERT_EQ(ids(rebuilt), ids(pass.graphs[k])) << k;
       // What a new node referred to at first is not in the trace when that was replaced later.
       for (size_t i = 0; i < rebuilt.size(); ++i)
-        if (first.contains(rebuilt[i].id))
+        if (first.contains(rebuilt[i].id)) {
           ASSERT_EQ(rebuilt[i], pass.graphs[k][i]) << k << ": " << text({rebuilt[i], pass.graphs[k][i]});
+        }
     }
     rewrites += pass.rewrites.size();
     if (testing::Test::HasFatalFailure()) return;

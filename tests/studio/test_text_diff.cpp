@@ -44,11 +44,13 @@ void check(const TextDiff& diff, const std::vector<NodeRecord>& before, const st
     const bool both = row.kind == DiffKind::Same || row.kind == DiffKind::Changed;
     if (both || row.kind == DiffKind::Removed || row.kind == DiffKind::MovedAway) left.push_back(row.left);
     if (row.right >= 0) right.push_back(row.right);
-    if (both)
+    if (both) {
       ASSERT_EQ(row.kind == DiffKind::Same,
                 diff.left[static_cast<size_t>(row.left)] == diff.right[static_cast<size_t>(row.right)]);
-    if (row.kind == DiffKind::Moved)
+    }
+    if (row.kind == DiffKind::Moved) {
       ASSERT_EQ(diff.left_nodes[static_cast<size_t>(row.left)], diff.right_nodes[static_cast<size_t>(row.right)]);
+    }
     changed += row.kind == DiffKind::Changed, added += row.kind == DiffKind::Added;
     removed += row.kind == DiffKind::Removed, moved += row.kind == DiffKind::Moved;
   }

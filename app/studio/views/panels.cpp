@@ -185,6 +185,10 @@ StagePanel::StagePanel(Context& context, QWidget* parent)
   connect(view_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& now) {
     if (auto snapshot = now.data(SnapshotRole).toLongLong()) context_.select_snapshot(snapshot);
   });
+  // From one of its rewrites back to the stage: its row is the current one already.
+  connect(view_, &QTreeView::clicked, this, [this](const QModelIndex& at) {
+    if (auto snapshot = at.data(SnapshotRole).toLongLong()) context_.select_snapshot(snapshot);
+  });
   connect(&context_, &Context::traceOpened, this, &StagePanel::fill_compiles);
   connect(&context_, &Context::traceGrown, this, &StagePanel::fill_compiles);
   connect(&context_, &Context::compileChanged, this, &StagePanel::fill_stages);
