@@ -251,17 +251,25 @@ void GraphView::first_view() {
   first_offset_ = offset_;
 }
 
-/// The middle of what stands in the first screenful.
+/// The middle of what stands in the first screenful; if that is wider than the view, of the part with the most in it.
 double GraphView::top_centre() const {
-  double left = 1e300, right = -1e300, bottom = height() / scale_;
-  for (const auto& r : step_->layout.nodes)
-    if (r.y < bottom) {
-      left = std::min(left, r.x);
-      right = std::max(right, r.right());
-    }
-  if (left > right) return step_->layout.width / 2;
-  double first = step_->layout.nodes.front().centre_x(), half = width() / scale_ / 2 - 80;
-  return right - left < 2 * half ? (left + right) / 2 : std::clamp(first, left + half, right - half);
+  constexpr double kWeight = 0.25;  // weights crowd the top, but what is done with them is what one looks for
+  const double bottom = height() / scale_, room = width() / scale_ - 40;
+  std::vector<std::pair<double, double>> middles;  // with how much each counts
+  for (size_t i = 0; i < step_->layout.nodes.size(); ++i)
+    if (const auto& r = step_->layout.nodes[i]; r.y < bottom)
+      middles.emplace_back(r.centre_x(), step_->picture.nodes[i].op_class == draw::OpClass::Parameter ? kWeight : 1.0);
+  if (middles.empty()) return step_->layout.width / 2;
+  std::sort(middles.begin(), middles.end());
+  double best = middles.front().first, most = 0, here = 0;
+  for (size_t first = 0, last = 0; last < middles.size(); ++last) {
+    here += middles[last].second;
+    while (middles[last].first - middles[first].first > room) here -= middles[first++].second;
+    if (here <= most + 1e-6) continue;
+    most = here;
+    best = (middles[first].first + middles[last].first) / 2;
+  }
+  return best;
 }
 
 trace::NodeId GraphView::anchor(const StepData& old) const {
