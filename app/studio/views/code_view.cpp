@@ -100,11 +100,12 @@ void CodeView::set_text(const QString& text, std::vector<int> numbers, std::vect
   heat_.clear();
   if (!same) {
     text_ = text;
+    setPlainText(text);
     open_.clear();
     coloured_.clear();
-    setPlainText(text);
   }
   place_gutter();
+  colour_visible();
 }
 
 void CodeView::set_language(Language language) {
