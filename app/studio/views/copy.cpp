@@ -25,8 +25,11 @@ QString rows_of(const QAbstractItemView& view, bool selected, TableFormat format
   if (!view.model()) return {};
   if (!selected) return table_text(*view.model(), format);
   const QItemSelectionModel* chosen = view.selectionModel();
-  if (!chosen || !chosen->hasSelection()) return {};
+  const QModelIndex current = view.currentIndex();
+  const bool none = !chosen || !chosen->hasSelection();  // then the row of the keyboard
+  if (none && !current.isValid()) return {};
   return table_text(*view.model(), format, [&](const QModelIndex& first) {
+    if (none) return first == current.siblingAtColumn(0);
     for (int column = 0; column < view.model()->columnCount(first.parent()); ++column)
       if (chosen->isSelected(first.siblingAtColumn(column))) return true;
     return false;

@@ -240,10 +240,8 @@ void MainWindow::show_saved_view(const SavedView& view) {
     show_message(QString("the layout of the view '%1' is not one of this program").arg(view.name));
   layout_->look();
   query_->box().setText(view.query);
-  if (view.page == "overview" || view.page == "graph")
-    show_overview(view.page == "overview");
-  else if (docks_.contains(view.page.toStdString()))
-    docks_[view.page.toStdString()]->raise();
+  show_overview(view.page == "overview");
+  if (const auto page = docks_.find(view.page.toStdString()); page != docks_.end()) page->second->raise();
   show_saved(context_, view);
 }
 
