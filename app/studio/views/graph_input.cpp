@@ -109,10 +109,10 @@ void GraphView::show_source(trace::NodeId node) {
   const auto reader = pane_.reader();
   const StepPtr step = step_;
   if (!reader || !step || reader != pane_.context().reader()) return;
-  auto work = [this, reader, step, node]() -> JobQueue::Apply {
+  auto work = [reader, step, node, &context = pane_.context()]() -> JobQueue::Apply {
     const trace::Origins origins = reader->origins(step->snapshot.compile, node);
     if (origins.locations.empty()) return {};
-    return [place = origins.locations.front(), &context = pane_.context()] {
+    return [place = origins.locations.front(), &context] {
       emit context.sourceRequested(qt(place.file), static_cast<int>(place.line));
     };
   };

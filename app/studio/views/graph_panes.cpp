@@ -5,6 +5,7 @@
 #include <QAction>
 #include <QActionGroup>
 #include <QApplication>
+#include <QPointer>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
@@ -116,14 +117,15 @@ Pane* GraphPanes::split() {
   if (!shown.reader) return nullptr;
   // A pane that is taken back and opened again is another one: what is kept is where it is.
   auto made = std::make_shared<QPointer<PaneBox>>();
-  const auto open = [this, shown, made] {
-    PaneBox& box = add_box();
+  const auto open = [self = QPointer(this), shown, made] {
+    if (!self) return;
+    PaneBox& box = self->add_box();
     *made = &box;
     box.pane().show(shown.reader, shown.compile, shown.snapshot);
-    set_active(box.pane());
+    self->set_active(box.pane());
   };
-  const auto close = [this, made] {
-    if (*made) remove_box(*made);
+  const auto close = [self = QPointer(this), made] {
+    if (self && *made) self->remove_box(*made);
   };
   context_.undo().push(new LayoutChange("open a pane", open, close));
   return &(*made)->pane();
@@ -135,11 +137,12 @@ void GraphPanes::close_active() {
   const Shown shown = Shown::of(closing->pane());
   if (!shown.reader) return remove_box(closing);
   auto made = std::make_shared<QPointer<PaneBox>>(closing);
-  const auto close = [this, made] {
-    if (*made) remove_box(*made);
+  const auto close = [self = QPointer(this), made] {
+    if (self && *made) self->remove_box(*made);
   };
-  const auto open = [this, shown, made] {
-    PaneBox& box = add_box();
+  const auto open = [self = QPointer(this), shown, made] {
+    if (!self) return;
+    PaneBox& box = self->add_box();
     *made = &box;
     box.pane().show(shown.reader, shown.compile, shown.snapshot);
   };
@@ -263,10 +266,11 @@ void GraphPanes::arrange() {
 void GraphPanes::set_arrangement(Arrangement arrangement) {
   if (arrangement == arrangement_) return;
   const auto set = [this](Arrangement to) {
-    return [this, to] {
-      arrangement_ = to;
-      arrange();
-      emit panesChanged();
+    return [self = QPointer(this), to] {
+      if (!self) return;
+      self->arrangement_ = to;
+      self->arrange();
+      emit self->panesChanged();
     };
   };
   context_.undo().push(new LayoutChange("arrange panes", set(arrangement), set(arrangement_)));

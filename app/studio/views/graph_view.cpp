@@ -70,7 +70,7 @@ void GraphView::take_selection() {
 /// Of several that stand for the selection all, if they fit in; else the nearest.
 void GraphView::bring_into_view() {
   if (selected_ < 0) return;
-  const QRectF room = QRectF(this->rect()).adjusted(30, 30, -30, -30);
+  const QRectF room = QRectF(this->rect()).adjusted(30, 30, -30 - kStripWidth, -30);
   QRectF all;
   for (int i : relatives_) all |= to_widget(step_->layout.nodes[static_cast<size_t>(i)]);
   if (!all.isNull() && room.contains(all)) return;
@@ -254,7 +254,7 @@ void GraphView::first_view() {
 /// The middle of what stands in the first screenful; if that is wider than the view, of the part with the most in it.
 double GraphView::top_centre() const {
   constexpr double kWeight = 0.25;  // weights crowd the top, but what is done with them is what one looks for
-  const double bottom = height() / scale_, room = width() / scale_ - 40;
+  const double bottom = height() / scale_, room = (width() - kStripWidth) / scale_ - 40;
   std::vector<std::pair<double, double>> middles;  // with how much each counts
   for (size_t i = 0; i < step_->layout.nodes.size(); ++i)
     if (const auto& r = step_->layout.nodes[i]; r.y < bottom)
