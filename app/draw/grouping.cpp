@@ -228,9 +228,9 @@ class Grouper {
     return best;
   }
 
+  /// Nodes in no group are there at any depth.
   size_t boxes_at(int limit) const {
     size_t boxes = 0;
-    for (int g : group_of_) boxes += g < 0 ? 1 : 0;
     std::vector<char> inside(groups_.size(), 0);  // of a collapsed one
     for (size_t g = 0; g < groups_.size(); ++g) {
       const Group& group = groups_[g];

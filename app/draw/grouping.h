@@ -11,7 +11,8 @@
 
 namespace strata::draw {
 
-/// Above this many nodes modules start collapsed, as deep as leaves at most kMostBoxes boxes.
+/// Above this many nodes modules start collapsed, as deep as leaves at most kMostBoxes boxes, those of nodes
+/// without a module not counted.
 inline constexpr size_t kWholeGraph = 1500;
 inline constexpr size_t kMostBoxes = 300;
 

@@ -244,6 +244,13 @@ TEST(LooseBoxes, StandInRowsBelowAllOthers) {
   EXPECT_LT(layout.nodes[0].y, layout.nodes[200].y);
 }
 
+TEST(LooseBoxes, DoNotKeepModulesOfALargeGraphShut) {
+  std::vector<NodeRecord> nodes;
+  for (int i = 1; i <= 1000; ++i) nodes.push_back(record(i, {}));
+  for (int i = 1001; i <= 2000; ++i) nodes.push_back(record(i, {i - 1}, fmt::format("net.{}.x", i / 100)));
+  EXPECT_EQ(drawn(nodes, GroupBy::Modules, {}).nodes.size(), 999u + 11u) << "ten boxes, and the last node";
+}
+
 TEST(DotExport, ClustersNestAsFramesDo) {
   const Picture picture = drawn(two_layers(), GroupBy::Modules, {of("mine", {5, 6})}, {{"net.layer.0", false}});
   const std::string dot = to_dot(picture, {});
