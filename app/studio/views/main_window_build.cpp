@@ -29,6 +29,7 @@ void MainWindow::build_centre() {
   message_ = new QLabel;
   message_->setAccessibleName("message");
   message_->setWordWrap(true);
+  message_->setMinimumWidth(1);
   message_->setTextFormat(Qt::PlainText);
   message_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   auto* close = new QToolButton;
@@ -115,6 +116,7 @@ void MainWindow::build_docks() {
   setTabPosition(Qt::BottomDockWidgetArea, QTabWidget::North);
   resizeDocks({stages, inspector}, {300, 330}, Qt::Horizontal);
   resizeDocks({changes}, {230}, Qt::Vertical);
+  connect(source_, &SourcePanel::view_requested, this, &MainWindow::show_view);
   connect(&context_, &Context::sourceRequested, source, [source] {
     source->show();
     source->raise();

@@ -67,6 +67,7 @@ QVBoxLayout* column(QWidget* widget) {
 QLabel* note(const QString& name) {
   auto* label = new QLabel;
   label->setWordWrap(true);
+  label->setMinimumWidth(1);  // a long word must not make the window wide
   label->setTextFormat(Qt::PlainText);
   label->setAlignment(Qt::AlignTop | Qt::AlignLeft);
   label->setAccessibleName(name);
