@@ -239,7 +239,9 @@ void CodeView::colour_visible() {
     if (std::exchange(done, 1)) continue;
     Open open = open_before(block.blockNumber());
     QList<QTextLayout::FormatRange> formats;
-    for (const Token& token : tokens(language_, block.text(), open)) {
+    const bool gap = std::binary_search(gaps_.begin(), gaps_.end(), number_of(block.blockNumber()));
+    const std::vector<Token> left_out = {{0, block.length() - 1, Word::Comment}};
+    for (const Token& token : gap ? left_out : tokens(language_, block.text(), open)) {
       QTextLayout::FormatRange range;
       range.start = token.start;
       range.length = token.length;

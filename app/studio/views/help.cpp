@@ -85,14 +85,20 @@ const std::vector<PageHelp> kPages = {
      "Source",
      "The Python lines the selection comes from.",
      "Strongly marked is the line itself, faintly the lines that called it. In the margin stand B for a graph break, R "
-     "for "
-     "a recompile, E for an error, G for guards: point at one to read why, and the way out.",
-     {{"double click", "select the nodes that come from this line"}, {"Ctrl+C", "copy what is marked, or the line"}}},
+     "for a recompile, E for an error, S for a size or value the compile is special to, G for guards: point at one to "
+     "read why, and the way out; click it to keep that beside the text. The slim columns show the time of each line, "
+     "left eager, right compiled. The second tab has Python's bytecode, where the trace has it.",
+     {{"click, Enter", "select the line and the nodes that come from it"},
+      {"/ or Ctrl+F ; G", "find words ; go to a line"},
+      {"Ctrl+C", "copy what is marked, or the line"}}},
     {"code",
      "Code",
      "What was generated for the selection, one tab per language.",
-     "The lines that compute the selection are marked.",
-     {{"double click", "select what this line computes"}, {"Ctrl+C", "copy what is marked, or the line"}}},
+     "The lines that compute the selection are marked. A second language can stand beside the first; it scrolls so that "
+     "lines of the same nodes are at the same height.",
+     {{"click, Enter", "select what this line computes"},
+      {"/ or Ctrl+F ; G", "find words ; go to a line"},
+      {"Ctrl+C", "copy what is marked, or the line"}}},
     {"timeline",
      "Timeline",
      "Threads, device streams and compile steps over time.",
