@@ -157,7 +157,7 @@ void MemoryPanel::list() {
     what_->clear();
     programs_ = compile ? memory_programs(*compile) : decltype(programs_)();
     for (const auto& [id, name] : programs_)
-      what_->addItem(programs_.size() == 1 && name == "program 1" ? QString("plan") : "plan of " + qt(name));
+      what_->addItem(programs_.size() == 1 && name == "program 1" ? QString("plan") : "plan of " + qt(name).left(80));
     for (const MemoryCurve& curve : curves_) what_->addItem("profile, " + qt(curve.device));
     what_->setCurrentIndex(what_->count() > 0 ? std::max(0, what_->findText(before)) : -1);
     what_->setEnabled(what_->count() > 0);

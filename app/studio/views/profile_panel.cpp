@@ -118,7 +118,7 @@ RunBox::RunBox(ProfileSource& source, const QString& name, QWidget* parent) : QC
   const auto list = [this, &source] {
     const QSignalBlocker block(this);
     clear();
-    for (const ProfileRun& run : source.choices()) addItem(qt(run.title));
+    for (const ProfileRun& run : source.choices()) addItem(qt(run.title).left(80));
     setCurrentIndex(source.current());
     setEnabled(count() > 0);
   };

@@ -364,7 +364,7 @@ void TimelineView::paint_titles(QPainter& p) {
       p.drawText(QRectF(4, at, 12, kRowHeight), Qt::AlignLeft | Qt::AlignVCenter, folded ? "▸" : "▾");
     p.setPen(to_qcolor(row.track == pressed_track_ && drag_ == Drag::Track ? colours().selected : colours().text));
     p.drawText(QRectF(18, at, kTitleWidth - 24, kRowHeight), Qt::AlignLeft | Qt::AlignVCenter,
-               p.fontMetrics().elidedText(qt(track.title), Qt::ElideRight, kTitleWidth - 26));
+               p.fontMetrics().elidedText(qt(track.title).left(100), Qt::ElideRight, kTitleWidth - 26));
     p.setPen(to_qcolor(colours().group_border));
     p.drawLine(QPointF(0, y + tall + kTrackGap / 2.0), QPointF(width(), y + tall + kTrackGap / 2.0));
   }

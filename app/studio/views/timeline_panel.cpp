@@ -186,8 +186,8 @@ void TimelinePanel::list_runs() {
       std::map<std::string, int> titles, seen;
       for (const TimelineRun& run : choices_) ++titles[run.title];
       for (const TimelineRun& run : choices_)
-        runs_->addItem(titles[run.title] == 1 ? qt(run.title)
-                                              : QString("%1 (%2)").arg(qt(run.title)).arg(++seen[run.title]));
+        runs_->addItem(titles[run.title] == 1 ? qt(run.title).left(80)
+                                              : QString("%1 (%2)").arg(qt(run.title).left(80)).arg(++seen[run.title]));
       runs_->setCurrentIndex(first || before < 0 ? 0 : std::min(before, runs_->count() - 1));
       runs_->setEnabled(!choices_.empty());
       if (choices_.empty()) view_->set_timeline(std::make_shared<Timeline>());
