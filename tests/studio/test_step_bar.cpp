@@ -415,6 +415,9 @@ TEST_F(StepWindow, LinesAndNodesAreLinked) {
   window_.show_view("diff");
   ASSERT_TRUE(settle(context_));
   TextDiffView& view = window_.text_diff().view();
+  EXPECT_FALSE(view.side_by_side()) << "there is room for one column";
+  window_.text_diff().columns_button().setChecked(true);
+  EXPECT_TRUE(view.side_by_side());
   int changed = -1;
   for (size_t i = 0; i < view.lines().size(); ++i)
     if (view.lines()[i].right >= 0 && view.lines()[i].differs()) changed = static_cast<int>(i);
@@ -446,6 +449,7 @@ TEST_F(StepWindow, TheTextCanStandInOneColumnUnfoldedAndBeCopied) {
   window_.show_view("diff");
   ASSERT_TRUE(settle(context_));
   TextDiffPanel& panel = window_.text_diff();
+  panel.columns_button().setChecked(true);
   const size_t folded = panel.view().lines().size();
   panel.fold_button().click();
   const size_t beside = panel.view().lines().size();

@@ -4,6 +4,7 @@
 #include <QClipboard>
 #include <QGuiApplication>
 #include <QHBoxLayout>
+#include <QSignalBlocker>
 #include <QVBoxLayout>
 
 #include "app/studio/models/lists.h"
@@ -12,6 +13,8 @@
 namespace strata::studio {
 
 namespace {
+
+constexpr int kTwoColumns = 800;  ///< pixels
 
 QString counts(const TextDiff& diff) {
   QStringList parts;
@@ -60,7 +63,10 @@ TextDiffPanel::TextDiffPanel(Context& context, QWidget* parent)
   fold_->setChecked(true);
   connect(last, &QToolButton::clicked, this, [this] { view_->go_to_change(-1); });
   connect(next, &QToolButton::clicked, this, [this] { view_->go_to_change(1); });
-  connect(columns_, &QToolButton::toggled, view_, &TextDiffView::set_side_by_side);
+  connect(columns_, &QToolButton::toggled, this, [this](bool on) {
+    columns_chosen_ = true;
+    view_->set_side_by_side(on);
+  });
   connect(fold_, &QToolButton::toggled, view_, &TextDiffView::set_folding);
   connect(copy_, &QToolButton::clicked, this, [this] { QGuiApplication::clipboard()->setText(view_->copied_text()); });
   connect(view_, &TextDiffView::node_chosen, this, [this](trace::NodeId node) { context_.select_node(node); });
@@ -72,6 +78,15 @@ TextDiffPanel::TextDiffPanel(Context& context, QWidget* parent)
 void TextDiffPanel::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);
   load();
+}
+
+/// In a narrow page two columns would show no more than the beginning of each line.
+void TextDiffPanel::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  if (columns_chosen_) return;
+  const QSignalBlocker block(columns_);
+  columns_->setChecked(width() >= kTwoColumns);
+  view_->set_side_by_side(columns_->isChecked());
 }
 
 /// Nothing is compared while nobody sees it.

@@ -96,6 +96,7 @@ class TextDiffPanel : public QWidget {
 
  protected:
   void showEvent(QShowEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   void load();
@@ -106,7 +107,8 @@ class TextDiffPanel : public QWidget {
   QString summary_text_;
   QToolButton *columns_, *fold_, *copy_;
   TextDiffView* view_;
-  StepPtr compared_;  ///< the step that the view shows or waits for
+  bool columns_chosen_ = false;  ///< else by the width there is
+  StepPtr compared_;             ///< the step that the view shows or waits for
 };
 
 }  // namespace strata::studio
