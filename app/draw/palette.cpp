@@ -125,7 +125,7 @@ std::array<Colour, kModuleColours> make_slots(bool dark) {
   for (int i = 0; i < kModuleColours; ++i) {
     const double hue = (i * 5 % hues) / static_cast<double>(hues) + (i < hues ? 0.0 : 0.5 / hues);
     const bool strong = i % 2 == 0;
-    slots[static_cast<size_t>(i)] = dark ? of_luminance(hue, strong ? 0.62 : 0.42, strong ? 0.072 : 0.045)
+    slots[static_cast<size_t>(i)] = dark ? of_luminance(hue, strong ? 0.45 : 0.3, strong ? 0.072 : 0.045)
                                          : of_luminance(hue, strong ? 0.85 : 0.6, strong ? 0.6 : 0.76);
   }
   return slots;
