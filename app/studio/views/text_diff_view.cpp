@@ -213,9 +213,7 @@ void TextDiffView::set_selected(trace::NodeId node) {
 }
 
 void TextDiffView::go_to_change(int by) {
-  const auto differs = [this](int i) {
-    return lines_[static_cast<size_t>(i)].differs();
-  };
+  const auto differs = [this](int i) { return lines_[static_cast<size_t>(i)].differs(); };
   const int size = static_cast<int>(lines_.size());
   int at = std::clamp(current_, by > 0 ? -1 : 0, size);
   while (at >= 0 && at < size && differs(at)) at += by;
@@ -328,8 +326,7 @@ void TextDiffView::paint_side(QPainter& p, const Line& line, QRect box, bool rig
   if (!side_by_side_) put_number(line.left);
   put_number(side_by_side_ ? number : line.right);
   if (mark.isValid()) p.setPen(dark_theme() ? mark : mark.darker(130));
-  p.drawText(QRect(x, box.y(), kSignWidth, box.height()), Qt::AlignCenter,
-             sign_of(kind, !side_by_side_, right_side));
+  p.drawText(QRect(x, box.y(), kSignWidth, box.height()), Qt::AlignCenter, sign_of(kind, !side_by_side_, right_side));
   const std::string& text = (right_side ? diff_->right : diff_->left)[static_cast<size_t>(number)];
   WordMarks words;
   if (kind == DiffKind::Changed) {
@@ -385,7 +382,8 @@ void TextDiffView::choose(int line, bool left_half) {
 }
 
 void TextDiffView::mousePressEvent(QMouseEvent* event) {
-  if (event->button() == Qt::LeftButton) choose(line_at(event->position().toPoint().y()),
+  if (event->button() == Qt::LeftButton)
+    choose(line_at(event->position().toPoint().y()),
            side_by_side_ && event->position().x() < viewport()->width() / 2.0);
 }
 
