@@ -195,7 +195,7 @@ TEST_P(Vanishing, ATraceThatIsBeingWritten) {
   open(folder_ / "a.strata");
   ASSERT_TRUE(context_.step_data());
   GetParam().happen(folder_ / "a.strata", folder_ / "other.strata");
-  QTest::qWait(1200);  // it is looked at again meanwhile
+  QTest::qWait(700);  // it is looked at again meanwhile
   ASSERT_TRUE(settle(context_));
   expect_usable(context_, window_);
 }

@@ -46,7 +46,7 @@ class Tree {
   using Item = QStandardItem;
 
   Item* section(const QString& title) {
-    auto* item = new Item(title);
+    auto* item = new Item(title.left(2000));
     auto* value = new Item();
     QFont font = item->font();
     font.setBold(true);
@@ -58,11 +58,12 @@ class Tree {
   }
 
   Item* row(Item* parent, const QString& key, const QString& value) {
-    auto* left = new Item(key);
-    auto* right = new Item(value);
+    // Views lay out all of a text, also what can never be seen of it.
+    auto* left = new Item(key.left(2000));
+    auto* right = new Item(value.left(2000));
     left->setEditable(false);
     right->setEditable(false);
-    right->setToolTip(value);
+    right->setToolTip(value.left(4000));
     parent->appendRow({left, right});
     return left;
   }
