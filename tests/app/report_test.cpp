@@ -258,6 +258,12 @@ TEST_F(ImportedTrace, ReportOfAHugeTraceIsCut) {
                     HasSubstr("not drawn here")));
 }
 
+std::size_t scripts_in(const std::string& html) {
+  std::size_t count = 0;
+  for (std::size_t at = html.find("<script"); at != std::string::npos; at = html.find("<script", at + 1)) ++count;
+  return count;
+}
+
 TEST_F(ImportedTrace, ReportIsOneFile) {
   const std::string file = folder_->file("r.html");
   ok({"export", breaks_trace(), "--format", "html", "-o", file});
@@ -265,7 +271,9 @@ TEST_F(ImportedTrace, ReportIsOneFile) {
   EXPECT_THAT(
       html, AllOf(HasSubstr("<!DOCTYPE html>"), HasSubstr("Data-dependent branching"), HasSubstr("<svg"),
                   HasSubstr("prefers-color-scheme: dark"), HasSubstr("What to fix first"), HasSubstr("cases.py:235")));
-  for (const char* outside : {"<script", "src=\"", "<link", "@import", "url(", "href=\"http"})
+  EXPECT_EQ(scripts_in(html), 1u);  // its own, which the policy in the head names by its hash
+  EXPECT_THAT(html, HasSubstr("script-src 'sha256-"));
+  for (const char* outside : {"<script src", "src=\"", "<link", "@import", "url(", "href=\"http"})
     EXPECT_THAT(html, Not(HasSubstr(outside))) << outside;
 }
 
@@ -286,8 +294,9 @@ TEST_F(ImportedTrace, ReportEscapesWhatItShows) {
     writer.close();
   }
   ok({"export", file, "--format", "html", "-o", html});
+  EXPECT_EQ(scripts_in(read_text(html)), 1u);
   EXPECT_THAT(read_text(html),
-              AllOf(Not(HasSubstr("<script")), Not(HasSubstr("\"><b>")), HasSubstr("a &amp; b &lt; c")));
+              AllOf(Not(HasSubstr("<script>alert")), Not(HasSubstr("\"><b>")), HasSubstr("a &amp; b &lt; c")));
 }
 
 }  // namespace

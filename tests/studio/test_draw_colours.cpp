@@ -133,16 +133,16 @@ TEST(ColourByModule, OthersShareOneColour) {
 
 TEST(ColourByDevice, OneColourPerDeviceInEveryPicture) {
   const Picture picture = coloured(model());
-  std::map<std::string, int> slots;
+  std::map<std::string, int> places;
   for (const auto& node : picture.nodes)
     if (!node.device.empty()) {
-      const auto [at, fresh] = slots.emplace(node.device, node.device_slot);
+      const auto [at, fresh] = places.emplace(node.device, node.device_slot);
       EXPECT_EQ(at->second, node.device_slot);
     }
-  EXPECT_EQ(slots.size(), 3u);
-  EXPECT_EQ(slots["cpu"], 0);
-  EXPECT_EQ(slots["cuda:0"], 1);
-  EXPECT_EQ(slots["cuda:1"], 2);
+  EXPECT_EQ(places.size(), 3u);
+  EXPECT_EQ(places["cpu"], 0);
+  EXPECT_EQ(places["cuda:0"], 1);
+  EXPECT_EQ(places["cuda:1"], 2);
   DrawOptions options;
   options.colour_by = ColourBy::Device;
   EXPECT_THAT(texts(legend(picture, options)), ElementsAre("none, or several", "cpu", "cuda:0", "cuda:1"));
@@ -155,14 +155,14 @@ TEST(ColourByDevice, ManyKindsMayMeet) {
     nodes.back().device = fmt::format("kind{}:0", i);
   }
   const Picture picture = coloured(nodes);
-  std::set<int> slots;
+  std::set<int> places;
   for (const auto& node : picture.nodes) {
     EXPECT_LT(node.device_slot, kDeviceColours);
     if (node.device_slot >= 0) {
-      EXPECT_TRUE(slots.insert(node.device_slot).second);
+      EXPECT_TRUE(places.insert(node.device_slot).second);
     }
   }
-  EXPECT_EQ(slots.size(), static_cast<size_t>(kDeviceColours));
+  EXPECT_EQ(places.size(), static_cast<size_t>(kDeviceColours));
 }
 
 TEST(ValueBytes, FromDtypeShapeAndType) {

@@ -384,7 +384,8 @@ TEST_F(MannersWindow, KeysOfPagesAreNotThoseOfMenus) {
   for (const PageHelp& page : page_helps())
     for (const HelpKey& key : page.keys)
       for (const QString& one : QString(key.keys).split(QRegularExpression("( ; |, | or )")))
-        if (one != "Ctrl+C") {
+        // Copying is everywhere; texts take Ctrl+F before the menu does while they have the focus.
+        if (one != "Ctrl+C" && one != "Ctrl+F") {
           EXPECT_FALSE(taken.contains(one.trimmed())) << page.name << ": " << one.toStdString();
         }
 }

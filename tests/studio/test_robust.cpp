@@ -181,7 +181,7 @@ TEST(Broken, WhatIsNoFile) {
     EXPECT_EQ(opened.context.exit_code(), 2) << name;
     EXPECT_NE(opened.said().find(name), std::string::npos) << opened.said();
   }
-  for (const char* device : {"/dev/null", "/dev/zero", "/"}) {
+  for (const char* device : {"/dev/null", "/dev/zero"}) {
     ASSERT_TRUE(opened.open(device)) << device;
     EXPECT_EQ(opened.context.exit_code(), 2) << device;
   }

@@ -14,9 +14,9 @@ namespace strata::studio {
 
 bool is_trace(const QString& path) {
   const QFileInfo info(path);
-  if (!info.exists()) return true;  // opening it says what is wrong
-  if (!info.isFile()) return false;
+  // Of what is not there, or is a device or pipe, opening says what is wrong.
   if (info.suffix().compare("strata", Qt::CaseInsensitive) == 0) return true;
+  if (!info.isFile()) return !info.isDir();
   QFile file(path);
   return !file.open(QIODevice::ReadOnly) || file.read(15) == "SQLite format 3";
 }

@@ -13,8 +13,8 @@
 
 namespace strata::studio {
 
-/// Whether a file is a trace or is to be treated as one (nothing is there, or it is named so): folders and files of
-/// another kind are to be imported.
+/// Whether a path is a trace or is to be treated as one (it is named so, or nothing that could be imported is there):
+/// other folders and files are to be imported.
 bool is_trace(const QString& path);
 
 /// The command: beside this program, then along PATH; empty if there is none.
