@@ -375,35 +375,12 @@ void bench_window(const std::string& what, const fs::path& path, bool frames, bo
 }
 
 int usage() {
-  fmt::print(stderr, "usage: bench_studio [--dot SECONDS] [TRACE...]\n");
+  fmt::print(stderr, "usage: bench_studio [--dot SECONDS] [--only-traces] [TRACE...]\n");
   return 2;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  qputenv("QT_QPA_PLATFORM", "offscreen");
-  std::setvbuf(stdout, nullptr, _IOLBF, 0);
-  QApplication app(argc, argv);
-  studio::apply_theme(false);
-  int limit = 20;
-  std::vector<fs::path> traces;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    if (word == "--dot" && i + 1 < argc)
-      limit = std::max(0, std::atoi(argv[++i]));
-    else if (word.starts_with("-") || !fs::exists(word))
-      return usage();
-    else
-      traces.push_back(word);
-  }
-  g_program = STRATA_STUDIO_BINARY;
-  double load[3] = {0, 0, 0};
-  if (getloadavg(load, 3) < 1) load[0] = std::nan("");
-  fmt::print("load {:.1f} on {} cores\n", load[0], std::thread::hardware_concurrency());
+void bench_synthetic(const fs::path& folder, int limit) {
   bench_layout(limit);
-  const fs::path folder = fs::temp_directory_path() / fmt::format("strata-bench-studio-{}", getpid());
-  fs::create_directories(folder);
   bench::write_trace(folder / "decoder10k.strata", Decoder(10000).take());
   bench::write_trace(folder / "decoder40k.strata", Decoder(40000).take());
   bench::write_trace(folder / "towers.strata", bench::towers(10000));
@@ -414,9 +391,39 @@ int main(int argc, char** argv) {
   bench_window("10,000 nodes in towers", folder / "towers.strata", true, false);
   bench_window("40,000 nodes", folder / "decoder40k.strata", false, true);
   bench_timeline_frames(folder / "events.strata");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  qputenv("QT_QPA_PLATFORM", "offscreen");
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
+  QApplication app(argc, argv);
+  studio::apply_theme(false);
+  int limit = 20;
+  bool synthetic = true;
+  std::vector<fs::path> traces;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "--dot" && i + 1 < argc)
+      limit = std::max(0, std::atoi(argv[++i]));
+    else if (word == "--only-traces")
+      synthetic = false;
+    else if (word.starts_with("-") || !fs::exists(word))
+      return usage();
+    else
+      traces.push_back(word);
+  }
+  g_program = STRATA_STUDIO_BINARY;
+  double load[3] = {0, 0, 0};
+  if (getloadavg(load, 3) < 1) load[0] = std::nan("");
+  fmt::print("load {:.1f} on {} cores\n", load[0], std::thread::hardware_concurrency());
+  const fs::path folder = fs::temp_directory_path() / fmt::format("strata-bench-studio-{}", getpid());
+  fs::create_directories(folder);
+  if (synthetic) bench_synthetic(folder, limit);
   for (const fs::path& trace : traces) bench_window(trace.stem().string(), trace, false, false);
-  bench_memory(folder / "decoder40k.strata", "40,000 nodes");
-  bench_memory(folder / "events.strata", "500,000 events");
+  if (synthetic) bench_memory(folder / "decoder40k.strata", "40,000 nodes");
+  if (synthetic) bench_memory(folder / "events.strata", "500,000 events");
   for (const fs::path& trace : traces) bench_memory(trace, trace.stem().string());
   print_table();
   fs::remove_all(folder);

@@ -80,8 +80,6 @@ void CodePanel::select_line(const CodeUnit& unit, int line) {
 void CodePanel::set_units(const std::vector<CodeUnit>& units, const QString& when_empty) {
   units_ = units;
   QSignalBlocker block(tabs_);
-  tabs_->hide();  // shown again below: a visible tab bar keeps the size it had without tabs
-  while (tabs_->count() > 0) tabs_->removeTab(0);
   static const QStringList order = {"fx",   "ir",      "loop-ir", "python", "triton", "cpp",
                                     "cuda", "llvm-ir", "ptx",     "asm",    "sass",   "library"};
   QStringList kinds;
@@ -91,9 +89,8 @@ void CodePanel::set_units(const std::vector<CodeUnit>& units, const QString& whe
     auto rank = [](const QString& k) { return order.contains(k) ? order.indexOf(k) : order.size(); };
     return rank(a) < rank(b);
   });
-  for (const QString& kind : kinds) tabs_->addTab(kind);
   bool any = !kinds.isEmpty();
-  if (any) tabs_->setCurrentIndex(first_tab(kinds));
+  show_kinds(kinds);
   view_->setVisible(any);
   kernels_->setVisible(any);
   beside_->setVisible(any);
@@ -103,6 +100,17 @@ void CodePanel::set_units(const std::vector<CodeUnit>& units, const QString& whe
   if (!any) second_->hide();
   list_beside();
   if (any) show_tab();
+}
+
+void CodePanel::show_kinds(const QStringList& kinds) {
+  QStringList present;
+  for (int i = 0; i < tabs_->count(); ++i) present << tabs_->tabText(i);
+  if (present != kinds) {
+    tabs_->hide();  // shown again by the caller: a visible tab bar keeps the size it had without tabs
+    while (tabs_->count() > 0) tabs_->removeTab(0);
+    for (const QString& kind : kinds) tabs_->addTab(kind);
+  }
+  if (!kinds.isEmpty()) tabs_->setCurrentIndex(first_tab(kinds));
 }
 
 /// The language chosen last, else the first that a kernel has (whole programs come after).

@@ -29,6 +29,8 @@ class CodePanel : public QWidget {
   void follow(const Details& details);
 
  private:
+  /// One tab per language; made anew only when they are others than before.
+  void show_kinds(const QStringList& kinds);
   void list_beside();
   int first_tab(const QStringList& kinds) const;
   void show_tab();

@@ -6,6 +6,7 @@
 #include <QHelpEvent>
 #include <QMouseEvent>
 #include <QPainter>
+#include <QScopedValueRollback>
 #include <QScrollBar>
 #include <QTextBlock>
 #include <QTextLayout>
@@ -230,6 +231,8 @@ Open CodeView::open_before(int block) {
 }
 
 void CodeView::colour_visible() {
+  if (colouring_) return;  // what is coloured asks to be painted again
+  const QScopedValueRollback<bool> once(colouring_, true);
   coloured_.resize(static_cast<size_t>(blockCount()), 0);
   QTextBlock block = firstVisibleBlock();
   double top = block.isValid() ? blockBoundingGeometry(block).translated(contentOffset()).top() : 0;

@@ -108,6 +108,7 @@ class CodeView : public QPlainTextEdit {
   Language language_ = Language::Plain;
   std::vector<Open> open_;      ///< what each line leaves open, as far as it was needed
   std::vector<char> coloured_;  ///< by line
+  bool colouring_ = false;
   QPoint pressed_;
 };
 
