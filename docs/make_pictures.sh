@@ -42,6 +42,11 @@ torch=tests/data/torch
 "$strata" import "$torch/logs/breaks_many.log.gz" -o "$traces/breaks.strata" >/dev/null
 "$strata" import "$torch/logs/cnn_fmnist_provenance.log.gz" "$torch/profiles/cnn_fmnist_compiled.json.gz" \
   -o "$traces/trained.strata" >/dev/null
+"$strata" import "$torch/logs/cnn_fmnist_provenance.log.gz" "$torch/profiles/cnn_fmnist_compiled.json.gz" \
+  "$torch/profiles/cnn_fmnist_eager.json.gz" -o "$traces/both.strata" >/dev/null
 window window_overview breaks --view overview
 window window_source breaks --graph 4/1_2 --view source --theme dark
 window window_timeline trained --stage scheduled:forward --view timeline
+window window_steps bert --stage decomposed@5 --view diff
+window window_panes bert --stage scheduled --select gelu --pane captured --pane loops --view source --theme dark
+window window_compare both --view compare

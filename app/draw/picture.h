@@ -46,9 +46,9 @@ struct DrawOptions {
   ColourBy colour_by = ColourBy::Class;
   GroupBy group_by = GroupBy::Kernels;
   std::map<std::string, bool>
-      opened;  ///< frames that were expanded (true) or collapsed by hand, by PictureGroup::module
-  bool removed = false;                ///< the window: nodes that went in this step are drawn too
-  bool removed_by_rewrite = true;      ///< the same where the step is a single rewrite
+      opened;                      ///< frames that were expanded (true) or collapsed by hand, by PictureGroup::module
+  bool removed = false;            ///< the window: nodes that went in this step are drawn too
+  bool removed_by_rewrite = true;  ///< the same where the step is a single rewrite
   std::vector<UserGroup> user_groups;  ///< where two cross, the later one has what both have
   bool operator==(const DrawOptions&) const = default;
 };

@@ -419,8 +419,8 @@ class Explainer {
   void findings() {
     for (const ExplainBreak& b : out_.break_groups)
       out_.findings.push_back({"break", fmt::format("graph break: {}", b.kind.empty() ? b.reason : b.kind), b.advice,
-                               b.place, b.compiles, b.count, b.cost_ns, b.explanation.empty() ? b.reason : b.explanation,
-                               b.caller, b.hints});
+                               b.place, b.compiles, b.count, b.cost_ns,
+                               b.explanation.empty() ? b.reason : b.explanation, b.caller, b.hints});
     recompile_findings();
     note_findings();
     std::stable_sort(out_.findings.begin(), out_.findings.end(), [](const auto& a, const auto& b) {
@@ -471,8 +471,16 @@ class Explainer {
       } else if (n.kind != "rank" || n.severity == trace::DiagnosticRecord::Severity::Info) {
         continue;
       }
-      out_.findings.push_back({is_limit(n) ? "recompile-limit" : n.kind, finding_title(n), advice, n.place, n.compiles,
-                               n.count, n.cost_ns, n.detail, {}, {}});
+      out_.findings.push_back({is_limit(n) ? "recompile-limit" : n.kind,
+                               finding_title(n),
+                               advice,
+                               n.place,
+                               n.compiles,
+                               n.count,
+                               n.cost_ns,
+                               n.detail,
+                               {},
+                               {}});
     }
   }
 

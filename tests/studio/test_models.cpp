@@ -148,7 +148,7 @@ TEST_F(Models, CodeLinesOfANodeAreThoseOfItsLineMap) {
     int before = unit.artifact->kind == "cpp"       ? 3
                  : unit.artifact->kind == "llvm-ir" ? 4
                  : unit.artifact->kind == "asm"     ? 2
-                                                   : 1;
+                                                    : 1;
     expected = {{before + 1, before + 1}, {before + 2, before + 2}};
     EXPECT_EQ(unit.lines, expected) << unit.artifact->kind;
     EXPECT_EQ(unit.kernel, "fused_2");

@@ -157,8 +157,9 @@ TEST_F(Overview, FindingsAreCountedCostedAndSorted) {
   EXPECT_EQ(found[2].count, 3);
   EXPECT_EQ(found[2].cost_ns, 3'000'000);
   const QString text = window_.overview().text().toPlainText();
-  for (const char* words : {"2 compiles", "3 graph breaks", "1 recompiles", "1 failed", "Forward compiled again: n: 2 -> 3",
-                            "expected 2, found 3", "train.py:12", "remove the print", "Builtin print <b>", "×3"})
+  for (const char* words :
+       {"2 compiles", "3 graph breaks", "1 recompiles", "1 failed", "Forward compiled again: n: 2 -> 3",
+        "expected 2, found 3", "train.py:12", "remove the print", "Builtin print <b>", "×3"})
     EXPECT_TRUE(text.contains(words)) << words << "\n" << text.toStdString();
 }
 

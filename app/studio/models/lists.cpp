@@ -223,7 +223,8 @@ std::vector<TableRow> time_rows(const CompileData& compile) {
         {QString::number(kernel.nodes.size()), static_cast<qlonglong>(kernel.nodes.size())},
         {timed ? QString::number(it->second.calls) : "", timed ? static_cast<qlonglong>(it->second.calls) : 0},
         {duration_text(median), median,
-         timed ? QString("least %1, most %2").arg(duration_text(it->second.least), duration_text(it->second.most)) : QString()},
+         timed ? QString("least %1, most %2").arg(duration_text(it->second.least), duration_text(it->second.most))
+               : QString()},
         {duration_text(total), total},
         number(timed && all > 0 ? 100 * total / all : -1, 1),
         {kernel.bytes.value ? bytes_text(*kernel.bytes.value) : qt(kernel.bytes.formula),

@@ -400,7 +400,9 @@ std::vector<TableRow> guard_rows(const std::vector<GuardRecord>& guards, const s
   return rows;
 }
 
-QStringList chain_headers() { return {"Compile", "Outcome", "Time", "Guard that failed", "Expected", "Found", "Line", "What to change"}; }
+QStringList chain_headers() {
+  return {"Compile", "Outcome", "Time", "Guard that failed", "Expected", "Found", "Line", "What to change"};
+}
 
 std::vector<TableRow> chain_rows(const TraceData& data, const CompileRecord& compile) {
   std::vector<TableRow> rows;

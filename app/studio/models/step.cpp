@@ -127,12 +127,10 @@ void draw_step(StepData& step, const CompileData& compile, const draw::DrawOptio
                        (step.rewrite ? options.removed_by_rewrite : options.removed);
   if (removed)
     for (const auto& node : step.diff.removed) states[node.id] = draw::NodeState::Removed;
-  step.picture =
-      draw::make_picture(removed ? with_removed(step) : step.nodes, kernels, compile.times, options, states);
+  step.picture = draw::make_picture(removed ? with_removed(step) : step.nodes, kernels, compile.times, options, states);
   step.picture.title = fmt::format("{} {} {}", compile.compile.name, compile.compile.address, step.snapshot.stage);
   if (step.rewrite) step.picture.title += fmt::format(", rewrite {}", *step.rewrite + 1);
-  step.layout =
-      step.pass ? step.pass->lay_out(step.picture, options, request) : draw::lay_out(step.picture, request);
+  step.layout = step.pass ? step.pass->lay_out(step.picture, options, request) : draw::lay_out(step.picture, request);
 }
 
 bool shown_as_code(const std::string& stage, const std::string& kind) {

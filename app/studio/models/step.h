@@ -82,7 +82,8 @@ struct StepData {
   std::vector<trace::RewriteRecord> rewrites;            ///< of the pass that made it
   std::vector<trace::RemovalRecord> removals;            ///< of nodes in diff.removed
   std::unordered_map<trace::NodeId, std::string> names;  ///< of every node before or after
-  /// Set: not the whole pass is shown but this one of `rewrites`. `nodes` then is the graph after it, `diff` what it did.
+  /// Set: not the whole pass is shown but this one of `rewrites`. `nodes` then is the graph after it, `diff` what it
+  /// did.
   std::optional<size_t> rewrite;
   std::shared_ptr<const PassDrawing> pass;  ///< the steps of the pass, if one of them is shown
   draw::Picture picture;

@@ -94,7 +94,8 @@ const std::vector<PageHelp> kPages = {
     {"code",
      "Code",
      "What was generated for the selection, one tab per language.",
-     "The lines that compute the selection are marked. A second language can stand beside the first; it scrolls so that "
+     "The lines that compute the selection are marked. A second language can stand beside the first; it scrolls so "
+     "that "
      "lines of the same nodes are at the same height.",
      {{"click, Enter", "select what this line computes"},
       {"/ or Ctrl+F ; G", "find words ; go to a line"},

@@ -78,9 +78,9 @@ MainWindow::MainWindow(Context& context, bool remember, QWidget* parent)
 }
 
 const std::vector<std::string>& MainWindow::views() {
-  static const std::vector<std::string> names = {"graph",     "changes",  "source",   "code",     "profile",
-                                                 "inspector", "stages",   "timeline", "overview", "problems",
-                                                 "guards",    "roofline", "memory",   "query",    "compare",  "diff"};
+  static const std::vector<std::string> names = {"graph",  "changes",  "source",   "code",     "profile", "inspector",
+                                                 "stages", "timeline", "overview", "problems", "guards",  "roofline",
+                                                 "memory", "query",    "compare",  "diff"};
   return names;
 }
 

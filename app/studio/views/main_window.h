@@ -28,9 +28,9 @@
 #include "app/studio/views/query_panel.h"
 #include "app/studio/views/roofline_view.h"
 #include "app/studio/views/step_bar.h"
+#include "app/studio/views/task_bar.h"
 #include "app/studio/views/text_diff_view.h"
 #include "app/studio/views/timeline_panel.h"
-#include "app/studio/views/task_bar.h"
 
 namespace strata::studio {
 
