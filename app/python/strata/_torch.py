@@ -250,6 +250,10 @@ def _has_effect(node):
 # ---------------------------------------------------------------------------------------------------------- backend
 
 
+# torch.nn.Buffer is there from 2.5 on.
+_PLAIN = {torch.Tensor, torch.nn.Parameter, getattr(torch.nn, "Buffer", torch.Tensor), torch._subclasses.FakeTensor}
+
+
 def _check_inputs(gm, inputs):
     for node, value in zip((n for n in gm.graph.nodes if n.op == "placeholder"), inputs):
         if not isinstance(value, torch.Tensor):
@@ -260,7 +264,7 @@ def _check_inputs(gm, inputs):
             raise _Left(f"input '{node.name}' has layout {value.layout}")
         if value.is_quantized:
             raise _Left(f"input '{node.name}' is quantized")
-        if type(value) not in (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer, torch._subclasses.FakeTensor):
+        if type(value) not in _PLAIN:
             raise _Left(f"input '{node.name}' is a {type(value).__name__}, a subclass of Tensor")
         if value.is_conj() or value.is_neg():
             raise _Left(f"input '{node.name}' is a lazy conjugate or negative")
