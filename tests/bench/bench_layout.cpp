@@ -22,7 +22,7 @@
 #include "app/draw/grouping.h"
 #include "app/draw/layout.h"
 #include "app/draw/layout_quality.h"
-#include "tests/bench/decoder_graph.h"
+#include "tests/bench/studio_graphs.h"
 
 namespace {
 
@@ -101,8 +101,7 @@ void print_row(const std::string& name, const draw::Picture& picture, int limit)
 void bench_decoders(int limit) {
   print_head();
   for (size_t count : {250, 500, 1000, 2000, 5000, 10000, 40000})
-    print_row("flat decoder", draw::make_picture(bench::DecoderGraph(count).take(), {}, {}, {}),
-              count > 10000 ? 0 : limit);
+    print_row("flat decoder", draw::make_picture(bench::Decoder(count).take(), {}, {}, {}), count > 10000 ? 0 : limit);
 }
 
 void bench_trace(const char* path, int limit) {
