@@ -466,12 +466,6 @@ class GroupLowering {
     return it != graph_.attributes.end() && it->second.numel() == 1 ? &it->second : nullptr;
   }
 
-  static SymInt buffer_elements(const std::vector<SymInt>& shape, const std::vector<SymInt>& strides) {
-    SymInt last = 1;
-    for (size_t d = 0; d < shape.size(); ++d) last = last + (shape[d] - 1) * strides[d];
-    return last;
-  }
-
   /// Where `outer` is false the index may be out of bounds, so every load is under it too.
   IndexedCall indexed_call(const Call& call, const Index& index, ScalarId outer = loop::kNone) {
     return {

@@ -102,24 +102,13 @@ class Scheduler {
     return plan().buffers.back();
   }
 
-  /// Elements from the first to the last: an input may have gaps. At least the number of elements, also where one size
-  /// is 0.
-  static SymInt extent(const PlanBuffer& buffer) {
-    SymInt last = 0, count = 1;
-    for (size_t d = 0; d < buffer.shape.size(); ++d) {
-      last = last + (buffer.shape[d] - SymInt(1)) * buffer.strides[d];
-      count = count * buffer.shape[d];
-    }
-    return buffer.strides == contiguous_strides(buffer.shape) ? count : max(count, last + SymInt(1));
-  }
-
   /// Once it is known how they lie.
   void place_inputs() {
     for (const auto& [node, index] : buffer_of_) {
       PlanBuffer& buffer = plan().buffers[static_cast<size_t>(index)];
-      if (buffer.kind != PlanBuffer::Kind::Input) continue;
+      if (buffer.kind != PlanBuffer::Kind::Input || !layouts_.chosen_strides.contains(node)) continue;
       buffer.strides = layouts_.strides(node);
-      buffer.numel = extent(buffer);
+      buffer.numel = max(buffer.numel, buffer_elements(buffer.shape, buffer.strides));  // sizes may be 0
     }
   }
 

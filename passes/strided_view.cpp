@@ -55,6 +55,12 @@ std::vector<SymInt> Layouts::strides(const Node* node) const {
   return contiguous_strides(node->tensor().shape);
 }
 
+SymInt buffer_elements(const std::vector<SymInt>& shape, const std::vector<SymInt>& strides) {
+  SymInt last = 1;
+  for (size_t d = 0; d < shape.size(); ++d) last = last + (shape[d] - 1) * strides[d];
+  return last;
+}
+
 std::optional<std::vector<SymInt>> reshape_strides(const std::vector<SymInt>& shape, const std::vector<SymInt>& strides,
                                                    const std::vector<SymInt>& result) {
   std::vector<SymInt> out(result.size(), SymInt(1));

@@ -39,6 +39,9 @@ struct Layouts {
 /// reshape that would need a copy).
 std::optional<StridedView> strided_view(const Node* node, const Layouts& layouts);
 
+/// Elements from the first to the last of a tensor: more than it has where there are gaps. Not meant for sizes of 0.
+SymInt buffer_elements(const std::vector<SymInt>& shape, const std::vector<SymInt>& strides);
+
 /// Strides of a tensor of `shape`/`strides` seen as `result`, PyTorch's rule; nothing if it needs a copy.
 std::optional<std::vector<SymInt>> reshape_strides(const std::vector<SymInt>& shape, const std::vector<SymInt>& strides,
                                                    const std::vector<SymInt>& result);
