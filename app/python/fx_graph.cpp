@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/python/fx_graph.h"
 
+#include <set>
 #include <unordered_map>
 
 #include "app/python/foreign_call.h"
 #include "app/python/tensor_exchange.h"
 #include "capture/pt2_meta.h"
+#include "core/ir/foreign.h"
 #include "core/ir/op.h"
 #include "core/support/error.h"
 
@@ -46,14 +48,57 @@ struct TorchTypes {
 
 std::string text_of(py::handle value) { return py::str(value); }
 
+/// `aten.linear.default`; `_operator.add` for Python's own functions.
+std::string target_of(py::handle target) {
+  const TorchTypes& types = TorchTypes::get();
+  if (py::isinstance(target, types.op_overload) || PyUnicode_Check(target.ptr())) return text_of(target);
+  if (py::hasattr(target, "__module__") && py::hasattr(target, "__name__"))
+    return text_of(target.attr("__module__")) + "." + text_of(target.attr("__name__"));
+  return text_of(target);
+}
+
+/// The operator's row in the table, or one through which PyTorch is called; null if there is neither.
+const OpDef* row_of(const py::object& target, const std::string& name) {
+  const OpDef* row = find_op(name);
+  return row || !py::isinstance(target, TorchTypes::get().op_overload) ? row : torch_op(target);
+}
+
+/// As a list: the iterator of torch.fx starts again when it is asked once more after its end, as pybind11 does.
+py::list nodes_of(const py::object& module) { return py::list(module.attr("graph").attr("nodes")); }
+
+/// The tensor or module that a dotted name leads to.
+py::object attribute(const py::object& module, const std::string& target) {
+  py::object value = module;
+  for (size_t at = 0; at <= target.size();) {
+    const size_t dot = std::min(target.find('.', at), target.size());
+    value = value.attr(target.substr(at, dot - at).c_str());
+    at = dot + 1;
+  }
+  return value;
+}
+
+void collect_operators(const py::object& module, std::set<std::string>& missing, std::set<std::string>& foreign) {
+  for (const py::handle node : nodes_of(module)) {
+    const std::string op = text_of(node.attr("op"));
+    if (op == "get_attr") {
+      const py::object value = attribute(module, text_of(node.attr("target")));
+      if (py::isinstance(value, TorchTypes::get().graph_module)) collect_operators(value, missing, foreign);
+    }
+    if (op != "call_function") continue;
+    const std::string name = target_of(node.attr("target"));
+    const OpDef* row = row_of(node.attr("target"), name);
+    if (!row) missing.insert(name);
+    if (row && is_foreign(*row)) foreign.insert(row->name);
+  }
+}
+
 class FxReader {
  public:
   FxReader(const py::object& module, std::shared_ptr<ShapeEnv> env, std::shared_ptr<IdSource> ids)
       : module_(module), graph_(std::move(env), std::move(ids)) {}
 
   Graph run() {
-    // As a list: the iterator of torch.fx starts again when it is asked once more after its end, as pybind11 does.
-    for (const py::handle node : py::list(module_.attr("graph").attr("nodes"))) read_node(node);
+    for (const py::handle node : nodes_of(module_)) read_node(node);
     return std::move(graph_);
   }
 
@@ -206,15 +251,6 @@ class FxReader {
 
   // --- nodes
 
-  /// `aten.linear.default`; `_operator.add` for Python's own functions.
-  static std::string target_of(py::handle target) {
-    const TorchTypes& types = TorchTypes::get();
-    if (py::isinstance(target, types.op_overload) || PyUnicode_Check(target.ptr())) return text_of(target);
-    if (py::hasattr(target, "__module__") && py::hasattr(target, "__name__"))
-      return text_of(target.attr("__module__")) + "." + text_of(target.attr("__name__"));
-    return text_of(target);
-  }
-
   void read_metadata(const py::dict& meta, NodeMeta& out) {
     if (meta.contains("stack_trace") && !meta["stack_trace"].is_none()) {
       const std::string text = text_of(meta["stack_trace"]);
@@ -255,9 +291,7 @@ class FxReader {
     } else if (op == "call_function") {
       made->kind = NodeKind::Call;
       made->target = target_of(node.attr("target"));
-      made->op = find_op(made->target);
-      if (!made->op && py::isinstance(node.attr("target"), TorchTypes::get().op_overload))
-        made->op = torch_op(node.attr("target"));
+      made->op = row_of(node.attr("target"), made->target);
       for (const py::handle argument : node.attr("args")) made->args.push_back(argument_of(argument));
       for (const auto& [key, value] : node.attr("kwargs").cast<py::dict>())
         made->kwargs.emplace_back(text_of(key), argument_of(value));
@@ -268,12 +302,7 @@ class FxReader {
   }
 
   void read_attribute(const std::string& target, Node& made) {
-    py::object value = module_;
-    for (size_t at = 0; at <= target.size();) {
-      const size_t dot = std::min(target.find('.', at), target.size());
-      value = value.attr(target.substr(at, dot - at).c_str());
-      at = dot + 1;
-    }
+    const py::object value = attribute(module_, target);
     made.kind = NodeKind::GetAttr;
     made.target = target;
     const TorchTypes& types = TorchTypes::get();
@@ -307,6 +336,12 @@ Program read_fx_graph(const py::object& module, const std::string& name) {
   for (size_t i = 0; i < outputs; ++i)
     program.user_output_names.push_back(outputs == 1 ? "out" : "out." + std::to_string(i));
   return program;
+}
+
+FxOperators operators_of_fx_graph(const py::object& module) {
+  std::set<std::string> missing, foreign;
+  collect_operators(module, missing, foreign);
+  return {{missing.begin(), missing.end()}, {foreign.begin(), foreign.end()}};
 }
 
 }  // namespace strata

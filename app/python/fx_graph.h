@@ -18,4 +18,11 @@ namespace strata {
 /// its name.
 Program read_fx_graph(const pybind11::object& module, const std::string& name);
 
+/// Names of operators that the table lacks, each once, those of subgraphs too; read off the targets alone.
+struct FxOperators {
+  std::vector<std::string> missing;  ///< can neither be compiled nor called
+  std::vector<std::string> foreign;  ///< PyTorch is called for them
+};
+FxOperators operators_of_fx_graph(const pybind11::object& module);
+
 }  // namespace strata

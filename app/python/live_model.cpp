@@ -3,11 +3,9 @@
 #include "app/python/live_model.h"
 
 #include <chrono>
-#include <set>
 
 #include "app/python/fx_graph.h"
 #include "app/python/tensor_exchange.h"
-#include "core/ir/foreign.h"
 #include "core/support/error.h"
 
 namespace py = pybind11;
@@ -54,17 +52,6 @@ py::list LiveModel::call(const py::sequence& arguments) {
   py::list results(outputs.size());
   for (size_t i = 0; i < outputs.size(); ++i) results[i] = to_torch(outputs[i]);
   return results;
-}
-
-FxOperators operators_of_fx_graph(const py::object& module) {
-  FxOperators found;
-  std::set<std::string> foreign;
-  const Program program = read_fx_graph(module, "graph");
-  for (const UnsupportedOp& op : unsupported_operators(program.graph)) found.missing.push_back(op.target);
-  for (const auto& node : program.graph.nodes())
-    if (node->op && is_foreign(*node->op)) foreign.insert(node->op->name);
-  found.foreign.assign(foreign.begin(), foreign.end());
-  return found;
 }
 
 }  // namespace strata

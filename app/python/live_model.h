@@ -36,11 +36,4 @@ class LiveModel {
   int64_t runs_ = 0;
 };
 
-/// Names of operators that the table lacks, each once.
-struct FxOperators {
-  std::vector<std::string> missing;  ///< can neither be compiled nor called
-  std::vector<std::string> foreign;  ///< PyTorch is called for them
-};
-FxOperators operators_of_fx_graph(const pybind11::object& module);
-
 }  // namespace strata

@@ -10,6 +10,7 @@
 #include <chrono>
 
 #include "app/driver/compile.h"
+#include "app/python/fx_graph.h"
 #include "app/python/live_model.h"
 #include "capture/pt2.h"
 #include "core/support/error.h"
