@@ -1,0 +1,137 @@
+# Copyright 2026 The Strata Authors
+# SPDX-License-Identifier: Apache-2.0
+"""How the caller gets what the graph returns.
+
+Which outputs are views of inputs or of one another is read off the fake tensors; those are made anew in every call, so that they
+share memory as PyTorch's would.
+"""
+import torch
+
+from ._capture import Left
+
+
+def _storage(value):
+    return value.untyped_storage()._cdata
+
+
+def _sizes(values):
+    """Sizes as a function of the symbols' values: a tuple of numbers, or of compiled expressions."""
+    if all(isinstance(v, int) for v in values):
+        fixed = tuple(values)
+        return lambda symbols: fixed
+    texts = [str(v) if isinstance(v, int) else str(v.node.expr) for v in values]
+    code = compile("(" + "".join(text + "," for text in texts) + ")", "<sizes>", "eval")
+    return lambda symbols: eval(code, _FUNCTIONS, symbols)
+
+
+def _power(a, b):
+    return a**b
+
+
+_FUNCTIONS = {
+    "Max": max,
+    "Min": min,
+    "Mod": lambda a, b: a % b,
+    "PythonMod": lambda a, b: a % b,
+    "FloorDiv": lambda a, b: a // b,
+    "CleanDiv": lambda a, b: a // b,
+    "CeilToInt": lambda a: -int(-a // 1),
+    "Pow": _power,
+    "PowByNatural": _power,
+    "IntTrueDiv": lambda a, b: a / b,
+    "TruncToInt": int,
+    "ToFloat": float,
+    "__builtins__": {},
+}
+
+
+class Outputs:
+    """How to give a caller what the graph returns, from what the compiled program returns.
+
+    `kept` are the FX values that the program has to compute. Every other output is one of the inputs, a view of an input or
+    of a kept value, a size, or a constant.
+    """
+
+    def __init__(self, traced):
+        graph = traced.graph
+        self.output = next(node for node in reversed(graph.nodes) if node.op == "output")
+        self.kept, self.makers = [], []
+        inputs = [node for node in graph.nodes if node.op == "placeholder"]
+        self.bases = {}
+        for i, node in enumerate(inputs):
+            value = node.meta.get("val")
+            if isinstance(value, torch.Tensor):
+                self.bases.setdefault(_storage(value), ("input", i, value))
+        self.inputs = {node: i for i, node in enumerate(inputs)}
+        values, self.spec = torch.utils._pytree.tree_flatten(self.output.args[0])
+        for value in values:
+            self.makers.append(self._maker(value))
+        self.symbols = [
+            (i, str(node.meta["val"].node.expr))
+            for i, node in enumerate(inputs)
+            if isinstance(node.meta.get("val"), torch.SymInt)
+        ]
+        # The compiled program gives row-major results; others are laid out as PyTorch would have them.
+        self.strides = [
+            None if node.meta["val"].is_contiguous() else _sizes(node.meta["val"].stride()) for node in self.kept
+        ]
+        self.plain = not any(self.strides) and self.makers == [("kept", i) for i in range(len(self.kept))]
+
+    def _maker(self, value):
+        if not isinstance(value, torch.fx.Node):
+            return ("constant", value)
+        if value in self.inputs:
+            return ("input", self.inputs[value])
+        fake = value.meta.get("val")
+        if isinstance(fake, torch.SymInt):
+            return ("size", _sizes([fake]))
+        if not isinstance(fake, torch.Tensor):
+            raise Left(f"it returns '{value.name}', which is a {type(fake).__name__}")
+        base = self.bases.get(_storage(fake))
+        if base is None:
+            self.bases[_storage(fake)] = ("kept", len(self.kept), fake)
+            self.kept.append(value)
+            return ("kept", len(self.kept) - 1)
+        kind, index, whole = base
+        if kind == "kept" and value is self.kept[index]:
+            return ("kept", index)
+        if fake.dtype != whole.dtype or fake.is_conj() or fake.is_neg():
+            raise Left(f"it returns '{value.name}', a view of another type of what it also takes or returns")
+        shape, stride = _sizes(fake.shape), _sizes(fake.stride())
+        offset = _sizes([fake.storage_offset() - whole.storage_offset()])
+        return ("view of " + kind, index, shape, stride, offset)
+
+    def restrict(self, traced):
+        """The graph without the outputs that are made here."""
+        self.output.args = (tuple(self.kept),)
+        traced.graph.eliminate_dead_code(is_impure_node=_has_effect)
+        traced.recompile()
+
+    def make(self, inputs, kept):
+        symbols = {name: inputs[i] for i, name in self.symbols}
+        for i, strides in enumerate(self.strides):
+            if strides:
+                kept[i] = torch.empty_strided(kept[i].shape, strides(symbols), dtype=kept[i].dtype).copy_(kept[i])
+        return [self._make(maker, inputs, kept, symbols) for maker in self.makers]
+
+    @staticmethod
+    def _make(maker, inputs, kept, symbols):
+        kind, index = maker[0], maker[1]
+        if kind == "kept":
+            return kept[index]
+        if kind == "input":
+            return inputs[index]
+        if kind == "constant":
+            return index
+        if kind == "size":
+            return index(symbols)[0]
+        base = inputs[index] if kind == "view of input" else kept[index]
+        shape, stride, offset = (f(symbols) for f in maker[2:])
+        return base.as_strided(shape, stride, base.storage_offset() + offset[0])
+
+
+def _has_effect(node):
+    if node.op in ("placeholder", "output"):
+        return True
+    schema = getattr(node.target, "_schema", None)
+    return schema is None and node.op == "call_function" and node.is_impure() or bool(schema and schema.is_mutable)
