@@ -36,7 +36,7 @@ if tuple(int(part) for part in torch.__version__.split(".")[:2]) < (2, 4):
     sys.exit(77)
 
 try:
-    import strata
+    import strata  # noqa: F401
 except ImportError as error:
     print(f"skipped: the package was built for another Python ({error})")
     sys.exit(77)
@@ -165,20 +165,22 @@ class Worker:
             os._exit(code)
 
     def read(self):
-        """Takes what has come. False at the end of the operator."""
+        """Takes what has come. False when the process is gone."""
         data = os.read(self.pipe, 1 << 16)
         lines = (self.rest + data).split(b"\n")
         self.rest = lines.pop()
         for line in lines:
             self.take(json.loads(line))
-        if data:
-            return True
+        return bool(data)
+
+    def finish(self):
+        """After the last read; whether the operator came to its end."""
         _, status = os.waitpid(self.pid, 0)
         os.close(self.pipe)
         if self.begun is None and status == 0:
-            return False
+            return True
         self.crashed(status)
-        return None
+        return False
 
     def take(self, message):
         self.since = time.monotonic()
@@ -224,16 +226,16 @@ def run_all(given, operators):
             enter(Worker(*waiting.popleft(), given))
         for key, _ in selector.select(timeout=1):
             worker, descriptor = running[key.fd], key.fd
-            state = worker.read()
-            if state:
+            if worker.read():
                 continue
-            selector.unregister(descriptor)
+            selector.unregister(descriptor)  # before it is closed: other processes hold copies
             del running[descriptor]
-            if state is None and worker.crashes < 40:
+            ended = worker.finish()
+            if not ended and worker.crashes < 40:
                 worker.start()
                 enter(worker)
                 continue
-            if state is None:
+            if not ended:
                 print(f"opinfo: {worker.name} crashed {worker.crashes} times; its other samples are not run", file=sys.stderr)
             done += worker.results
             finished += 1
