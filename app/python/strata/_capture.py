@@ -5,10 +5,13 @@
 It is traced once more, with PyTorch's own fake tensors, to the ATen calls that `torch.export` would show (before autograd and
 without decompositions), so that a program looks the same to the compiler whether it was exported or captured live.
 """
+import contextlib
+
 import torch
 from torch.fx.experimental.proxy_tensor import make_fx as _make_fx
 
-from . import _strata
+from . import _opaque, _rewrite, _strata
+from ._functional import functional_form
 
 
 class Left(Exception):
@@ -34,16 +37,69 @@ def _fake_inputs(inputs):
     return mode, [fake(value) for value in inputs]
 
 
-def to_aten(gm, inputs, decompositions=None):
-    """Dynamo's graph as a GraphModule of ATen calls. Source lines and module paths stay."""
-    mode, fakes = _fake_inputs(inputs)
+class _Inlined(torch.fx.Interpreter):
+    """Runs Dynamo's graph; what only says how gradients are saved is run as if it did not."""
+
+    def call_function(self, target, args, kwargs):
+        if getattr(target, "__name__", "") in ("tag_activation_checkpoint", "wrap_activation_checkpoint", "wrap", "wrap_with_autocast"):
+            body, operands = _body_of(target, args)
+            return _Inlined(body).run(*operands)
+        return super().call_function(target, args, kwargs)
+
+
+def _body_of(target, args):
+    at = next(i for i, value in enumerate(args) if isinstance(value, torch.fx.GraphModule))
+    return args[at], args[at + 1 :]
+
+
+def _trace(function, mode, fakes, decompositions, pre_dispatch):
     with torch.fx.traceback.preserve_node_meta(), torch._dispatch.python.enable_python_dispatcher(), mode:
         return _make_fx(
-            lambda *values: torch.fx.Interpreter(gm).run(*values),
-            decomposition_table=decompositions,
-            pre_dispatch=True,
-            _allow_non_fake_inputs=True,
+            function, decomposition_table=decompositions, pre_dispatch=pre_dispatch, _allow_non_fake_inputs=True
         )(*fakes)
+
+
+def _fake_constants(traced):
+    """Tensors that were not traced: those of function transforms, which PyTorch's first level of dispatch does not see."""
+    return [
+        node
+        for node in traced.graph.nodes
+        if node.op == "get_attr" and isinstance(getattr(traced, node.target, None), torch._subclasses.FakeTensor)
+    ]
+
+
+def to_aten(gm, inputs, decompositions=None):
+    """Dynamo's graph as a GraphModule of ATen calls, autocast's conversions among them. Source lines and module paths stay."""
+    mode, fakes = _fake_inputs(inputs)
+    run = lambda *values: _Inlined(gm).run(*values)
+    ambient = torch.is_autocast_enabled("cpu")
+    with torch._C._DisableAutocast() if ambient else contextlib.nullcontext():
+        try:
+            traced = _trace(run, mode, fakes, decompositions, True)
+            lost = _fake_constants(traced)
+        except NotImplementedError:
+            lost = True
+        if lost:
+            traced = _trace(run, mode, fakes, decompositions, False)
+            lost = _fake_constants(traced)
+            if lost:
+                raise Left(f"{place(lost[0])} is a tensor of a function transform that cannot be traced")
+    if ambient or _rewrite.has_autocast(traced):
+        converted = _rewrite.casting(traced)
+        with torch._C._DisableAutocast():
+            traced = _trace(lambda *values: converted.run(*values), mode, fakes, decompositions, True)
+    return traced
+
+
+def place(node):
+    """A node by its name and line of Python."""
+    lines = [line.strip() for line in (node.meta.get("stack_trace") or "").splitlines()]
+    files = [line for line in lines if line.startswith("File ")]
+    user = [line for line in files if "/torch/" not in line] or files
+    if not user:
+        return f"'{node.name}'"
+    file, line = user[-1].split('"')[1], user[-1].split("line ")[1].split(",")[0]
+    return f"'{node.name}' at {file}:{line}"
 
 
 def _decompositions(traced, missing):
@@ -53,8 +109,13 @@ def _decompositions(traced, missing):
         target = node.target
         if str(target) not in missing or not isinstance(target, torch._ops.OpOverload):
             continue
+        if torch.Tag.nondeterministic_seeded in target.tags:
+            continue  # another form may draw other numbers
+        functional = functional_form(target)
         if target is torch.ops.aten.detach_.default:
             table[target] = lambda value: value
+        elif functional:
+            table[target] = functional
         elif torch._C._dispatch_has_kernel_for_dispatch_key(target.name(), "CompositeImplicitAutograd"):
             table[target] = target.decompose
         else:
@@ -65,14 +126,114 @@ def _decompositions(traced, missing):
 def capture(gm, inputs):
     """`to_aten` in operators that can be compiled or called, and the names of those that are called."""
     traced = to_aten(gm, inputs)
-    missing, opaque = _strata.operators_of_fx(traced)
+    missing, foreign = _strata.operators_of_fx(traced)
+    table = {}
+    while missing:  # what comes out of a decomposition may have to be decomposed in turn
+        more = _decompositions(traced, set(missing))
+        if more.keys() <= table.keys():
+            break
+        table.update(more)
+        traced = to_aten(gm, inputs, table)
+        missing, foreign = _strata.operators_of_fx(traced)
+    opaque = _readable(traced, {*missing, *foreign}, inputs)
+    missing, _ = _strata.operators_of_fx(traced)
     if missing:
-        traced = to_aten(gm, inputs, _decompositions(traced, set(missing)))
-        missing, opaque = _strata.operators_of_fx(traced)
-    if missing:
-        raise Left("operators that can neither be compiled nor called: " + ", ".join(sorted(missing)))
+        raise Left("operators that can neither be compiled nor called: " + ", ".join(_with_places(traced, missing)))
     check_graph(traced)
     return traced, opaque
+
+
+def _with_places(traced, missing):
+    places = {}
+    for node in traced.graph.nodes:
+        if node.op == "call_function":
+            name = str(node.target) if isinstance(node.target, torch._ops.OpOverload) else f"{node.target.__module__}.{node.target.__name__}"
+            places.setdefault(name, place(node))
+    return [f"{name} ({places[name]})" if name in places else name for name in sorted(missing)]
+
+
+def _readable(traced, not_in_table, inputs):
+    """Rewrites the graph until the compiler can read all of it; returns the names of what PyTorch is called for."""
+    for node in _rewrite.shape_changes(traced):
+        raise Left(f"{place(node)} changes the shape of an input in place")
+    if _rewrite.drop_regions(traced) and any(isinstance(v, torch.Tensor) and v.requires_grad for v in inputs):
+        raise Left("gradients are switched on inside, and training is not there yet")
+    _rewrite.same_objects(traced)
+    numbers = _rewrite.Numbers(traced)
+    for node in traced.graph.nodes:
+        for value in torch.utils._pytree.tree_leaves(node.meta.get("val")):
+            if isinstance(value, torch.Tensor) and any(_rewrite.depends_on_data(n) for n in (*value.shape, *value.stride())):
+                raise Left(f"{place(node)} has a size that depends on data")
+    calls = _opaque.Calls(traced, numbers.tensors)
+    for node in list(traced.graph.nodes):
+        if _to_be_called(node, not_in_table, numbers.tensors):
+            _call(calls, node)
+    _remove_unused(traced)
+    rejected = _strata.rejected_calls(traced)
+    for node in list(traced.graph.nodes):
+        if node.name in rejected:
+            _call(calls, node)
+    _remove_unused(traced)
+    traced.recompile()
+    return tuple(sorted(set(calls.names)))
+
+
+def _to_be_called(node, names, numbers):
+    target = node.target
+    if node.op != "call_function" or node in numbers:
+        return False
+    if isinstance(target, torch._ops.HigherOrderOperator):
+        return True
+    if not isinstance(target, torch._ops.OpOverload):
+        return False
+    return str(target) in names or _draws(node) or any(n in numbers for n in node.all_input_nodes) or target in _CHECKS
+
+
+_CHECKS = {torch.ops.aten._assert_async.msg, torch.ops.aten._assert_async.default}
+
+
+def _draws(node):
+    return torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ()) and not _draws_nothing(node)
+
+
+def _call(calls, node):
+    for value in torch.utils._pytree.tree_leaves(node.meta.get("val")):
+        if isinstance(value, torch.Tensor) and value.layout != torch.strided:
+            raise Left(f"{place(node)} gives a tensor of layout {value.layout}")
+    effect = _draws(node) or node.target in _CHECKS or node.meta.get("val") is None and not _opaque.written_operands(node)
+    if not effect and _aliases_what_is_written(calls.graph, node):
+        raise Left(f"{place(node)} gives a view through {node.target}, and what it views is written")
+    calls.replace(node, effect)
+
+
+def _aliases_what_is_written(graph, node):
+    """Whether a call's result shares memory with something that the graph writes: a copy of it would not do."""
+    values = [v for v in torch.utils._pytree.tree_leaves(node.meta.get("val")) if isinstance(v, torch.Tensor)]
+    operands = {n.meta["val"].untyped_storage()._cdata for n in node.all_input_nodes if _is_dense(n.meta.get("val"))}
+    shared = operands & {value.untyped_storage()._cdata for value in values if _is_dense(value)}
+    written = set(_opaque.written_operands(node))
+    return bool(shared) and any(
+        operand.meta["val"].untyped_storage()._cdata in shared
+        for other in graph.nodes
+        for operand in (_opaque.written_operands(other) if other.op == "call_function" else ())
+        if operand not in written
+    )
+
+
+def _is_dense(value):
+    return isinstance(value, torch.Tensor) and value.layout == torch.strided
+
+
+def _remove_unused(traced):
+    """Numbers that became tensors, checks of sizes that guards have made, and what only they used."""
+    for node in reversed(list(traced.graph.nodes)):
+        if node.op not in ("call_function", "get_attr") or node.users:
+            continue
+        schema = getattr(node.target, "_schema", None)
+        checks_sizes = getattr(node.target, "__name__", "").split(".")[0] in ("sym_constrain_range", "sym_constrain_range_for_size", "_check_is_size")
+        if checks_sizes or schema is None or not (schema.is_mutable or node.target in _CHECKS):
+            if getattr(schema, "name", "") != "aten::_assert_scalar":
+                traced.graph.erase_node(node)
 
 
 # torch.nn.Buffer is there from 2.5 on.
@@ -110,6 +271,4 @@ def check_graph(traced):
     for node in traced.graph.nodes:
         value = node.meta.get("val")
         if isinstance(value, torch.Tensor) and value.device.type != "cpu":
-            raise Left(f"'{node.name}' is on {value.device}, and this build compiles for the CPU only")
-        if torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ()) and not _draws_nothing(node):
-            raise Left(f"'{node.name}' draws random numbers, which only PyTorch's generator gives as PyTorch does")
+            raise Left(f"{place(node)} is on {value.device}, and this build compiles for the CPU only")
