@@ -36,7 +36,7 @@ if tuple(int(part) for part in torch.__version__.split(".")[:2]) < (2, 4):
     sys.exit(77)
 
 try:
-    import strata  # noqa: F401
+    __import__("strata")
 except ImportError as error:
     print(f"skipped: the package was built for another Python ({error})")
     sys.exit(77)
@@ -110,12 +110,12 @@ def work(op, given, after, send):
             for index in chosen(len(found), given.samples):
                 if position > after:
                     send({"begin": position, "dtype": dtype_name, "variant": variant, "sample": index})
-                    outcome, text, opaque = opinfo.run(op, variant, found[index], dtype, given.dynamo, options)
+                    outcome, text, opaque = opinfo.run(op, variant, found[index], given.dynamo, options)
                     end = {"end": position, "outcome": outcome, "text": text, "opaque": opaque}
                     if outcome == "failed":
                         end["what"] = found[index].summary()[:400]
                     if random.random() < given.share:
-                        other = opinfo.run(op, variant, found[index], dtype, not given.dynamo, options)
+                        other = opinfo.run(op, variant, found[index], not given.dynamo, options)
                         end["other"] = [other[0], other[1]]
                     send(end)
                 position += 1
