@@ -186,6 +186,8 @@ void check_word(const std::string& what, const std::string& word, const std::vec
     throw_user("there is no " + what + " '" + word + "'", suggest(word, valid));
 }
 
+}  // namespace
+
 void check_request(const CompileRequest& request) {
   std::vector<std::string> names;
   for (const BackendInfo& b : backends()) names.push_back(b.name);
@@ -193,9 +195,9 @@ void check_request(const CompileRequest& request) {
   check_word("mode", request.mode, {"default", "reduce-overhead", "max-autotune"});
   check_word("target", request.target, {"cpu", "cuda"});
   if (request.target == "cuda") throw_user("target 'cuda' has no code generator in this version", "use --target cpu");
+  if (request.backend == "interpret") return;
+  check_disabled(request.backend == "unfused" ? unfused_pipeline() : inference_pipeline(), request.disabled_passes);
 }
-
-}  // namespace
 
 std::vector<BackendInfo> backends() {
   return {{"strata", "the whole compiler: simplified, fused, vectorised", true, {}},
@@ -208,7 +210,8 @@ std::unique_ptr<Compiled> compile_program(const Program& program, const CompileR
   require_supported_operators(program.graph);
   if (request.threads > 0) set_thread_count(request.threads);
   const int64_t start = now_ns();
-  if (request.recorder) request.recorder->begin_compile(program, request.backend);
+  trace::Id recorded = trace::kNone;
+  if (request.recorder) recorded = request.recorder->begin_compile(program, request.backend, request.origin);
   try {
     std::unique_ptr<Compiled> result;
     if (request.backend == "interpret")
@@ -216,6 +219,7 @@ std::unique_ptr<Compiled> compile_program(const Program& program, const CompileR
     else
       result = Compilation(program, request).run();
     if (request.recorder) request.recorder->end_compile("ok", {}, now_ns() - start);
+    result->recorded = recorded;
     return result;
   } catch (const std::exception& e) {
     if (request.recorder) request.recorder->end_compile("failed", e.what(), now_ns() - start);

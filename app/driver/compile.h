@@ -27,8 +27,9 @@ struct CompileRequest {
   std::set<std::string> disabled_passes;
   int stop_after = -1;  ///< see RunnerOptions
   bool verify = true;
-  bool keep_artifacts = false;   ///< code of every kernel as text; on by itself when recording
-  Recorder* recorder = nullptr;  ///< null: nothing is recorded
+  bool keep_artifacts = false;      ///< code of every kernel as text; on by itself when recording
+  Recorder* recorder = nullptr;     ///< null: nothing is recorded
+  CompileOrigin* origin = nullptr;  ///< for the recorder; null: not known
   std::function<void(std::string_view stage)> progress;
   std::function<bool()> cancelled;
 };
@@ -53,7 +54,11 @@ class Compiled {
   virtual const Plan* plan() const { return nullptr; }
   virtual const Executor* executor() const { return nullptr; }
   CompileTimes compile_times;
+  trace::Id recorded = trace::kNone;  ///< as the recorder knows it
 };
+
+/// Throws a user Error for an unknown backend, mode, target or pass.
+void check_request(const CompileRequest& request);
 
 /// Compiles a program for a backend. Unknown backends, modes, targets and passes, and operators without a row, are user
 /// Errors.

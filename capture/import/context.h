@@ -14,6 +14,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/trace/writer.h"
@@ -38,6 +39,15 @@ struct ImportedProgram {
   std::string code_hash;  ///< MD5 of the output code, 32 hex digits; empty without code
 };
 
+/// A compile that the trace had before the import, as its recorder left it.
+struct AdoptedCompile {
+  trace::CompileRecord record;
+  trace::Id captured = trace::kNone;  ///< the snapshot that holds Dynamo's graph, its nodes numbered from kTorchNodes
+};
+
+/// Where numbers of nodes of PyTorch's graphs begin in compiles that have nodes of another producer too.
+inline constexpr trace::NodeId kTorchNodes = trace::NodeId{1} << 32;
+
 class ImportContext {
  public:
   /// Called with the part of the current work that is done, 0 to 1, and what it is; returns false to cancel.
@@ -53,6 +63,11 @@ class ImportContext {
   trace::Id process(std::int64_t pid, std::int64_t rank);
   const std::vector<trace::ProcessRecord>& processes() const { return processes_; }
   void update(const trace::ProcessRecord& process);
+
+  /// What is in the trace already. Before anything is imported.
+  void adopt(const trace::ProcessRecord& process) { processes_.push_back(process); }
+  void adopt(AdoptedCompile compile) { adopted_.push_back(std::move(compile)); }
+  const std::vector<AdoptedCompile>& adopted() const { return adopted_; }
 
   /// Adds an input; `counts` is filled in by `finish_input`.
   trace::Id add_input(const trace::InputRecord& input);
@@ -85,6 +100,7 @@ class ImportContext {
   std::vector<trace::InputRecord> inputs_;
   std::map<trace::Id, std::map<std::string, std::int64_t, std::less<>>> counts_;
   std::map<std::string, std::map<std::int64_t, std::string>, std::less<>> source_lines_;
+  std::vector<AdoptedCompile> adopted_;
   std::vector<ImportedCompile> compiles_;
   std::vector<ImportedProgram> programs_;
 };

@@ -60,7 +60,8 @@ struct Module {
 struct GraphImporter::Impl {
   ImportContext& context;
   trace::Id compile, input;
-  NodeId next = 1;
+  const NodeId first;
+  NodeId next;
   std::deque<ImportedGraph> graphs;
   std::vector<std::pair<std::string, trace::Id>> stages;  // as asked for, in order
   std::vector<const trace::NodeRecord*> last;             // by id: as it was written last
@@ -78,7 +79,11 @@ struct GraphImporter::Impl {
   std::vector<std::string> python_sources;
   bool finished = false;
 
-  Impl(ImportContext& c, trace::Id compile_id, trace::Id input_id) : context(c), compile(compile_id), input(input_id) {}
+  Impl(ImportContext& c, trace::Id compile_id, trace::Id input_id, NodeId first_node)
+      : context(c), compile(compile_id), input(input_id), first(first_node), next(first_node) {}
+
+  /// Index of a node in what is kept by id.
+  size_t slot(NodeId id) const { return static_cast<size_t>(id - first); }
 
   // ------------------------------------------------------------------------------------------------------------- texts
 
@@ -191,8 +196,8 @@ struct GraphImporter::Impl {
   void set_cause(ImportedGraph& g, int i, NodeId id, NodeId of) {
     g.cause[at(i)] = of;
     if (of == 0) return;
-    if (cause.size() <= static_cast<size_t>(id)) cause.resize(static_cast<size_t>(id) + 1);
-    cause[static_cast<size_t>(id)] = of;
+    if (cause.size() <= slot(id)) cause.resize(slot(id) + 1);
+    cause[slot(id)] = of;
   }
 
   /// Inputs are positions until now.
@@ -384,18 +389,20 @@ struct GraphImporter::Impl {
     }
   }
 
-  trace::Id write(ImportedGraph& g, const trace::SnapshotRecord& record) {
+  /// `written`: the snapshot that holds the graph already.
+  trace::Id write(ImportedGraph& g, const trace::SnapshotRecord& record, trace::Id written) {
     std::vector<NodeId> order;
     std::vector<int> fresh;
     order.reserve(g.nodes.size());
-    last.resize(static_cast<size_t>(next), nullptr);
+    last.resize(slot(next), nullptr);
     for (int i = 0; i < g.size(); ++i) {
       const trace::NodeRecord& n = g.nodes[at(i)];
       order.push_back(n.id);
-      const trace::NodeRecord*& before = last[static_cast<size_t>(n.id)];
+      const trace::NodeRecord*& before = last[slot(n.id)];
       if (!before || !(*before == n)) fresh.push_back(i);
       before = &n;
     }
+    if (written != trace::kNone) return written;
     if (2 * fresh.size() > g.nodes.size()) return context.writer().add(record, g.nodes);
     std::vector<trace::NodeRecord> changed;
     changed.reserve(fresh.size());
@@ -408,14 +415,14 @@ struct GraphImporter::Impl {
     if (e.exact) return false;
     const auto map = mapped.find(e.node);
     if (map == mapped.end()) return false;
-    const auto from = static_cast<size_t>(e.from);
+    const size_t from = slot(e.from);
     const NodeId end = from < cause.size() && cause[from] != 0 ? cause[from] : e.from;
     return std::find(map->second.begin(), map->second.end(), end) == map->second.end();
   }
 };
 
-GraphImporter::GraphImporter(ImportContext& context, trace::Id compile, trace::Id input)
-    : impl_(std::make_unique<Impl>(context, compile, input)) {}
+GraphImporter::GraphImporter(ImportContext& context, trace::Id compile, trace::Id input, NodeId first)
+    : impl_(std::make_unique<Impl>(context, compile, input, first)) {}
 GraphImporter::~GraphImporter() = default;
 GraphImporter::GraphImporter(GraphImporter&&) noexcept = default;
 GraphImporter& GraphImporter::operator=(GraphImporter&&) noexcept = default;
@@ -426,11 +433,11 @@ void GraphImporter::set_sizes(std::vector<std::pair<std::string, std::string>> s
 void GraphImporter::set_sources(std::vector<std::string> sources) { impl_->python_sources = std::move(sources); }
 
 trace::Id GraphImporter::add(std::string_view stage, trace::Id program, ParsedGraph parsed, std::string_view raw_text,
-                             std::string_view role, std::int64_t line) {
+                             std::string_view role, std::int64_t line, trace::Id written) {
   Impl& m = *impl_;
   if (m.finished) throw_internal("a graph is added behind finish()");
   if (!parsed.graph) {
-    const trace::Id id = m.text_snapshot(stage, program, parsed, raw_text, line);
+    const trace::Id id = written != trace::kNone ? written : m.text_snapshot(stage, program, parsed, raw_text, line);
     m.stages.emplace_back(stage, id);
     return id;
   }
@@ -449,8 +456,8 @@ trace::Id GraphImporter::add(std::string_view stage, trace::Id program, ParsedGr
   m.place(g);
   m.set_modules(g);
   ImportedGraph& kept = m.graphs.emplace_back(std::move(g));
-  kept.snapshot = m.write(kept, record);
-  if (!exact) m.keep_text(kept.snapshot, stage, raw_text);
+  kept.snapshot = m.write(kept, record, written);
+  if (!exact && written == trace::kNone) m.keep_text(kept.snapshot, stage, raw_text);
   m.stages.emplace_back(stage, kept.snapshot);
   return kept.snapshot;
 }

@@ -46,8 +46,9 @@ using NameMap = std::map<std::string, std::vector<std::string>, std::less<>>;
 /// One thread at a time.
 class GraphImporter {
  public:
-  /// Problems are counted at `input`.
-  GraphImporter(ImportContext& context, trace::Id compile, trace::Id input = trace::kNone);
+  /// Problems are counted at `input`. Nodes are numbered from `first` on: another producer may have nodes in the
+  /// compile.
+  GraphImporter(ImportContext& context, trace::Id compile, trace::Id input = trace::kNone, trace::NodeId first = 1);
   ~GraphImporter();
   GraphImporter(GraphImporter&&) noexcept;
   GraphImporter& operator=(GraphImporter&&) noexcept;
@@ -60,9 +61,10 @@ class GraphImporter {
   /// Adds a graph and returns its snapshot. `role`: `forward`, `backward`, `inference` or empty, of the program it is a
   /// stage of; what it was made from is found by stage and role. A graph that could not be read becomes a text snapshot
   /// with the artifact `fx`, and a `graph_parse_error` problem at `line` of the input. `raw_text` is kept as artifact
-  /// `fx` too where the graph in the trace would not print it again.
+  /// `fx` too where the graph in the trace would not print it again. `written`: the snapshot that holds this graph
+  /// already, put there by another importer of the same compile with the same `first`; then nothing is written.
   trace::Id add(std::string_view stage, trace::Id program, ParsedGraph parsed, std::string_view raw_text,
-                std::string_view role, std::int64_t line = 0);
+                std::string_view role, std::int64_t line = 0, trace::Id written = trace::kNone);
 
   /// The producer's map for one post-grad snapshot: node there -> nodes of the graph before gradients. Exact edges;
   /// what was inferred about these nodes gives way. Before `finish`.

@@ -108,7 +108,8 @@ LogImport::ProcessState& LogImport::process_of(std::int64_t ident) {
 // Function, file and line of the code that is compiled: the last frame of the first start, else what metrics say.
 trace::Id LogImport::frame_of(CompileState& state, const LogCompile& compile) {
   if (!compile.frame) return trace::kNone;
-  const auto known = frames_.find({state.process, *compile.frame});
+  const std::tuple key{state.process, *compile.frame, compile.round};
+  const auto known = frames_.find(key);
   if (known != frames_.end()) {
     state.function = known->second.name;
     return known->second.id;
@@ -129,9 +130,11 @@ trace::Id LogImport::frame_of(CompileState& state, const LogCompile& compile) {
       }
     }
   }
-  frame.id = writer().add(frame);
+  for (const LogAttempt& attempt : compile.attempts)
+    if (const AdoptedCompile* same = adopted(attempt); same && frame.id == trace::kNone) frame.id = same->record.frame;
+  if (frame.id == trace::kNone) frame.id = writer().add(frame);
   state.function = frame.name;
-  frames_.emplace(std::pair{state.process, frame.number}, frame);
+  frames_.emplace(key, frame);
   return frame.id;
 }
 
@@ -139,12 +142,31 @@ std::string LogImport::address_prefix(const LogCompile& compile) const {
   std::string prefix;
   const auto rank = ranks_.find(compile.pid);
   if (options_.rank_prefix && rank != ranks_.end() && rank->second >= 0) prefix = fmt::format("r{}:", rank->second);
+  if (compile.round > 0) prefix += fmt::format("s{}:", compile.round + 1);
   return compile.autograd.empty() || !compile.frame ? prefix : fmt::format("{}!{}/", prefix, compile.autograd);
+}
+
+// A recorder that takes part in a compile leaves a record that says which compile of the trace it is.
+const AdoptedCompile* LogImport::adopted(const LogAttempt& attempt) const {
+  if (context_.adopted().empty()) return nullptr;
+  for (const std::size_t i : attempt.records) {
+    if (record(i).key != "artifact" || place(i).what.name != "strata_compile") continue;
+    const std::string id = file_.payload(record(i));
+    for (const AdoptedCompile& c : context_.adopted())
+      if (std::to_string(c.record.id) == id) return &c;
+  }
+  return nullptr;
 }
 
 void LogImport::add_compiles() {
   std::set<std::string> taken;
+  std::set<trace::Id> joined;
+  for (const LogCompile& compile : structure_.compiles)
+    for (const LogAttempt& attempt : compile.attempts)
+      if (const AdoptedCompile* same = adopted(attempt)) joined.insert(same->record.id);
   for (const ImportedCompile& c : context_.compiles()) taken.insert(c.record.address);
+  for (const AdoptedCompile& c : context_.adopted())
+    if (!joined.contains(c.record.id)) taken.insert(c.record.address);
   compiles_.resize(structure_.compiles.size());
   for (std::size_t c = 0; c < compiles_.size(); ++c) {
     const LogCompile& compile = structure_.compiles[c];
@@ -155,12 +177,14 @@ void LogImport::add_compiles() {
     for (const LogAttempt& attempt : compile.attempts) {
       AttemptState& a = state.attempts.emplace_back();
       a.left = attempt.records.size();
+      a.adopted = adopted(attempt);
+      if (a.adopted) a.record = a.adopted->record, a.captured = a.adopted->captured;
       a.record.process = state.process;
       a.record.frame = state.frame;
       a.record.frame_number = compile.frame.value_or(0);
       a.record.compile_number = compile.compile.value_or(0);
       a.record.attempt = attempt.number;
-      a.record.name = state.function;
+      if (a.record.name.empty() || a.record.name == "graph") a.record.name = state.function;
       const std::string number =
           compile.frame ? fmt::format("{}/{}", a.record.frame_number, a.record.compile_number) : compile.id;
       const std::string again = attempt.number > 0 ? fmt::format("_{}", attempt.number) : "";
@@ -172,8 +196,8 @@ void LogImport::add_compiles() {
       }
       taken.insert(a.record.address);
       a.record.prefix = prefix;
-      a.record.id = writer().add(a.record);
-      a.graphs = std::make_unique<GraphImporter>(context_, a.record.id, input_);
+      if (!a.adopted) a.record.id = writer().add(a.record);
+      a.graphs = std::make_unique<GraphImporter>(context_, a.record.id, input_, a.adopted ? kTorchNodes : 1);
     }
   }
 }
@@ -364,6 +388,7 @@ void LogImport::finish_times(const LogCompile& compile, CompileState& state) {
 void LogImport::finish_outcome(std::size_t index, CompileState& state) {
   for (std::size_t a = 0; a + 1 < state.attempts.size(); ++a) state.attempts[a].record.outcome = "restarted";
   trace::CompileRecord& last = state.attempts.back().record;
+  const std::string before = last.outcome;  // of another producer
   const LogCompile& compile = structure_.compiles[index];
   const auto& records = compile.attempts.back().records;
   const std::int64_t end = records.empty() ? 0 : static_cast<std::int64_t>(records.back());
@@ -383,6 +408,7 @@ void LogImport::finish_outcome(std::size_t index, CompileState& state) {
     last.outcome = "failed";
     last.error = "the log does not say how it ended";
   }
+  if (last.outcome == "ok" && !before.empty()) last.outcome = before;
 }
 
 void LogImport::finish_compiles() {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -39,6 +40,8 @@ struct PendingProgram {
 /// What is known of an attempt while its records are read.
 struct AttemptState {
   trace::CompileRecord record;
+  const AdoptedCompile* adopted = nullptr;  ///< the same compile, as the trace has it from another producer
+  trace::Id captured = trace::kNone;        ///< the snapshot of Dynamo's graph that the trace has already
   std::unique_ptr<GraphImporter> graphs;
   std::vector<std::string> sources;            ///< of described tensors
   std::map<std::int64_t, trace::Id> programs;  ///< by the record of their output code
@@ -103,6 +106,7 @@ class LogImport {
   void find_clock();
   void add_processes();
   void add_compiles();
+  const AdoptedCompile* adopted(const LogAttempt& attempt) const;
   trace::Id frame_of(CompileState& state, const LogCompile& compile);
   std::string address_prefix(const LogCompile& compile) const;
   void take(std::size_t i, PreparedRecord& prepared);
@@ -186,10 +190,10 @@ class LogImport {
   LogClock clock_;
   trace::Id input_ = trace::kNone;
   KnownFiles files_;
-  std::map<std::int64_t, ProcessState> processes_;  ///< by pid
-  std::map<std::int64_t, std::int64_t> ranks_;      ///< by pid
-  std::map<std::pair<trace::Id, std::int64_t>, trace::FrameRecord> frames_;
-  std::vector<CompileState> compiles_;  ///< as in structure_
+  std::map<std::int64_t, ProcessState> processes_;                                 ///< by pid
+  std::map<std::int64_t, std::int64_t> ranks_;                                     ///< by pid
+  std::map<std::tuple<trace::Id, std::int64_t, int>, trace::FrameRecord> frames_;  ///< process, number, round
+  std::vector<CompileState> compiles_;                                             ///< as in structure_
   std::vector<BreakState> breaks_;
   std::vector<RecompileState> recompiles_;
   std::map<std::string, std::string> versions_;

@@ -63,8 +63,11 @@ void LogImport::take_graph(std::size_t i, PreparedRecord& prepared) {
     attempt->graphs->set_sources(std::exchange(attempt->sources, {}));
   }
   const trace::Id program = program_of(*attempt, place(i));
+  const bool captured = place(i).what.stage == "captured";
+  const trace::Id written =
+      captured && attempt->adopted ? std::exchange(attempt->captured, trace::kNone) : trace::kNone;
   const trace::Id snapshot = attempt->graphs->add(stage_of(place(i)), program, std::move(*prepared.graph),
-                                                  prepared.text, place(i).role, record(i).line);
+                                                  prepared.text, place(i).role, record(i).line, written);
   if (place(i).code >= 0) attempt->program_graphs[place(i).code] = snapshot;
 }
 

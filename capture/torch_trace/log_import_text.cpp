@@ -193,8 +193,9 @@ void LogImport::take_recompile(std::size_t i, const PreparedRecord& prepared) {
 
 // Written at the end: the guard that failed belongs to an earlier compile, the value it met shows in the later one.
 void LogImport::finish_recompiles() {
-  std::map<std::pair<trace::Id, std::string>, std::size_t> by_id;
-  for (std::size_t c = 0; c < compiles_.size(); ++c) by_id[{compiles_[c].process, structure_.compiles[c].id}] = c;
+  std::map<std::tuple<trace::Id, int, std::string>, std::size_t> by_id;
+  for (std::size_t c = 0; c < compiles_.size(); ++c)
+    by_id[{compiles_[c].process, structure_.compiles[c].round, structure_.compiles[c].id}] = c;
   for (RecompileState& r : recompiles_) {
     trace::RecompileRecord out;
     if (r.compile >= 0) {
@@ -203,7 +204,8 @@ void LogImport::finish_recompiles() {
       derive_actual(r.text, last.guards, last.values);
       out = recompile_record(r.text);
       out.compile = state.attempts[static_cast<std::size_t>(r.attempt)].record.id;
-      const auto of = by_id.find({state.process, r.text.of});
+      const int round = structure_.compiles[static_cast<std::size_t>(r.compile)].round;
+      const auto of = by_id.find({state.process, round, r.text.of});
       if (of != by_id.end()) {
         const AttemptState& earlier = compiles_[of->second].attempts.back();
         out.of = earlier.record.id;
@@ -499,6 +501,8 @@ void LogImport::take_unknown(std::size_t i, const PreparedRecord& prepared) {
 
 void LogImport::keep(std::size_t i, const PreparedRecord& prepared) {
   std::string name = place(i).what.name;
+  const AttemptState* attempt = attempt_of(i);
+  if (attempt && attempt->adopted && (name == "backend" || name == "strata_compile")) return;  // the trace has it
   if (const std::string sub = record(i).key == "artifact" ? "" : record(i).metadata.find("name").words(); !sub.empty())
     name += "." + sub;
   if (prepared.packed) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -31,9 +32,14 @@ class Grouping {
   void note(std::size_t i) {
     const LogRecord& r = file_.records()[i];
     const std::int64_t pid = pid_of(r.head.ident);
-    const auto [found, fresh] = index_.try_emplace({pid, r.compile_id()}, static_cast<int>(out_.compiles.size()));
+    auto [found, fresh] = index_.try_emplace({pid, r.compile_id()}, static_cast<int>(out_.compiles.size()));
+    if (!fresh && starts_again(i, found->second)) {
+      found->second = static_cast<int>(out_.compiles.size());
+      fresh = true;
+    }
     if (fresh) {
       LogCompile& c = out_.compiles.emplace_back();
+      c.round = rounds_[pid];
       c.pid = pid;
       c.id = found->first.second;
       c.frame = r.frame;
@@ -44,6 +50,7 @@ class Grouping {
       implied_.push_back(true);
     }
     out_.places[i].compile = found->second;
+    if (out_.places[i].what.kind == RecordKind::Start) started_.insert({found->second, r.attempt.value_or(0)});
     if (!r.attempt) return;
     auto& attempts = out_.compiles[static_cast<std::size_t>(found->second)].attempts;
     if (std::vector<bool>::reference implied = implied_[static_cast<std::size_t>(found->second)]; implied) {
@@ -55,6 +62,16 @@ class Grouping {
                                      [](const LogAttempt& a, std::int64_t number) { return a.number < number; });
     if (at != attempts.end() && at->number == *r.attempt) return;
     attempts.insert(at, LogAttempt{*r.attempt, {}});
+  }
+
+  /// Whether a record begins a compile whose number another one had: PyTorch's numbers start again when it is reset.
+  bool starts_again(std::size_t i, int compile) {
+    const LogRecord& r = file_.records()[i];
+    if (out_.places[i].what.kind != RecordKind::Start || !started_.contains({compile, r.attempt.value_or(0)}))
+      return false;
+    int& round = rounds_[pid_of(r.head.ident)];
+    round = std::max(round, out_.compiles[static_cast<std::size_t>(compile)].round + 1);
+    return true;
   }
 
   void assign(std::size_t i) {
@@ -145,6 +162,8 @@ class Grouping {
   LogStructure& out_;
   std::map<std::pair<std::int64_t, std::string>, int> index_;
   std::vector<bool> implied_;
+  std::set<std::pair<int, std::int64_t>> started_;  ///< compile, attempt
+  std::map<std::int64_t, int> rounds_;              ///< by pid
 };
 
 }  // namespace

@@ -29,6 +29,7 @@ struct LogCompile {
   std::string id;        ///< `0/1`, `!2/0/1`
   std::optional<std::int64_t> frame, compile;
   std::string autograd;
+  int round = 0;                     ///< how often PyTorch had begun to count anew: torch._dynamo.reset()
   std::vector<LogAttempt> attempts;  ///< ascending
 };
 
