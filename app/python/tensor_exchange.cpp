@@ -2,11 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/python/tensor_exchange.h"
 
-#include <array>
+#include <algorithm>
+#include <iterator>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "app/python/dlpack_abi.h"
+#include "app/python/older_exchange.h"
 #include "core/support/error.h"
 
 namespace py = pybind11;
@@ -32,16 +35,16 @@ py::module_& torch() {
   return *module;
 }
 
-/// Null where PyTorch has none, or one of another major version.
+/// PyTorch's table, or ours where it has none of this major version.
 const dlpack::ExchangeApi* exchange() {
   static const dlpack::ExchangeApi* api = []() -> const dlpack::ExchangeApi* {
     const py::object type = torch().attr("Tensor");
-    if (!py::hasattr(type, "__dlpack_c_exchange_api__")) return nullptr;
+    if (!py::hasattr(type, "__dlpack_c_exchange_api__")) return older_exchange();
     const py::object capsule = type.attr("__dlpack_c_exchange_api__");
-    if (!PyCapsule_IsValid(capsule.ptr(), "dlpack_exchange_api")) return nullptr;
+    if (!PyCapsule_IsValid(capsule.ptr(), "dlpack_exchange_api")) return older_exchange();
     auto* found = static_cast<const dlpack::ExchangeApi*>(PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
     while (found && found->version.major > 1) found = found->previous;
-    return found;
+    return found ? found : older_exchange();
   }();
   return api;
 }
@@ -70,23 +73,21 @@ Tensor view_of(const dlpack::Array& array, const std::string& what) {
   return t;
 }
 
-/// By methods: any PyTorch.
-Tensor view_by_methods(py::handle object, const std::string& what) {
-  if (object.attr("device").attr("type").cast<std::string>() != "cpu")
-    throw_user(what + " is not on the CPU", "move it there with .cpu()");
-  std::vector<int64_t> shape, strides;
-  for (const py::handle size : object.attr("shape")) shape.push_back(size.cast<int64_t>());
-  for (const py::handle stride : object.attr("stride")()) strides.push_back(stride.cast<int64_t>());
-  Tensor t;
-  t.dtype = dtype_of_torch(object.attr("dtype"));
-  t.shape = std::move(shape);
-  t.strides = std::move(strides);
-  t.storage = std::make_shared<Storage>();
-  t.storage->data = reinterpret_cast<std::byte*>(object.attr("data_ptr")().cast<uintptr_t>());
-  int64_t last = 0;
-  for (size_t i = 0; i < t.shape.size(); ++i) last += t.shape[i] > 0 ? (t.shape[i] - 1) * t.strides[i] : 0;
-  t.storage->size = t.numel() > 0 ? static_cast<size_t>(last + 1) * dtype_size(t.dtype) : 0;
-  return t;
+/// Whether a view of the array would differ from this one in nothing but the address.
+bool lies_as(const Tensor& view, const dlpack::Array& array) {
+  if (!view.storage || array.device.type != 1 || !array.strides) return false;
+  const auto rank = static_cast<size_t>(array.rank);
+  if (view.rank() != rank || !std::equal(view.shape.begin(), view.shape.end(), array.shape) ||
+      !std::equal(view.strides.begin(), view.strides.end(), array.strides))
+    return false;
+  return std::any_of(std::begin(kPairs), std::end(kPairs), [&](const Pair& p) {
+    return p.dtype == view.dtype && p.code == array.dtype.code && p.bits == array.dtype.bits && array.dtype.lanes == 1;
+  });
+}
+
+bool is_tensor(py::handle object) {
+  static auto* type = reinterpret_cast<PyTypeObject*>(py::object(torch().attr("Tensor")).release().ptr());
+  return PyObject_TypeCheck(object.ptr(), type);
 }
 
 /// Owns what a ManagedArray points to.
@@ -95,9 +96,10 @@ struct Manager {
   Tensor tensor;
 };
 
-dlpack::ManagedArray* manage(const Tensor& tensor) {
+dlpack::ManagedArray* manage(Tensor value) {
   auto manager = std::make_unique<Manager>();
-  manager->tensor = tensor;
+  manager->tensor = std::move(value);
+  const Tensor& tensor = manager->tensor;
   dlpack::Array& array = manager->managed.array;
   array.data = tensor.storage->data + tensor.offset * static_cast<int64_t>(dtype_size(tensor.dtype));
   array.rank = static_cast<int32_t>(tensor.rank());
@@ -112,43 +114,30 @@ dlpack::ManagedArray* manage(const Tensor& tensor) {
   return &manager.release()->managed;
 }
 
-/// The older, unversioned struct: only what `torch.from_dlpack` of a capsule named `dltensor` reads.
-struct OldManaged {
-  dlpack::Array array;
-  void* manager = nullptr;
-  void (*deleter)(OldManaged*) = nullptr;
-};
-
-py::object from_capsule(const Tensor& tensor) {
-  dlpack::ManagedArray* managed = manage(tensor);
-  auto* old = new OldManaged{managed->array, managed, [](OldManaged* self) {
-                               auto* inner = static_cast<dlpack::ManagedArray*>(self->manager);
-                               inner->deleter(inner);
-                               delete self;
-                             }};
-  const py::object capsule = py::reinterpret_steal<py::object>(PyCapsule_New(old, "dltensor", [](PyObject* c) {
-    // A capsule that was taken is called `used_dltensor`, and its array belongs to who took it.
-    if (!PyCapsule_IsValid(c, "dltensor")) return;
-    auto* unused = static_cast<OldManaged*>(PyCapsule_GetPointer(c, "dltensor"));
-    unused->deleter(unused);
-  }));
-  return torch().attr("from_dlpack")(capsule);
-}
-
 }  // namespace
 
 Tensor view_of_torch(py::handle object, const std::string& what) {
   const dlpack::ExchangeApi* api = exchange();
-  if (!api) return view_by_methods(object, what);
   dlpack::Array array;
   if (api->array_from_object(object.ptr(), &array) != 0) throw py::error_already_set();
   return view_of(array, what);
 }
 
-py::object to_torch(const Tensor& tensor) {
+void update_view(Tensor& view, py::handle object, size_t position) {
+  if (!is_tensor(object))
+    throw_user("input " + std::to_string(position) + " is a " + Py_TYPE(object.ptr())->tp_name, "give it a tensor");
   const dlpack::ExchangeApi* api = exchange();
-  if (!api) return from_capsule(tensor);
-  dlpack::ManagedArray* managed = manage(tensor);
+  dlpack::Array array;
+  if (api->array_from_object(object.ptr(), &array) != 0) throw py::error_already_set();
+  if (lies_as(view, array) && view.storage.use_count() == 1)
+    view.storage->data = static_cast<std::byte*>(array.data) + array.byte_offset;
+  else
+    view = view_of(array, "input " + std::to_string(position));
+}
+
+py::object to_torch(Tensor tensor) {
+  const dlpack::ExchangeApi* api = exchange();
+  dlpack::ManagedArray* managed = manage(std::move(tensor));
   void* object = nullptr;
   if (api->managed_to_object(managed, &object) != 0) {
     managed->deleter(managed);

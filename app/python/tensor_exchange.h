@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// PyTorch tensors as ours and back, without copies and without PyTorch's headers: through DLPack's C table where
-/// PyTorch has it (2.10 and later), else through the methods of the tensor object.
+/// PyTorch tensors as ours and back, without copies and without PyTorch's headers: through DLPack's C table,
+/// PyTorch's (2.10 and later) or ours (older_exchange.h).
 
 #include <pybind11/pybind11.h>
 
@@ -15,8 +15,12 @@ namespace strata {
 /// 3`) for devices, layouts and element types that cannot be viewed.
 Tensor view_of_torch(pybind11::handle object, const std::string& what);
 
+/// The same into `view`, which may be that of an earlier call: then nothing is allocated as long as the tensor lies as
+/// it did. `position` is for messages. Throws a user Error for what is no tensor.
+void update_view(Tensor& view, pybind11::handle object, size_t position);
+
 /// A `torch.Tensor` over the tensor's memory, which it keeps alive.
-pybind11::object to_torch(const Tensor& tensor);
+pybind11::object to_torch(Tensor tensor);
 
 /// `torch.float32` and back.
 DType dtype_of_torch(pybind11::handle dtype);
