@@ -10,8 +10,12 @@
 #include <chrono>
 
 #include "app/driver/compile.h"
+#include "app/python/backend_bindings.h"
+#include "app/python/foreign_call.h"
 #include "app/python/fx_graph.h"
 #include "app/python/live_model.h"
+#include "app/python/overlap.h"
+#include "app/python/recording.h"
 #include "capture/pt2.h"
 #include "core/support/error.h"
 
@@ -19,11 +23,6 @@ namespace py = pybind11;
 using namespace strata;
 
 namespace {
-
-std::shared_ptr<Recorder>& recording() {
-  static std::shared_ptr<Recorder> recorder;
-  return recorder;
-}
 
 int64_t now_ns() { return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1); }
 
@@ -84,21 +83,22 @@ class Model {
  public:
   Model(const std::string& path, const std::string& backend, const std::string& mode, int threads,
         const std::set<std::string>& disabled)
-      : program_(load_pt2(path)), recorder_(recording()), backend_(backend) {
+      : program_(load_pt2(path)), backend_(backend) {
     CompileRequest request;
     request.backend = backend;
     request.mode = mode;
     request.threads = threads;
     request.disabled_passes = disabled;
-    request.recorder = recorder_.get();
+    recording_.attach(request, {});
     compiled_ = compile_program(program_, request);
+    recording_.compiled(*compiled_);
   }
 
   std::vector<Tensor> call(const py::args& arguments) {
     std::vector<Tensor> inputs;
     for (size_t i = 0; i < arguments.size(); ++i) inputs.push_back(from_buffer(py::cast<py::buffer>(arguments[i]), i));
     check_inputs(program_, inputs);
-    const bool record = recorder_ && recorder_ == recording();
+    const bool record = is_recording();
     compiled_->set_timing(record);
     const int64_t start = now_ns();
     std::vector<Tensor> outputs;
@@ -106,7 +106,7 @@ class Model {
       py::gil_scoped_release unlocked;
       outputs = compiled_->run(inputs);
     }
-    if (record) recorder_->run(backend_, runs_++, start, now_ns() - start, compiled_->times());
+    if (record) recording_.run(program_, *compiled_, backend_, start, now_ns() - start);
     return outputs;
   }
 
@@ -115,10 +115,9 @@ class Model {
 
  private:
   Program program_;
-  std::shared_ptr<Recorder> recorder_;
+  ModelRecording recording_;
   std::string backend_;
   std::unique_ptr<Compiled> compiled_;
-  int64_t runs_ = 0;
 };
 
 }  // namespace
@@ -140,31 +139,33 @@ PYBIND11_MODULE(_strata, m) {
     return std::make_unique<Model>(path, backend, mode, threads, disabled);
   });
   py::class_<LiveModel>(m, "LiveModel", "A compiled graph of live PyTorch. Call it with one object per placeholder.")
-      .def("__call__", &LiveModel::call);
+      .def("set_outputs", &LiveModel::set_outputs)
+      .def("set_thaw", &LiveModel::set_thaw)
+      .def("fresh", &LiveModel::fresh)
+      .def("caller", [](const py::object& self) { return caller_of(self); })
+      .def_readwrite("profiler_name", &LiveModel::profiler_name);
   m.def("compile_fx", [](const py::object& module, const std::string& name, const std::string& backend,
-                         const std::string& mode, int threads, const std::set<std::string>& disabled) {
+                         const std::string& mode, int threads, const std::set<std::string>& disabled,
+                         const py::dict& frozen) {
     CompileRequest request;
     request.backend = backend;
     request.mode = mode;
     request.threads = threads;
     request.disabled_passes = disabled;
-    return std::make_unique<LiveModel>(module, name, request, recording());
+    return std::make_unique<LiveModel>(module, name, request, frozen);
   });
   m.def("operators_of_fx", [](const py::object& module) {
     FxOperators found = operators_of_fx_graph(module);
     return py::make_tuple(std::move(found.missing), std::move(found.foreign));
   });
+  m.def("rejected_calls", &rejected_calls);
+  m.def("set_caller", &set_opaque_caller);
+  m.def("written_inputs_overlap", &written_inputs_overlap);
   m.def("list_backends", [] {
     std::vector<std::string> names;
     for (const BackendInfo& b : backends()) names.push_back(b.name);
     return names;
   });
-  m.def("start_recording", [](const std::string& path) {
-    if (recording()) throw_user("a recording is under way already", "end it first");
-    recording() = std::make_shared<Recorder>(path, "python");
-  });
-  m.def("stop_recording", [] {
-    if (recording()) recording()->close();
-    recording().reset();
-  });
+  bind_backends(m);
+  bind_recording(m);
 }

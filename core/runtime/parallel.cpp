@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/runtime/parallel.h"
 
+#include <dlfcn.h>
+#include <pthread.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -152,6 +154,36 @@ void run_chunks(Chunks chunks, int64_t total, void (*body)(void*, int64_t, int64
 
 #endif
 
+// ---------------------------------------------------------------------------------------------------------------- fork
+
+std::atomic<unsigned> forks{0};
+
+#ifdef STRATA_STD_THREADS
+
+void before_fork() {}
+/// The pool's threads are not there any more, and its locks may be held by them.
+void in_child() {
+  forks.fetch_add(1, std::memory_order_relaxed);
+  inside_region = true;
+}
+
+#else
+
+/// libgomp keeps a team of threads for every thread that has used one. A child inherits the team of the thread that
+/// forked, but not its threads, and would wait for them forever. Older runtimes cannot end a team: looked up, not
+/// linked.
+void before_fork() {
+  static const auto pause = reinterpret_cast<int (*)(int)>(dlsym(RTLD_DEFAULT, "omp_pause_resource_all"));
+  constexpr int kSoft = 1;
+  if (pause && !omp_in_parallel()) pause(kSoft);
+}
+void in_child() { forks.fetch_add(1, std::memory_order_relaxed); }
+
+#endif
+
+/// From the start: a fork may come before the first region of ours, but after one of the host's.
+const int fork_handlers = pthread_atfork(&before_fork, nullptr, &in_child);
+
 /// Keeps the first exception of a region.
 struct Guarded {
   const std::function<void(int64_t, int64_t)>& body;
@@ -177,6 +209,8 @@ int thread_count() {
   static const int standard = default_threads();
   return standard;
 }
+
+unsigned fork_count() { return forks.load(std::memory_order_relaxed); }
 
 void set_thread_count(int threads) { chosen_threads.store(std::max(1, threads), std::memory_order_relaxed); }
 

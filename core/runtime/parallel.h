@@ -23,4 +23,9 @@ void parallel_for(int64_t total, int64_t grain, const std::function<void(int64_t
 /// The same without allocation or exceptions, for compiled kernels: `body(context, begin, end)`.
 void parallel_for_raw(int64_t total, int64_t grain, int threads, void (*body)(void*, int64_t, int64_t), void* context);
 
+/// How often this process, or one it comes from, was forked since this library was loaded: a child sees one more than
+/// its parent. A forking thread's team of OpenMP threads is ended first, so that the child, which has none of them,
+/// makes one of its own when it needs it.
+unsigned fork_count();
+
 }  // namespace strata

@@ -5,6 +5,8 @@
 Which outputs are views of inputs or of one another is read off the fake tensors; those are made anew in every call, so that they
 share memory as PyTorch's would.
 """
+import re
+
 import torch
 
 from ._capture import Left
@@ -15,13 +17,17 @@ def _storage(value):
 
 
 def _sizes(values):
-    """Sizes as a function of the symbols' values: a tuple of numbers, or of compiled expressions."""
-    if all(isinstance(v, int) for v in values):
-        fixed = tuple(values)
-        return lambda symbols: fixed
-    texts = [str(v) if isinstance(v, int) else str(v.node.expr) for v in values]
-    code = compile("(" + "".join(text + "," for text in texts) + ")", "<sizes>", "eval")
-    return lambda symbols: eval(code, _FUNCTIONS, symbols)
+    """Sizes as the compiled call takes them: whole numbers and expressions in the symbols; a function of the symbols' values where
+    an expression is of a kind that only Python can evaluate."""
+    texts = [v if isinstance(v, int) else str(v.node.expr) for v in values]
+    if not any(isinstance(text, str) and _BY_PYTHON.search(text) for text in texts):
+        return texts
+    code = compile("(" + "".join(f"{text}," for text in texts) + ")", "<sizes>", "eval")
+    return lambda symbols: [int(v) for v in eval(code, _FUNCTIONS, symbols)]
+
+
+# Functions beyond whole numbers, and true division.
+_BY_PYTHON = re.compile(r"CeilToInt|IntTrueDiv|TruncToInt|ToFloat|(?<!/)/(?!/)")
 
 
 def _power(a, b):
@@ -46,7 +52,7 @@ _FUNCTIONS = {
 
 
 class Outputs:
-    """How to give a caller what the graph returns, from what the compiled program returns.
+    """How to give a caller what the graph returns, from what the compiled program returns; done by `live_outputs.cpp`.
 
     `kept` are the FX values that the program has to compute. Every other output is one of the inputs, a view of an input or
     of a kept value, a size, or a constant.
@@ -71,11 +77,11 @@ class Outputs:
             for i, node in enumerate(inputs)
             if isinstance(node.meta.get("val"), torch.SymInt)
         ]
-        # The compiled program gives row-major results; others are laid out as PyTorch would have them.
-        self.strides = [
-            None if node.meta["val"].is_contiguous() else _sizes(node.meta["val"].stride()) for node in self.kept
-        ]
-        self.plain = not any(self.strides) and self.makers == [("kept", i) for i in range(len(self.kept))]
+        self.strides = [_sizes(node.meta["val"].stride()) for node in self.kept]
+
+    def description(self):
+        """What `_strata.LiveModel.set_outputs` takes."""
+        return self.makers, self.strides, self.symbols
 
     def _maker(self, value):
         if not isinstance(value, torch.fx.Node):
@@ -104,30 +110,10 @@ class Outputs:
     def restrict(self, traced):
         """The graph without the outputs that are made here."""
         self.output.args = (tuple(self.kept),)
-        traced.graph.eliminate_dead_code(is_impure_node=_has_effect)
+        for node in reversed(traced.graph.nodes):
+            if not node.users and not _has_effect(node):
+                traced.graph.erase_node(node)
         traced.recompile()
-
-    def make(self, inputs, kept):
-        symbols = {name: inputs[i] for i, name in self.symbols}
-        for i, strides in enumerate(self.strides):
-            if strides:
-                kept[i] = torch.empty_strided(kept[i].shape, strides(symbols), dtype=kept[i].dtype).copy_(kept[i])
-        return [self._make(maker, inputs, kept, symbols) for maker in self.makers]
-
-    @staticmethod
-    def _make(maker, inputs, kept, symbols):
-        kind, index = maker[0], maker[1]
-        if kind == "kept":
-            return kept[index]
-        if kind == "input":
-            return inputs[index]
-        if kind == "constant":
-            return index
-        if kind == "size":
-            return index(symbols)[0]
-        base = inputs[index] if kind == "view of input" else kept[index]
-        shape, stride, offset = (f(symbols) for f in maker[2:])
-        return base.as_strided(shape, stride, base.storage_offset() + offset[0])
 
 
 def _has_effect(node):

@@ -7,56 +7,53 @@ Whatever cannot be compiled is run by PyTorch, and `reports()` says why.
 import torch
 
 from . import _strata
+from ._backends import check_options, compiling, first_line, merged_options
+from ._calls import make_call
 from ._capture import Left, capture, check_inputs
 from ._explain import Explanation, explain
-from ._outputs import Outputs
+from ._inspect import compile_id, graph_name
+from ._lifted import lift
 from ._reports import Report, add, reports, reset
 
-__all__ = ["Explanation", "Report", "backend", "explain", "reports", "reset"]
+__all__ = ["Explanation", "Report", "backend", "compile_graph", "explain", "reports", "reset"]
 
 
-def _name_of(gm):
-    for node in gm.graph.nodes:
-        stack = node.meta.get("nn_module_stack")
-        if stack:
-            kind = next(iter(stack.values()))[1]
-            return getattr(kind, "__name__", str(kind).rsplit(".", 1)[-1])
-    return "graph"
-
-
-def _compile(gm, inputs, mode, options):
+def _compile(gm, inputs, name, options):
+    gm, inputs, bind = lift(gm, inputs)
     check_inputs(gm, inputs)
     traced, opaque = capture(gm, inputs)
-    outputs = Outputs(traced)
-    outputs.restrict(traced)
-    model = _strata.compile_fx(
+    label = " ".join(filter(None, ["Strata:", name, compile_id()]))
+    call = make_call(
         traced,
-        _name_of(gm),
-        options.get("backend", "strata"),
-        mode or options.get("mode", "default"),
-        int(options.get("threads", torch.get_num_threads())),
-        set(options.get("disabled_passes", ())),
+        inputs,
+        name=name,
+        backend=options["backend"],
+        mode=options["mode"],
+        threads=options.get("threads", torch.get_num_threads()),
+        disabled_passes=options["disabled_passes"],
+        freezing=options.get("freezing", False),
+        ready=lambda model: setattr(model, "profiler_name", label),
     )
-    if outputs.plain:
-        return (lambda *values: model(values)), opaque
+    return bind(call), opaque
 
-    def call(*values):
-        return outputs.make(values, model(values))
 
-    return call, opaque
+def compile_graph(gm, inputs, options=None):
+    """Dynamo's graph as a callable, and the `Report` of what became of it. Raises StrataError for options that make no sense."""
+    options = check_options(options)
+    calls = sum(node.op not in ("placeholder", "output", "get_attr") for node in gm.graph.nodes)
+    name = graph_name(gm)
+    try:
+        with compiling("strata", gm):
+            compiled, opaque = _compile(gm, inputs, name, options)
+        return compiled, Report(name, calls, opaque)
+    except (Left, _strata.StrataError) as error:
+        return gm.forward, Report(name, calls, reason=str(error))
+    except Exception as error:  # ours or PyTorch's: the program runs as before, and it is said
+        return gm.forward, Report(name, calls, reason=f"in the backend: {first_line(error)}")
 
 
 def backend(gm, inputs, *, mode=None, options=None, **more):
     """`torch.compile(model, backend="strata")` calls this with Dynamo's graph and its inputs."""
-    calls = sum(node.op not in ("placeholder", "output", "get_attr") for node in gm.graph.nodes)
-    name = _name_of(gm)
-    try:
-        compiled, opaque = _compile(gm, inputs, mode, dict(options or {}, **more))
-        report = Report(name, calls, opaque)
-    except (Left, _strata.StrataError) as error:
-        compiled, report = gm.forward, Report(name, calls, reason=str(error))
-    except Exception as error:  # ours or PyTorch's: the program runs as before, and it is said
-        first_line = (str(error).splitlines() or [""])[0]
-        compiled, report = gm.forward, Report(name, calls, reason=f"{type(error).__name__} in the backend: {first_line}")
+    compiled, report = compile_graph(gm, inputs, merged_options(mode, options, more))
     add(report)
     return compiled

@@ -1,0 +1,182 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "app/python/live_outputs.h"
+
+#include <string>
+#include <utility>
+
+#include "app/python/tensor_exchange.h"
+#include "core/support/error.h"
+
+namespace py = pybind11;
+
+namespace strata {
+namespace {
+
+py::object tuple_of(const std::vector<int64_t>& values) {
+  py::tuple result(values.size());
+  for (size_t i = 0; i < values.size(); ++i) result[i] = py::int_(values[i]);
+  return result;
+}
+
+/// Whether the elements lie as `strides` says; a dimension of one element may say anything.
+bool lies_in(const Tensor& tensor, const std::vector<int64_t>& strides) {
+  for (size_t d = 0; d < tensor.rank(); ++d) {
+    if (tensor.shape[d] == 0) return true;
+    if (tensor.shape[d] > 1 && tensor.strides[d] != strides[d]) return false;
+  }
+  return true;
+}
+
+/// By PyTorch's copy, which is fast for any pair of layouts.
+py::object laid_out(Tensor tensor, const std::vector<int64_t>& strides) {
+  static const auto* empty = new py::object(py::module_::import("torch").attr("empty_strided"));
+  const py::object shape = tuple_of(tensor.shape), dtype = dtype_to_torch(tensor.dtype);
+  const py::object result = (*empty)(shape, tuple_of(strides), py::arg("dtype") = dtype);
+  return result.attr("copy_")(to_torch(std::move(tensor)));
+}
+
+py::object kept_result(Tensor& tensor, const std::vector<int64_t>& strides) {
+  if (strides.size() != tensor.rank())
+    throw_internal("a result has " + std::to_string(tensor.rank()) + " dimensions, but its strides are " +
+                   std::to_string(strides.size()));
+  if (!lies_in(tensor, strides)) return laid_out(std::move(tensor), strides);
+  tensor.strides = strides;
+  return to_torch(std::move(tensor));
+}
+
+/// `base.as_strided(shape, strides, offset)`, the offset counted from the base's own.
+py::object view_of(const py::handle& base, const py::object& shape, const py::object& strides, int64_t offset) {
+  static PyObject* const offset_name = PyUnicode_InternFromString("storage_offset");
+  static PyObject* const name = PyUnicode_InternFromString("as_strided");
+  PyObject* self = base.ptr();
+  const auto start = py::reinterpret_steal<py::object>(PyObject_CallMethodNoArgs(self, offset_name));
+  if (!start) throw py::error_already_set();
+  const py::int_ at(start.cast<int64_t>() + offset);
+  PyObject* const arguments[] = {self, shape.ptr(), strides.ptr(), at.ptr()};
+  auto view = py::reinterpret_steal<py::object>(PyObject_VectorcallMethod(name, arguments, 4, nullptr));
+  if (!view) throw py::error_already_set();
+  return view;
+}
+
+size_t index_in(const py::handle& maker) { return maker[py::int_(1)].cast<size_t>(); }
+
+}  // namespace
+
+LiveSizes::LiveSizes(ShapeEnv& env, const py::handle& description) {
+  if (PyCallable_Check(description.ptr())) {
+    fixed_ = false;
+    function_ = py::reinterpret_borrow<py::object>(description);
+    return;
+  }
+  for (const py::handle item : description) {
+    expressions_.push_back(PyLong_Check(item.ptr()) ? SymInt(item.cast<int64_t>())
+                                                    : parse_sym(env, item.cast<std::string>()));
+    fixed_ = fixed_ && expressions_.back().is_const();
+  }
+  if (!fixed_) return;
+  for (const SymInt& e : expressions_) constants_.push_back(e.value());
+  tuple_ = tuple_of(constants_);
+}
+
+std::vector<int64_t> LiveSizes::values(const SymBindings& symbols, const py::dict& given) const {
+  if (fixed_) return constants_;
+  if (function_) return function_(given).cast<std::vector<int64_t>>();
+  std::vector<int64_t> result;
+  result.reserve(expressions_.size());
+  for (const SymInt& e : expressions_) {
+    const std::optional<int64_t> value = evaluate(e, symbols);
+    if (!value) throw_internal("the size " + e.str() + " of an output does not follow from the inputs");
+    result.push_back(*value);
+  }
+  return result;
+}
+
+py::object LiveSizes::tuple(const SymBindings& symbols, const py::dict& given) const {
+  return fixed_ ? tuple_ : tuple_of(values(symbols, given));
+}
+
+LiveOutputs::LiveOutputs(ShapeEnv& env, const py::sequence& makers, const py::sequence& strides,
+                         const py::sequence& symbols) {
+  for (const py::handle maker : makers) makers_.push_back(read_maker(env, maker));
+  for (const py::handle s : strides) strides_.emplace_back(env, s);
+  for (const py::handle s : symbols) {
+    const py::object name = s[py::int_(1)];
+    const auto id = std::as_const(env).symbol_id(parse_sym(env, name.cast<std::string>()));
+    symbols_.push_back({s[py::int_(0)].cast<size_t>(), id ? *id : SIZE_MAX, name});
+  }
+  symbol_count_ = env.symbol_count();
+}
+
+LiveOutputs::Maker LiveOutputs::read_maker(ShapeEnv& env, const py::handle& description) {
+  const auto kind = description[py::int_(0)].cast<std::string>();
+  Maker maker;
+  if (kind == "constant") {
+    maker.kind = Kind::Constant;
+    maker.constant = description[py::int_(1)];
+  } else if (kind == "size") {
+    maker.kind = Kind::Size;
+    maker.shape = LiveSizes(env, description[py::int_(1)]);
+  } else {
+    maker.index = index_in(description);
+    maker.kind = kind == "kept"            ? Kind::Kept
+                 : kind == "input"         ? Kind::Input
+                 : kind == "view of input" ? Kind::ViewOfInput
+                                           : Kind::ViewOfKept;
+  }
+  if (maker.kind == Kind::ViewOfInput || maker.kind == Kind::ViewOfKept) {
+    maker.shape = LiveSizes(env, description[py::int_(2)]);
+    maker.strides = LiveSizes(env, description[py::int_(3)]);
+    maker.offset = LiveSizes(env, description[py::int_(4)]);
+  }
+  return maker;
+}
+
+py::object LiveOutputs::make(PyObject* const* inputs, std::vector<Tensor>& kept) const {
+  if (kept.size() != strides_.size())
+    throw_internal("the program gives " + std::to_string(kept.size()) + " results, expected " +
+                   std::to_string(strides_.size()));
+  SymBindings symbols;
+  py::object names;
+  if (!symbols_.empty()) {
+    symbols.resize(symbol_count_);
+    names = py::dict();
+    for (const Symbol& s : symbols_) {
+      if (s.id < symbols.size()) symbols[s.id] = py::handle(inputs[s.input]).cast<int64_t>();
+      names[s.name] = py::handle(inputs[s.input]);
+    }
+  }
+  const auto given = py::reinterpret_borrow<py::dict>(names);
+  std::vector<py::object> results;
+  results.reserve(kept.size());
+  for (size_t i = 0; i < kept.size(); ++i) {
+    const LiveSizes& strides = strides_[i];
+    results.push_back(kept_result(kept[i], strides.fixed() ? strides.constants() : strides.values(symbols, given)));
+  }
+  py::tuple outputs(makers_.size());
+  for (size_t i = 0; i < makers_.size(); ++i)
+    PyTuple_SET_ITEM(outputs.ptr(), static_cast<Py_ssize_t>(i),
+                     make_one(makers_[i], inputs, results, symbols, given).release().ptr());
+  return outputs;
+}
+
+py::object LiveOutputs::make_one(const Maker& maker, PyObject* const* inputs, const std::vector<py::object>& kept,
+                                 const SymBindings& symbols, const py::dict& given) const {
+  switch (maker.kind) {
+    case Kind::Kept:
+      return kept.at(maker.index);
+    case Kind::Input:
+      return py::reinterpret_borrow<py::object>(inputs[maker.index]);
+    case Kind::Constant:
+      return maker.constant;
+    case Kind::Size:
+      return py::int_(maker.shape.values(symbols, given).at(0));
+    default:
+      break;
+  }
+  PyObject* const base = maker.kind == Kind::ViewOfInput ? inputs[maker.index] : kept.at(maker.index).ptr();
+  return view_of(base, maker.shape.tuple(symbols, given), maker.strides.tuple(symbols, given),
+                 maker.offset.values(symbols, given).at(0));
+}
+
+}  // namespace strata
