@@ -13,18 +13,6 @@ namespace {
 
 int64_t now_ns() { return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1); }
 
-void check_disabled(const std::vector<Pass>& pipeline, const std::set<std::string>& disabled) {
-  for (const std::string& name : disabled) {
-    const auto it = std::find_if(pipeline.begin(), pipeline.end(), [&](const Pass& p) { return p.name == name; });
-    if (it == pipeline.end()) {
-      std::vector<std::string> names;
-      for (const Pass& p : pipeline) names.push_back(p.name);
-      throw_user("there is no pass '" + name + "'", suggest(name, names));
-    }
-    if (it->required) throw_user("pass '" + name + "' cannot be switched off: later passes rely on its result");
-  }
-}
-
 std::string names_until(const std::vector<Pass>& pipeline, size_t end) {
   std::string text;
   for (size_t i = 0; i < end; ++i) text += (i ? ", " : "") + pipeline[i].name;
@@ -41,6 +29,18 @@ void verify_after(const std::vector<Pass>& pipeline, size_t i, const Graph& grap
 }
 
 }  // namespace
+
+void check_disabled(const std::vector<Pass>& pipeline, const std::set<std::string>& disabled) {
+  for (const std::string& name : disabled) {
+    const auto it = std::find_if(pipeline.begin(), pipeline.end(), [&](const Pass& p) { return p.name == name; });
+    if (it == pipeline.end()) {
+      std::vector<std::string> names;
+      for (const Pass& p : pipeline) names.push_back(p.name);
+      throw_user("there is no pass '" + name + "'", suggest(name, names));
+    }
+    if (it->required) throw_user("pass '" + name + "' cannot be switched off: later passes rely on its result");
+  }
+}
 
 Graph run_passes(const std::vector<Pass>& pipeline, const Graph& graph, const PassContext& context,
                  const RunnerOptions& options) {

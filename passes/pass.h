@@ -68,6 +68,9 @@ const std::vector<Pass>& inference_pipeline();
 /// The same without anything that crosses operator borders, for the `unfused` backend.
 const std::vector<Pass>& unfused_pipeline();
 
+/// Throws a user Error for a name that is no pass of the pipeline, or one that cannot be left out.
+void check_disabled(const std::vector<Pass>& pipeline, const std::set<std::string>& disabled);
+
 /// Runs a pipeline. Unknown names in `disabled`, or a required pass there, are user Errors. A failing verification is
 /// an internal Error that names the pass and the ones before it.
 Graph run_passes(const std::vector<Pass>& pipeline, const Graph& graph, const PassContext& context,

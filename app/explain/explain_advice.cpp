@@ -28,6 +28,7 @@ constexpr BreakAdvice kBreakAdvice[] = {
     {"data-dependent branching",
      "decide with torch.where or torch.cond, or move the branch out of the compiled function"},
     {"data-dependent jump", "decide with torch.where or torch.cond, or move the branch out of the compiled function"},
+    {"generic_jump", "decide with torch.where or torch.cond, or move the branch out of the compiled function"},
     {"data dependent operator", "keep the value a tensor, or set torch._dynamo.config.capture_scalar_outputs = True"},
     {"data dependent", "keep the value a tensor, or tell its range with torch._check(...)"},
     {"data-dependent", "keep the value a tensor, or tell its range with torch._check(...)"},
@@ -203,6 +204,8 @@ std::string recompile_advice(const ExplainReason& r) {
   if (form == "identity")
     return fmt::format("{} is a new object in every call (a lambda, closure, partial or hook?): make it once, outside",
                        x);
+  if (form == "backend")
+    return "the function is compiled by several backends: compile a copy for each, or pass the same one always";
   if (form == "contains") return fmt::format("keys of {} change between calls: give it the same keys always", x);
   if (form == "attribute")
     return fmt::format(

@@ -41,7 +41,7 @@ class Package(unittest.TestCase):
             self.assertLess(max(abs(a - b) for a, b in zip(got, expected)), 1e-4 * largest)
 
     def test_every_backend_gives_pytorch_results(self):
-        for backend in strata.list_backends():
+        for backend in ("strata", "unfused", "interpret"):
             for model in ("cnn_fmnist", "bert"):
                 with self.subTest(backend=backend, model=model):
                     self.check(model, f"{MODELS}/{model}", backend)

@@ -15,19 +15,27 @@ With PyTorch 2.4 or later, importing this package also makes it a backend of `to
     import strata, torch
     fast = torch.compile(model, backend="strata")        # or strata.compile(model)
 """
-from contextlib import contextmanager as _contextmanager
+from . import _openmp
 
-from ._strata import Model, StrataError, Tensor, list_backends
+_openmp.load_pytorchs()  # before the module below loads another
+
+from ._backends import Backend, register_backend
+from ._backends import arguments_of_torch as _arguments_of_torch
+from ._backends import backends as _backends_of
+from ._inspect import graph_svg, graph_text
+from ._strata import Model, StrataError, Tensor
 from ._strata import load as _load
-from ._strata import start_recording as _start_recording
-from ._strata import stop_recording as _stop_recording
+from ._record import begin_from_environment as _begin_from_environment
+from ._record import record
 from ._register import register as _register
 
 __all__ = [
-    "Model", "StrataError", "Tensor", "compile", "explain", "list_backends", "load", "record", "reports", "reset"
+    "Backend", "Model", "StrataError", "Tensor", "backends", "compile", "explain", "graph_svg", "graph_text", "list_backends", "load",
+    "record", "register_backend", "reports", "reset"
 ]
 
 _register()
+_begin_from_environment()
 
 
 def load(path, *, backend="strata", mode="default", threads=0, disabled_passes=()):
@@ -39,16 +47,6 @@ def load(path, *, backend="strata", mode="default", threads=0, disabled_passes=(
     return _load(str(path), backend, mode, threads, set(disabled_passes))
 
 
-@_contextmanager
-def record(path):
-    """Records every compile and run inside into a trace at `path`. An exception inside leaves the trace as far as it got."""
-    _start_recording(str(path))
-    try:
-        yield
-    finally:
-        _stop_recording()
-
-
 # --------------------------------------------------------------------------------------------------------------- PyTorch
 
 
@@ -57,7 +55,9 @@ def _with_torch():
     try:
         import torch
     except ImportError as error:
-        raise StrataError("this needs PyTorch 2.4 or later, and there is none; pip install torch") from error
+        missing = isinstance(error, ModuleNotFoundError) and error.name == "torch"
+        found = "there is none; pip install torch" if missing else f"the one here cannot be loaded: {error}"
+        raise StrataError(f"this needs PyTorch 2.4 or later, and {found}") from error
     version = tuple(int(part) for part in torch.__version__.split(".")[:2])
     if version < (2, 4):
         raise StrataError(f"this needs PyTorch 2.4 or later, and found {torch.__version__}; pip install --upgrade torch")
@@ -70,24 +70,43 @@ def compile(model=None, *, fullgraph=False, dynamic=None, backend="strata", mode
     """`torch.compile` with Strata as the default backend; also a decorator.
 
     `fullgraph` True: a graph break is an error. `dynamic` True: sizes are symbols from the first call on; None: from the second size
-    on; False: one compile per size. `mode` is "default", "reduce-overhead" or "max-autotune". `options`: `threads` (int), `disabled_passes`
-    (names), `backend` ("strata", "unfused", "interpret"). `disable` True: the model as it is. Raises StrataError without PyTorch 2.4.
+    on; False: one compile per size. `backend`: a name of `list_backends()`, or a callable as for `torch.compile`. `mode` is "default",
+    "reduce-overhead" or "max-autotune". `options` of Strata: `threads` (int), `disabled_passes` (names), `backend` ("strata", "unfused",
+    "interpret"); other backends get theirs. `disable` True: the model as it is. Raises StrataError without PyTorch 2.4, and at once
+    for arguments, modes and options that there are not. docs/options.md has them all.
     """
     _with_torch()
     import torch
 
-    merged = dict(options or {})
-    if backend == "strata":
-        merged["mode"] = mode
-    arguments = dict(fullgraph=fullgraph, dynamic=dynamic, backend=backend, options=merged or None, disable=disable)
-    if model is None:
-        return lambda function: torch.compile(function, **arguments)
-    return torch.compile(model, **arguments)
+    arguments = _arguments_of_torch(fullgraph, dynamic, backend, mode, options, disable)
+
+    def compiled(function):
+        if not callable(function):
+            raise StrataError(f"a function or module is expected, and this is a {type(function).__name__}")
+        return torch.compile(function, **arguments)
+
+    return compiled if model is None else compiled(model)
+
+
+def backends():
+    """One `Backend` (name, kind, available, doc, why_not) per backend that `compile` knows: Strata's own, registered ones and, where
+    PyTorch 2.4 or later is installed, PyTorch's."""
+    try:
+        _with_torch()
+    except StrataError:
+        return _backends_of(with_pytorch=False)
+    return _backends_of()
+
+
+def list_backends():
+    """The names of the backends that `compile` can use here; `backends()` says more. `load` takes "strata", "unfused", "interpret"."""
+    return [row.name for row in backends() if row.available]
 
 
 def explain(function, *args, **kwargs):
-    """Runs `function(*args, **kwargs)` and says what became of it: graphs, breaks with reasons, guards, and what Strata made of
-    each graph. Without arguments, returns a function that takes them. See `strata._torch.Explanation`."""
+    """Runs `function(*args, **kwargs)` once, compiled by Strata, and says what became of it: graphs, breaks with their lines and a way
+    out, guards, what PyTorch still runs and why. Without arguments, returns a function that takes them. What Dynamo has compiled
+    before is compiled anew when it is next called, as after `torch._dynamo.explain`. See `strata._explain.Explanation`."""
     return _with_torch().explain(function, *args, **kwargs)
 
 

@@ -18,9 +18,23 @@ def _backend(gm, inputs, **more):
     return backend(gm, inputs, **more)
 
 
+_functions = {"strata": _backend}
+
+
 def _register(registry):
-    if "strata" not in getattr(registry, "_BACKENDS", {}):
-        registry.register_backend(compiler_fn=_backend, name="strata")
+    for name, function in _functions.items():
+        if name not in getattr(registry, "_BACKENDS", {}):
+            registry.register_backend(compiler_fn=function, name=name)
+
+
+def add(name, function):
+    """Makes one more backend known to PyTorch, now or when its list is loaded. One that was added under this name gives way."""
+    _functions[name] = function
+    registry = sys.modules.get(_REGISTRY)
+    if hasattr(registry, "list_backends"):  # loaded, and not just being so
+        for names in (registry._BACKENDS, getattr(registry, "_COMPILER_FNS", {})):
+            names.pop(name, None)
+        _register(registry)
 
 
 class _Loader(importlib.abc.Loader):
