@@ -195,3 +195,9 @@ def build_sdist(sdist_directory, config_settings=None):
             (Path(scratch) / "PKG-INFO").write_text(METADATA)
             archive.add(Path(scratch) / "PKG-INFO", f"{base}/PKG-INFO")
     return f"{base}.tar.gz"
+
+
+if __name__ == "__main__":  # strata_wheel.py FOLDER [NAME=VALUE...]: a wheel without pip
+    given = dict(setting.split("=", 1) for setting in sys.argv[2:])
+    os.makedirs(sys.argv[1], exist_ok=True)
+    print(os.path.join(sys.argv[1], build_wheel(sys.argv[1], given)))
