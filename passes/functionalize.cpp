@@ -188,6 +188,8 @@ class Functionalizer {
       const size_t dim = call.dim(1, rank);
       return write_slice(b, whole, value, dim, call.optional_integer(2).value_or(SymInt(0)));
     }
+    if (view.target == "aten.slice.Tensor")
+      return b.call("aten.slice_scatter.default", {whole, value, call.arg(1), call.arg(2), call.arg(3), call.arg(4)});
     no_inverse(cause, view);
   }
 

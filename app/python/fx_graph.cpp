@@ -8,6 +8,7 @@
 #include "app/python/foreign_call.h"
 #include "app/python/tensor_exchange.h"
 #include "capture/pt2_meta.h"
+#include "core/ir/builder.h"
 #include "core/ir/foreign.h"
 #include "core/ir/op.h"
 #include "core/support/error.h"
@@ -59,6 +60,7 @@ std::string target_of(py::handle target) {
 
 /// The operator's row in the table, or one through which PyTorch is called; null if there is neither.
 const OpDef* row_of(const py::object& target, const std::string& name) {
+  if (py::hasattr(target, "strata_schema")) return opaque_row(target);
   const OpDef* row = find_op(name);
   return row || !py::isinstance(target, TorchTypes::get().op_overload) ? row : torch_op(target);
 }
@@ -88,7 +90,7 @@ void collect_operators(const py::object& module, std::set<std::string>& missing,
     const std::string name = target_of(node.attr("target"));
     const OpDef* row = row_of(node.attr("target"), name);
     if (!row) missing.insert(name);
-    if (row && is_foreign(*row)) foreign.insert(row->name);
+    if (row && is_foreign(*row) && !py::hasattr(node.attr("target"), "strata_schema")) foreign.insert(row->name);
   }
 }
 
@@ -292,6 +294,7 @@ class FxReader {
       made->kind = NodeKind::Call;
       made->target = target_of(node.attr("target"));
       made->op = row_of(node.attr("target"), made->target);
+      if (made->op && py::hasattr(node.attr("target"), "strata_schema")) made->target = made->op->name;
       for (const py::handle argument : node.attr("args")) made->args.push_back(argument_of(argument));
       for (const auto& [key, value] : node.attr("kwargs").cast<py::dict>())
         made->kwargs.emplace_back(text_of(key), argument_of(value));
@@ -323,6 +326,29 @@ class FxReader {
   std::unordered_map<std::string, SourceStack> stacks_;
 };
 
+constexpr int kMaxDepth = 6;
+
+/// Throws what the rules of a call throw, those of its decomposition too.
+void check_call(const Node& node, const Graph& graph, int depth) {
+  const Call call(node);
+  (void)node.op->shape(call);
+  if (!node.op->decompose || node.op->op_class != OpClass::Compound || depth == kMaxDepth) return;
+  Graph scratch(graph.shared_env());
+  std::unordered_map<const Node*, Node*> operands;
+  Node copy = node;
+  copy.for_each_operand([&](Node*& operand) {
+    Node*& inside = operands[operand];
+    if (!inside) inside = scratch.placeholder(operand->name, operand->type);
+    operand = inside;
+  });
+  Builder builder(scratch);
+  builder.meta = node.meta;
+  (void)node.op->decompose(builder, Call(copy));
+  for (const auto& step : scratch.nodes())
+    if (step->kind == NodeKind::Call && step->op && step->op->op_class == OpClass::Compound)
+      check_call(*step, scratch, depth + 1);
+}
+
 }  // namespace
 
 Program read_fx_graph(const py::object& module, const std::string& name) {
@@ -336,6 +362,20 @@ Program read_fx_graph(const py::object& module, const std::string& name) {
   for (size_t i = 0; i < outputs; ++i)
     program.user_output_names.push_back(outputs == 1 ? "out" : "out." + std::to_string(i));
   return program;
+}
+
+std::map<std::string, std::string> rejected_calls(const py::object& module) {
+  const Graph graph = FxReader(module, std::make_shared<ShapeEnv>(), std::make_shared<IdSource>()).run();
+  std::map<std::string, std::string> rejected;
+  for (const auto& node : graph.nodes()) {
+    if (node->kind != NodeKind::Call || !node->op || node->op->op_class == OpClass::Symbolic) continue;
+    try {
+      check_call(*node, graph, 0);
+    } catch (const Error& error) {
+      rejected[node->name] = error.what();
+    }
+  }
+  return rejected;
 }
 
 FxOperators operators_of_fx_graph(const py::object& module) {

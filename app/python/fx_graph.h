@@ -6,6 +6,9 @@
 
 #include <pybind11/pybind11.h>
 
+#include <map>
+#include <string>
+
 #include "core/ir/program.h"
 
 namespace strata {
@@ -24,5 +27,9 @@ struct FxOperators {
   std::vector<std::string> foreign;  ///< PyTorch is called for them
 };
 FxOperators operators_of_fx_graph(const pybind11::object& module);
+
+/// Calls whose operator is in the table and does not take these operands (a kind of index, a mode), by node name, with
+/// what its rules say. Only rules of shapes and decompositions are asked. Throws like read_fx_graph.
+std::map<std::string, std::string> rejected_calls(const pybind11::object& module);
 
 }  // namespace strata

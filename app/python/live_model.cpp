@@ -36,6 +36,20 @@ void update_size(Tensor& size, PyObject* value, size_t position) {
 
 }  // namespace
 
+namespace {
+
+/// Results that the compiler found to be equal are one buffer; for the caller they are different tensors.
+void separate(std::vector<Tensor>& results) {
+  for (size_t i = 1; i < results.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (results[i].storage == results[j].storage) {
+        results[i] = results[i].clone();
+        break;
+      }
+}
+
+}  // namespace
+
 LiveModel::LiveModel(const py::object& module, const std::string& name, CompileRequest request, const py::dict& frozen)
     : module_(module), program_(read_fx_graph(module, name)), backend_(request.backend) {
   count_ = program_.user_input_names.size();
@@ -132,6 +146,7 @@ py::object LiveModel::call(PyObject* const* inputs, size_t count) {
     const RunLock::Hold one(lock_);
     take_inputs(inputs, count);
     results = brief_ ? run() : run_unlocked();
+    separate(results);
   }
   if (outputs_) return outputs_->make(inputs, results);
   py::tuple tuple(results.size());

@@ -39,7 +39,7 @@ RefValue call_foreign(const RefContext& context) {
 
 }  // namespace
 
-const OpDef* add_foreign_op(std::string_view schema, bool random, ForeignFunction function) {
+const OpDef* add_foreign_op(std::string_view schema, bool random, ForeignFunction function, bool effect) {
   const Schema parsed = parse_schema(schema);
   bool written = parsed.returns_alias;
   for (const Param& p : parsed.params) written |= p.written || p.aliased;
@@ -49,9 +49,10 @@ const OpDef* add_foreign_op(std::string_view schema, bool random, ForeignFunctio
   const std::lock_guard lock(registry().mutex);
   Foreign& entry = registry().rows[parsed.name];
   if (!entry.row) {
-    entry.row = std::make_unique<const OpDef>(schema, OpClass::Indexing, random ? trait::Random : 0, Promotion::None,
-                                              &type_of_node, &call_foreign, nullptr, NoGradient::Nondifferentiable,
-                                              NoLowering{}, "", "computed outside of the compiler");
+    const uint32_t traits = (random ? trait::Random : 0) | (effect ? trait::SideEffect : 0);
+    entry.row = std::make_unique<const OpDef>(schema, OpClass::Indexing, traits, Promotion::None, &type_of_node,
+                                              &call_foreign, nullptr, NoGradient::Nondifferentiable, NoLowering{}, "",
+                                              "computed outside of the compiler");
     entry.function = std::move(function);
   }
   return entry.row.get();

@@ -32,7 +32,7 @@ def _fake_inputs(inputs):
             return value
         known = context.tensor_to_context.get(value) if context else None
         source = getattr(known, "tensor_source", None)
-        return mode.from_tensor(value, symbolic_context=known, source=source) if known else mode.from_tensor(value)
+        return mode.from_tensor(value, symbolic_context=known, source=source) if known else mode.from_tensor(value, static_shapes=True)
 
     return mode, [fake(value) for value in inputs]
 
@@ -155,10 +155,12 @@ def _with_places(traced, missing):
 def _readable(traced, not_in_table, inputs):
     """Rewrites the graph until the compiler can read all of it; returns the names of what PyTorch is called for."""
     for node in _rewrite.shape_changes(traced):
-        raise Left(f"{place(node)} changes the shape of an input in place")
+        raise Left(f"{place(node)} changes the shape or the memory of a tensor in place")
     if _rewrite.drop_regions(traced) and any(isinstance(v, torch.Tensor) and v.requires_grad for v in inputs):
         raise Left("gradients are switched on inside, and training is not there yet")
     _rewrite.same_objects(traced)
+    _rewrite.batch_norms(traced)
+    _check_written(traced)
     numbers = _rewrite.Numbers(traced)
     for node in traced.graph.nodes:
         for value in torch.utils._pytree.tree_leaves(node.meta.get("val")):
@@ -168,6 +170,8 @@ def _readable(traced, not_in_table, inputs):
     for node in list(traced.graph.nodes):
         if _to_be_called(node, not_in_table, numbers.tensors):
             _call(calls, node)
+    _rewrite.writes_through_views(traced, calls)
+    _rewrite.indices(traced)
     _remove_unused(traced)
     rejected = _strata.rejected_calls(traced)
     for node in list(traced.graph.nodes):
@@ -186,7 +190,28 @@ def _to_be_called(node, names, numbers):
         return True
     if not isinstance(target, torch._ops.OpOverload):
         return False
-    return str(target) in names or _draws(node) or any(n in numbers for n in node.all_input_nodes) or target in _CHECKS
+    if str(target) in names or _draws(node) or any(n in numbers for n in node.all_input_nodes) or target in _CHECKS:
+        return True
+    return not _rewrite.is_view(node) and any(_uncommon(n.meta.get("val")) for n in (node, *node.all_input_nodes))
+
+
+# Element types that kernels are made for.
+_COMMON = {
+    torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.float16, torch.bfloat16, torch.float32, torch.float64
+}
+
+
+def _uncommon(value):
+    return any(isinstance(v, torch.Tensor) and v.dtype not in _COMMON for v in torch.utils._pytree.tree_leaves(value))
+
+
+def _check_written(traced):
+    """What is written has to have an element per place in memory; PyTorch's own error says so where it has not."""
+    for node in traced.graph.nodes:
+        for operand in _opaque.written_operands(node) if node.op == "call_function" else ():
+            value = operand.meta.get("val")
+            if isinstance(value, torch.Tensor) and any(s == 0 and n > 1 for s, n in zip(value.stride(), value.shape)):
+                raise Left(f"{place(node)} writes a tensor whose elements share memory")
 
 
 _CHECKS = {torch.ops.aten._assert_async.msg, torch.ops.aten._assert_async.default}
@@ -211,12 +236,11 @@ def _aliases_what_is_written(graph, node):
     values = [v for v in torch.utils._pytree.tree_leaves(node.meta.get("val")) if isinstance(v, torch.Tensor)]
     operands = {n.meta["val"].untyped_storage()._cdata for n in node.all_input_nodes if _is_dense(n.meta.get("val"))}
     shared = operands & {value.untyped_storage()._cdata for value in values if _is_dense(value)}
-    written = set(_opaque.written_operands(node))
+    shared -= {operand.meta["val"].untyped_storage()._cdata for operand in _opaque.written_operands(node)}
     return bool(shared) and any(
         operand.meta["val"].untyped_storage()._cdata in shared
         for other in graph.nodes
         for operand in (_opaque.written_operands(other) if other.op == "call_function" else ())
-        if operand not in written
     )
 
 
@@ -272,3 +296,40 @@ def check_graph(traced):
         value = node.meta.get("val")
         if isinstance(value, torch.Tensor) and value.device.type != "cpu":
             raise Left(f"{place(node)} is on {value.device}, and this build compiles for the CPU only")
+
+
+# ------------------------------------------------------------------------------------------------------------ shared memory
+
+
+def _written_inputs(traced):
+    """Positions of inputs that the graph writes, through views too."""
+    written = {
+        operand.meta["val"].untyped_storage()._cdata
+        for node in traced.graph.nodes
+        if node.op == "call_function"
+        for operand in _opaque.written_operands(node)
+        if _is_dense(operand.meta.get("val"))
+    }
+    inputs = [node.meta.get("val") for node in traced.graph.nodes if node.op == "placeholder"]
+    return [i for i, value in enumerate(inputs) if _is_dense(value) and value.untyped_storage()._cdata in written]
+
+
+def guarded(gm, traced, inputs):
+    """What makes of a compiled call one that leaves calls to PyTorch in which a written input shares memory with another: PyTorch's guards
+    do not look at that. None where nothing is written. Raises Left when it is so in the call that is compiled for."""
+    written = _written_inputs(traced)
+    if not written:
+        return None
+    fakes = any(isinstance(value, torch._subclasses.FakeTensor) for value in inputs)
+    if not fakes and _strata.written_inputs_overlap(inputs, written):
+        raise Left("an input that is written shares memory with another input")
+
+    def wrap(call):
+        def checked(*values):
+            if _strata.written_inputs_overlap(values, written):
+                return gm.forward(*values)
+            return call(*values)
+
+        return checked
+
+    return wrap

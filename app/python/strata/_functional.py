@@ -41,7 +41,7 @@ def functional_form(target):
     if all(a.kwarg_only for a in written):
         fresh = _fresh(target, name)
         return fresh and _with_out(fresh, [a.name for a in written])
-    in_place = len(written) == 1 and written[0].name == schema.arguments[0].name
+    in_place = len(written) == 1 and str(written[0].type) == "Tensor" and written[0].name == schema.arguments[0].name
     fresh = _fresh(target, name[:-1]) if in_place and name.endswith("_") and not name.endswith("__") else None
     return fresh and _in_place(fresh)
 

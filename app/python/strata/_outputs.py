@@ -7,9 +7,12 @@ share memory as PyTorch's would.
 """
 import re
 
+import collections
+
 import torch
 
 from ._capture import Left
+from ._rewrite import owner
 
 
 def _storage(value):
@@ -70,6 +73,7 @@ class Outputs:
                 self.bases.setdefault(_storage(value), ("input", i, value))
         self.inputs = {node: i for i, node in enumerate(inputs)}
         values, self.spec = torch.utils._pytree.tree_flatten(self.output.args[0])
+        self._keep_owners(values)
         for value in values:
             self.makers.append(self._maker(value))
         self.symbols = [
@@ -82,6 +86,17 @@ class Outputs:
     def description(self):
         """What `_strata.LiveModel.set_outputs` takes."""
         return self.makers, self.strides, self.symbols
+
+    def _keep_owners(self, values):
+        """Where several results are views of one value, that value is computed whole, and all of them are views of it."""
+        tensors = dict.fromkeys(v for v in values if isinstance(v, torch.fx.Node) and isinstance(v.meta.get("val"), torch.Tensor))
+        storages = collections.Counter(_storage(node.meta["val"]) for node in tensors)
+        for node in tensors:
+            storage = _storage(node.meta["val"])
+            whole = owner(node) if storages[storage] > 1 and storage not in self.bases else None
+            if whole is not None and isinstance(whole.meta.get("val"), torch.Tensor):
+                self.bases[storage] = ("kept", len(self.kept), whole.meta["val"])
+                self.kept.append(whole)
 
     def _maker(self, value):
         if not isinstance(value, torch.fx.Node):

@@ -9,7 +9,7 @@ import torch
 from . import _strata
 from ._backends import check_options, compiling, first_line, merged_options
 from ._calls import make_call
-from ._capture import Left, capture, check_inputs
+from ._capture import Left, capture, check_inputs, guarded
 from ._explain import Explanation, explain
 from ._inspect import compile_id, graph_name
 from ._lifted import lift
@@ -22,6 +22,7 @@ def _compile(gm, inputs, name, options):
     gm, inputs, bind = lift(gm, inputs)
     check_inputs(gm, inputs)
     traced, opaque = capture(gm, inputs)
+    wrap = guarded(gm, traced, inputs)
     label = " ".join(filter(None, ["Strata:", name, compile_id()]))
     call = make_call(
         traced,
@@ -34,7 +35,7 @@ def _compile(gm, inputs, name, options):
         freezing=options.get("freezing", False),
         ready=lambda model: setattr(model, "profiler_name", label),
     )
-    return bind(call), opaque
+    return bind(wrap(call) if wrap else call), opaque
 
 
 def compile_graph(gm, inputs, options=None):

@@ -1,0 +1,488 @@
+# Copyright 2026 The Strata Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Rewrites of the graph of ATen calls into what the compiler can read, without a change of meaning.
+
+Each takes the traced GraphModule, changes its graph in place, and leaves `meta["val"]` right on every node.
+"""
+import operator
+
+import torch
+from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
+
+aten = torch.ops.aten
+
+
+def _call(graph, like, target, args, value, kwargs=None):
+    """A new node with the source line of `like`; `value`: what it gives, as a fake tensor."""
+    node = graph.call_function(target, args, kwargs or {})
+    node.meta.update({k: v for k, v in like.meta.items() if k != "val"})
+    node.meta["val"] = value
+    return node
+
+
+# ------------------------------------------------------------------------------------------------------------ regions
+
+
+def _enters(node):
+    return getattr(node.target, "__name__", "") == "_enter_autocast"
+
+
+def _leaves(node):
+    return getattr(node.target, "__name__", "") == "_exit_autocast"
+
+
+class _Casting(torch.fx.Interpreter):
+    """Runs a graph with autocast's conversions as calls of their own.
+
+    What autocast does to an operator is read off the type of its result, with and without it: lower precision means that
+    float32 operands are converted down, higher that 16-bit ones are converted up.
+    """
+
+    def __init__(self, module, ambient):
+        super().__init__(module)
+        self.states = [ambient]
+
+    def call_function(self, target, args, kwargs):
+        name = getattr(target, "__name__", "")
+        if name == "_enter_autocast":
+            device, dtype, enabled, _ = (*args, *[None] * (4 - len(args)))
+            self.states.append((bool(enabled) and device == "cpu", dtype or torch.get_autocast_dtype("cpu")))
+            return None
+        if name == "_exit_autocast":
+            self.states.pop()
+            return None
+        enabled, dtype = self.states[-1]
+        if enabled and isinstance(target, torch._ops.OpOverload):
+            args, kwargs = self._converted(target, args, kwargs, dtype)
+        return super().call_function(target, args, kwargs)
+
+    @staticmethod
+    def _converted(target, args, kwargs, low):
+        leaves = [v for v in torch.utils._pytree.tree_leaves((args, kwargs)) if isinstance(v, torch.Tensor)]
+        kinds = {v.dtype for v in leaves if v.is_floating_point()}
+        if not kinds & {torch.float32, low} or target._schema.is_mutable:
+            return args, kwargs
+        results = []
+        for enabled in (False, True):
+            with torch.fx.experimental.proxy_tensor.disable_proxy_modes_tracing():
+                with torch.autocast("cpu", low, enabled=enabled, cache_enabled=False):
+                    try:
+                        results.append(target(*args, **kwargs))
+                    except RuntimeError:  # operands of different types, which only autocast makes equal
+                        results.append(None)
+        before, after = ([v.dtype for v in torch.utils._pytree.tree_leaves(r) if isinstance(v, torch.Tensor)] for r in results)
+        if before == after:
+            return args, kwargs
+        wanted = low if low in after else torch.float32
+
+        def convert(value):
+            if isinstance(value, torch.Tensor) and value.dtype in (torch.float32, torch.bfloat16, torch.float16):
+                return value if value.dtype == wanted else aten.to.dtype(value, wanted)
+            return value
+
+        return torch.utils._pytree.tree_map(convert, (args, kwargs))
+
+
+def has_autocast(traced):
+    return torch.is_autocast_enabled("cpu") or any(_enters(node) for node in traced.graph.nodes)
+
+
+def casting(traced):
+    """What runs `traced` with autocast made explicit; to be traced without autocast."""
+    ambient = (torch.is_autocast_enabled("cpu"), torch.get_autocast_dtype("cpu"))
+    return _Casting(traced, ambient)
+
+
+def drop_regions(traced):
+    """Switches of gradients say nothing where none are taken. Returns whether they are switched on anywhere."""
+    enabled = False
+    for node in list(traced.graph.nodes):
+        if node.target is torch._C._set_grad_enabled:
+            enabled |= bool(node.args[0])
+            traced.graph.erase_node(node)
+    return enabled
+
+
+# ------------------------------------------------------------------------------------------------------------ in place
+
+_SHAPE_CHANGES = {"squeeze_", "unsqueeze_", "t_", "transpose_", "swapaxes_", "swapdims_", "as_strided_"}
+
+
+def shape_changes(traced):
+    """In-place changes of shape are views: what was the tensor is no longer looked at. Returns the nodes for which that is not so: they
+    would change an input, or the tensor's memory."""
+    refused = []
+    for node in list(traced.graph.nodes):
+        name = _name(node)
+        if torch.Tag.inplace_view not in getattr(node.target, "tags", ()):
+            continue
+        if name not in _SHAPE_CHANGES or node.args[0].op == "placeholder":
+            refused.append(node)
+            continue
+        overload = "int" if name == "transpose_" else node.target._overloadname
+        node.target = getattr(getattr(aten, name[:-1]), overload)
+    return refused
+
+
+# Views through which the compiler writes back by itself; everything else goes through the memory of what is viewed.
+_INVERTIBLE = {
+    "view", "reshape", "flatten", "unflatten", "squeeze", "unsqueeze", "alias", "detach", "contiguous", "_unsafe_view", "to", "view_as",
+    "reshape_as", "lift_fresh", "transpose", "mT", "adjoint", "narrow", "t", "permute", "select", "slice", "split", "split_with_sizes",
+    "unbind", "chunk", "dropout",
+}
+
+
+def is_view(node):
+    """Whether a node's value lies in the memory of its first operand, and the node does not write it."""
+    if node.op != "call_function" or not node.args or not isinstance(node.args[0], torch.fx.Node):
+        return False
+    return _memory(node.meta.get("val")) is not None and _memory(node.meta.get("val")) == _memory(node.args[0].meta.get("val"))
+
+
+def _memory(value):
+    if isinstance(value, (tuple, list)) and value:
+        value = value[0]
+    if isinstance(value, torch.Tensor) and value.layout == torch.strided:
+        return value.untyped_storage()._cdata
+    return None
+
+
+def _name(node):
+    packet = getattr(node.target, "overloadpacket", None)
+    return packet.__name__ if packet is not None else getattr(node.target, "__name__", "")
+
+
+def _chain(node):
+    """The views that lead from `node` to what owns the memory, and that node."""
+    views = []
+    while is_view(node):
+        if not node.target.__name__ == "getitem" and not (_schema(node) and _schema(node).is_mutable):
+            views.append(node)
+        node = node.args[0]
+    return views, node
+
+
+def owner(node):
+    """The node whose memory a view is a part of; in-place operators give back their operand."""
+    return _chain(node)[1]
+
+
+def _schema(node):
+    return getattr(node.target, "_schema", None)
+
+
+def writes_through_views(traced, calls):
+    """Writes to a diagonal, to windows, through `as_strided`: to a copy, which is put into the memory of what is viewed."""
+    for node in list(traced.graph.nodes):
+        if node.op != "call_function" or not _name(node).endswith("_") or not (_schema(node) and _schema(node).is_mutable):
+            continue
+        target = node.args[0] if node.args else None
+        if not isinstance(target, torch.fx.Node) or not isinstance(target.meta.get("val"), torch.Tensor):
+            continue
+        views, base = _chain(target)
+        if all(_name(view) in _INVERTIBLE for view in views):
+            continue
+        _write_through_memory(traced.graph, node, target, base, calls)
+
+
+def _write_through_memory(graph, node, target, base, calls):
+    view, whole = target.meta["val"], base.meta["val"]
+    fresh = view.new_empty(view.shape)
+    with graph.inserting_before(node):
+        copy = _call(graph, node, aten.clone.default, (target,), fresh, {"memory_format": torch.contiguous_format})
+        written = _call(graph, node, node.target, (copy, *node.args[1:]), fresh, dict(node.kwargs))
+        offset = view.storage_offset() - whole.storage_offset()
+        place = (base, written, list(view.shape), list(view.stride()), offset)
+        scattered = _call(graph, node, aten.as_strided_scatter.default, place, whole.new_empty(whole.shape))
+        back = _call(graph, node, aten.copy_.default, (base, scattered), whole)
+    back.meta["val"] = whole
+    calls.replace(scattered)
+    node.replace_all_uses_with(target)
+    graph.erase_node(node)
+
+
+# --------------------------------------------------------------------------------------------------------- hidden writes
+
+
+def batch_norms(traced):
+    """`batch_norm` that learns writes its running statistics, which its schema does not say: made visible."""
+    graph = traced.graph
+    for node in list(graph.nodes):
+        if node.target is not aten.batch_norm.default or not node.args[5] or node.args[3] is None:
+            continue
+        x, weight, bias, mean, variance, _, momentum, eps = node.args[:8]
+        value = node.meta["val"]
+        statistics = [mean.meta["val"], variance.meta["val"]]
+        channels = value.new_empty((value.shape[1],), dtype=statistics[0].dtype)
+        with graph.inserting_before(node):
+            results = [value, channels, channels, *statistics]
+            args = (x, weight, bias, mean, variance, True, momentum, eps)
+            made = _call(graph, node, aten._native_batch_norm_legit_functional.default, args, results)
+            parts = [_call(graph, node, operator.getitem, (made, i), results[i]) for i in (0, 3, 4)]
+            for target, part in ((mean, parts[1]), (variance, parts[2])):
+                part.meta["val"] = target.meta["val"].new_empty(target.meta["val"].shape)
+                _call(graph, node, aten.copy_.default, (target, part), target.meta["val"])
+        node.replace_all_uses_with(parts[0])
+        graph.erase_node(node)
+
+
+# ---------------------------------------------------------------------------------------------------------------- indices
+
+
+class _CheckIndex:
+    """The target of a node that gives its operand, and raises PyTorch's IndexError where an element is out of range."""
+
+    __module__, __name__ = "strata", "check_index"
+    strata_schema = "strata::check_index(Tensor index, SymInt size, bool negative, str what) -> Tensor"
+    is_mutable, arguments, effect = False, (), False
+
+    @property
+    def _schema(self):
+        return self
+
+    def __call__(self, index, size, negative, what):
+        return index
+
+
+check_index = _CheckIndex()
+_ALONG = {  # operator: (position of the dimension, position of the index)
+    "gather": (1, 2), "scatter": (1, 2), "scatter_": (1, 2), "scatter_add": (1, 2), "scatter_add_": (1, 2), "scatter_reduce": (1, 2),
+    "scatter_reduce_": (1, 2), "index_select": (1, 2), "index_add": (1, 2), "index_add_": (1, 2), "index_copy": (1, 2),
+    "index_copy_": (1, 2), "index_fill": (1, 2), "index_fill_": (1, 2),
+}
+
+
+def indices(traced):
+    """Indices that come from outside are checked before they are used, as PyTorch does."""
+    for node in list(traced.graph.nodes):
+        if node.op != "call_function" or not isinstance(node.target, torch._ops.OpOverload) or node.target.namespace != "aten":
+            continue
+        name = _name(node)
+        if name in ("embedding",):
+            _check(traced.graph, node, 1, node.args[0].meta["val"].shape[0], False, "index out of range in self")
+        elif name in ("index", "index_put", "index_put_", "_unsafe_index", "_index_put_impl_"):
+            _check_list(traced.graph, node)
+        elif name in _ALONG:
+            dim, position = _ALONG[name]
+            shape = node.args[0].meta["val"].shape
+            if len(node.args) > position and isinstance(node.args[dim], int) and len(shape):
+                text = f"index {{index}} is out of bounds for dimension {node.args[dim] % len(shape)} with size {{size}}"
+                _check(traced.graph, node, position, shape[node.args[dim]], name.startswith("index_fill"), text)
+
+
+def _checked(graph, node, index, size, negative, text):
+    value = index.meta.get("val") if isinstance(index, torch.fx.Node) else None
+    if not isinstance(value, torch.Tensor) or value.dtype not in (torch.int64, torch.int32):
+        return index
+    with graph.inserting_before(node):
+        return _call(graph, node, check_index, (index, size, negative, text), value.new_empty(value.shape))
+
+
+def _check(graph, node, position, size, negative, text):
+    args = list(node.args)
+    args[position] = _checked(graph, node, args[position], size, negative, text)
+    node.args = tuple(args)
+
+
+def _check_list(graph, node):
+    values = [i.meta.get("val") if isinstance(i, torch.fx.Node) else None for i in node.args[1]]
+    if any(isinstance(v, torch.Tensor) and v.dtype in (torch.bool, torch.uint8) for v in values):
+        return
+    shape = node.args[0].meta["val"].shape
+    made = []
+    for dim, index in enumerate(node.args[1]):
+        text = f"index {{index}} is out of bounds for dimension {dim} with size {{size}}"
+        made.append(index if index is None else _checked(graph, node, index, shape[dim], True, text))
+    node.args = (node.args[0], made, *node.args[2:])
+
+
+# ------------------------------------------------------------------------------------------------------------ numbers
+
+_BINARY = {
+    "add": aten.add.Tensor, "sub": aten.sub.Tensor, "mul": aten.mul.Tensor, "pow": aten.pow.Tensor_Tensor, "mod": aten.remainder.Tensor,
+    "truediv": aten.div.Tensor, "eq": aten.eq.Tensor, "ne": aten.ne.Tensor, "lt": aten.lt.Tensor, "le": aten.le.Tensor,
+    "gt": aten.gt.Tensor, "ge": aten.ge.Tensor, "sym_max": aten.maximum.default, "sym_min": aten.minimum.default,
+    "and_": aten.logical_and.default, "or_": aten.logical_or.default,
+}
+_UNARY = {
+    "neg": aten.neg.default, "abs": aten.abs.default, "_sym_sqrt": aten.sqrt.default, "sqrt": aten.sqrt.default, "exp": aten.exp.default,
+    "_sym_cos": aten.cos.default, "_sym_sin": aten.sin.default, "_sym_exp": aten.exp.default, "_sym_log": aten.log.default,
+    "sym_not": aten.logical_not.default, "_sym_tanh": aten.tanh.default, "cos": aten.cos.default, "sin": aten.sin.default,
+    "floor": aten.floor.default, "ceil": aten.ceil.default, "log": aten.log.default, "tanh": aten.tanh.default,
+}
+_DTYPES = {torch.SymInt: torch.int64, torch.SymFloat: torch.float64, torch.SymBool: torch.bool}
+
+
+def depends_on_data(value):
+    """Whether a size is only known when the graph runs."""
+    return isinstance(value, torch.SymInt) and bool(free_unbacked_symbols(value))
+
+
+class Numbers:
+    """Numbers that are only known when the graph runs (`item()`, arithmetic on floats) as tensors without dimensions. `tensors`: the
+    node for each of them; arguments that must be numbers are left to the caller."""
+
+    def __init__(self, traced):
+        self.graph, self.tensors = traced.graph, {}
+        for node in list(self.graph.nodes):
+            value = node.meta.get("val")
+            if node.op != "call_function":
+                continue
+            if isinstance(value, (torch.SymFloat, torch.SymBool)) or depends_on_data(value) or self._item(node):
+                self._define(node, value)
+            elif isinstance(node.target, torch._ops.OpOverload) and any(n in self.tensors for n in node.all_input_nodes):
+                self._use(node)
+
+    @staticmethod
+    def _item(node):
+        return node.target in (aten.item.default, aten._local_scalar_dense.default)
+
+    def _define(self, node, value):
+        dtype = _DTYPES.get(type(value)) or {bool: torch.bool, int: torch.int64, float: torch.float64}[type(value)]
+        with self.graph.inserting_before(node):
+            if self._item(node):
+                made = self._scalar(node, node.args[0], dtype)
+            else:
+                made = self._arithmetic(node, dtype)
+        if made is not None:
+            self.tensors[node] = made
+
+    def _scalar(self, like, tensor, dtype):
+        fake = tensor.meta["val"]
+        if fake.dim():
+            tensor = _call(self.graph, like, aten.reshape.default, (tensor, []), fake.new_empty(()))
+        return self._cast(like, tensor, dtype)
+
+    def _cast(self, like, tensor, dtype):
+        fake = tensor.meta["val"]
+        if fake.dtype == dtype:
+            return tensor
+        return _call(self.graph, like, aten.to.dtype, (tensor, dtype), fake.new_empty(fake.shape, dtype=dtype))
+
+    def _arithmetic(self, node, dtype):
+        name = getattr(node.target, "__name__", "")
+        logical = dtype == torch.bool
+        values = [node.args[i] for i in range(len(node.args))]
+        # Comparisons and divisions of whole numbers are Python's, on numbers of 64 bits.
+        kinds = [self._dtype_of(v) for v in values]
+        inside = torch.float64 if torch.float64 in kinds or name in ("truediv", "sqrt", "_sym_sqrt") or not logical and dtype == torch.float64 else torch.int64
+        if name in ("sym_float",):
+            return self._operand(node, values[0], torch.float64)
+        if name == "sym_ite":
+            args = [self._operand(node, values[0], torch.bool), *(self._operand(node, v, dtype) for v in values[1:])]
+            return _call(self.graph, node, aten.where.self, tuple(args), torch.empty((), dtype=dtype))
+        if name == "floordiv":
+            args = tuple(self._operand(node, v, inside) for v in values)
+            return _call(self.graph, node, aten.div.Tensor_mode, args, torch.empty((), dtype=dtype), {"rounding_mode": "floor"})
+        target = _BINARY.get(name) if len(values) == 2 else _UNARY.get(name)
+        if target is None:
+            return None
+        if name in ("and_", "or_", "sym_not"):
+            inside = torch.bool
+        args = tuple(self._operand(node, v, inside) for v in values)
+        return _call(self.graph, node, target, args, torch.empty((), dtype=dtype))
+
+    def _dtype_of(self, value):
+        if isinstance(value, torch.fx.Node):
+            value = self.tensors[value].meta["val"] if value in self.tensors else value.meta["val"]
+        if isinstance(value, torch.Tensor):
+            return value.dtype
+        return _DTYPES.get(type(value)) or {bool: torch.bool, int: torch.int64, float: torch.float64}.get(type(value), torch.float64)
+
+    def _operand(self, like, value, dtype):
+        if isinstance(value, torch.fx.Node) and value in self.tensors:
+            return self._cast(like, self.tensors[value], dtype)
+        if isinstance(value, torch.fx.Node):  # a size: known before the graph runs
+            one = _call(self.graph, like, aten.full.default, ([], 1), torch.empty((), dtype=dtype), {"dtype": torch.int64})
+            one.meta["val"] = torch.empty((), dtype=torch.int64)
+            size = _call(self.graph, like, aten.mul.Tensor, (one, value), torch.empty((), dtype=torch.int64))
+            return self._cast(like, size, dtype)
+        return _call(self.graph, like, aten.full.default, ([], value), torch.empty((), dtype=dtype), {"dtype": dtype})
+
+    # --- where they are used
+
+    _WITH_TENSOR = {
+        aten.add.Tensor: aten.add.Tensor, aten.sub.Tensor: aten.sub.Tensor, aten.mul.Tensor: aten.mul.Tensor,
+        aten.div.Tensor: aten.div.Tensor, aten.add.Scalar: aten.add.Tensor, aten.mul.Scalar: aten.mul.Tensor,
+        aten.div.Scalar: aten.div.Tensor, aten.sub.Scalar: aten.sub.Tensor, aten.pow.Tensor_Scalar: aten.pow.Tensor_Tensor,
+        aten.eq.Scalar: aten.eq.Tensor, aten.ne.Scalar: aten.ne.Tensor, aten.lt.Scalar: aten.lt.Tensor, aten.le.Scalar: aten.le.Tensor,
+        aten.gt.Scalar: aten.gt.Tensor, aten.ge.Scalar: aten.ge.Tensor,
+    }
+
+    def _use(self, node):
+        with self.graph.inserting_before(node):
+            made = self._used_by(node)
+        if made is not None:
+            node.replace_all_uses_with(made)
+            self.graph.erase_node(node)
+
+    def _used_by(self, node):
+        value = node.meta.get("val")
+        number = self.tensors.get(node.args[1]) if len(node.args) > 1 and isinstance(node.args[1], torch.fx.Node) else None
+        if node.target in (aten.full.default, aten.scalar_tensor.default):
+            return self._filled(node, value)
+        others = [n for n in node.all_input_nodes if n in self.tensors]
+        if number is None or len(others) != 1 or node.target not in self._WITH_TENSOR or not isinstance(node.args[0], torch.fx.Node):
+            return None
+        tensor = node.args[0]
+        fake = tensor.meta.get("val")
+        if not isinstance(fake, torch.Tensor):
+            return None
+        # A number does not widen the tensor's type; 16-bit types compute with it unrounded.
+        kind = {torch.float64: 1.5, torch.int64: 1, torch.bool: True}[number.meta["val"].dtype]
+        inside = torch.result_type(torch.empty(fake.dim() and 1, dtype=fake.dtype) if fake.dim() else torch.empty((), dtype=fake.dtype), kind)
+        if inside in (torch.float16, torch.bfloat16):
+            inside = torch.float32
+            tensor = self._cast(node, tensor, torch.float32)
+        number = self._cast(node, number, inside)
+        result = value if value.dtype in (torch.bool, inside) else value.new_empty(value.shape, dtype=inside)
+        made = _call(self.graph, node, self._WITH_TENSOR[node.target], (tensor, number, *node.args[2:]), result, dict(node.kwargs))
+        return made if result is value else self._cast(node, made, value.dtype)
+
+    def _filled(self, node, value):
+        size = node.args[0] if node.target is aten.full.default else []
+        source = node.args[1] if node.target is aten.full.default else node.args[0]
+        number = self._cast(node, self._operand(node, source, value.dtype), value.dtype)
+        ones = _call(self.graph, node, aten.full.default, (size, 1), value, {"dtype": value.dtype})
+        target = aten.logical_and.default if value.dtype == torch.bool else aten.mul.Tensor
+        return _call(self.graph, node, target, (ones, number), value)
+
+
+# ------------------------------------------------------------------------------------------------------------ objects
+
+_MAY_RETURN_OPERAND = {
+    "to", "contiguous", "type_as", "dropout", "alpha_dropout", "feature_dropout", "feature_alpha_dropout", "float", "expand_as",
+    "_to_copy_",
+}
+
+
+def same_objects(traced):
+    """Results that are one object with an input or an earlier value: in-place operators return their operand, `contiguous` and `to` do
+    where there is nothing to be done."""
+    output = next(node for node in reversed(traced.graph.nodes) if node.op == "output")
+    output.args = torch.fx.node.map_arg(output.args, _object_of)
+
+
+def _object_of(node):
+    while isinstance(node.target, torch._ops.OpOverload) and node.args and isinstance(node.args[0], torch.fx.Node):
+        source = _operand_returned(node)
+        if source is None or not _same_place(node.meta.get("val"), source.meta.get("val")):
+            break
+        node = source
+    return node
+
+
+def _operand_returned(node):
+    schema = node.target._schema
+    if schema.returns and schema.returns[0].alias_info is not None and schema.returns[0].alias_info.is_write:
+        return node.args[0]
+    return node.args[0] if node.target.overloadpacket.__name__ in _MAY_RETURN_OPERAND else None
+
+
+def _same_place(a, b):
+    if not isinstance(a, torch.Tensor) or not isinstance(b, torch.Tensor):
+        return False
+    if a.untyped_storage()._cdata != b.untyped_storage()._cdata:
+        return False
+    describe = lambda t: (t.dtype, tuple(map(str, t.shape)), tuple(map(str, t.stride())), str(t.storage_offset()), t.is_conj(), t.is_neg())
+    return describe(a) == describe(b)
