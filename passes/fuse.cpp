@@ -49,6 +49,7 @@ class Fuser {
     choose_layouts();
     fuse_post_operations();
     choose_pooling_layouts();
+    choose_output_layouts();
     fuse_loops();
     return finish();
   }
@@ -201,6 +202,20 @@ class Fuser {
         continue;
       fused_.layouts.chosen_strides[input] = channels_last(input->tensor().shape);
       fused_.layouts.chosen_strides[node.get()] = channels_last(node->tensor().shape);
+    }
+  }
+
+  // ----------------------------------------------------------------------------------------------- layouts of outputs
+
+  /// What the caller wants otherwise than row by row is written so, by kernels that can: loops, and convolutions, which
+  /// work on such data inside.
+  void choose_output_layouts() {
+    for (const auto& [node, strides] : wanted_layouts(graph_, fused_.layouts, options_.output_strides)) {
+      const auto it = group_of_.find(node);
+      if (it == group_of_.end()) continue;
+      const Group& group = groups_[it->second];
+      const bool convolution = made_by_convolution(*node) && group.front()->tensor().shape == node->tensor().shape;
+      if (convolution || is_loop_group(group)) fused_.layouts.chosen_strides[node] = strides;
     }
   }
 

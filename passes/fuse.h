@@ -8,6 +8,7 @@
 
 #include "passes/lower_to_library.h"
 #include "passes/lower_to_loops.h"
+#include "passes/output_layout.h"
 
 namespace strata {
 
@@ -33,6 +34,7 @@ struct FuseOptions {
   const LibraryCapabilities* capabilities = nullptr;
   /// Nodes whose value never changes (weights).
   std::unordered_set<const Node*> constants;
+  OutputStrides output_strides;  ///< how the caller wants outputs to lie; kept where a kernel can write so
 };
 
 struct Fused {

@@ -25,6 +25,7 @@ class Scheduler {
     fuse_options.within_operators = options_.within_operators;
     fuse_options.capabilities = capabilities_;
     fuse_options.constants = constants_;
+    fuse_options.output_strides = options_.output_strides;
     Fused fused = fuse(graph_, fuse_options);
     layouts_ = std::move(fused.layouts);
     place_inputs();

@@ -15,6 +15,7 @@ namespace strata {
 struct ScheduleOptions {
   bool within_operators = false;                         ///< see FuseOptions
   const LibraryCapabilities* capabilities = nullptr;     ///< null: the CPU's
+  OutputStrides output_strides;                          ///< see FuseOptions
   const std::map<std::string, Tensor>* state = nullptr;  ///< values of parameters, buffers and constants
 };
 

@@ -124,6 +124,7 @@ class Compilation {
     const int64_t schedule_start = now_ns();
     ScheduleOptions schedule_options;
     schedule_options.within_operators = !fused;
+    schedule_options.output_strides = output_strides(program_.graph);
     schedule_options.state = &program_.state;
     Scheduled scheduled = schedule(graph, schedule_options);
     times_.schedule = now_ns() - schedule_start;
