@@ -86,9 +86,11 @@ const trace::ProgramRecord* CompiledGraphs::program(trace::Id id) const {
 
 trace::Id CompiledGraphs::compile_at(std::string_view address) const {
   trace::Id found = trace::kNone;  // the last attempt has the address with its number; regions do not say it
-  for (const auto& c : compiles_)
-    if (c.address == address || (c.address.starts_with(address) && c.address.substr(address.size(), 1) == "_"))
-      found = c.id;
+  for (const auto& c : compiles_) {
+    std::string_view own = c.address;
+    if (const auto colon = own.rfind(':'); colon != own.npos) own.remove_prefix(colon + 1);
+    if (own == address || (own.starts_with(address) && own.substr(address.size(), 1) == "_")) found = c.id;
+  }
   return found;
 }
 

@@ -11,8 +11,7 @@ namespace {
 /// Whether a profile's annotation means this compile: `0/1_2`, or without the attempt, for `r3:0/1_2`.
 bool is_at(const trace::CompileRecord& c, std::string_view wanted) {
   std::string_view address = c.address;
-  if (const size_t colon = address.find(':'); address.starts_with('r') && colon != address.npos)
-    address.remove_prefix(colon + 1);
+  if (const size_t colon = address.rfind(':'); colon != address.npos) address.remove_prefix(colon + 1);
   if (address == wanted) return true;
   const size_t at = address.rfind('_');
   return c.attempt > 0 && at != address.npos && address.substr(0, at) == wanted;
@@ -96,13 +95,16 @@ int KnownPrograms::of_compile(trace::Id compile, bool backward) const {
   return found;
 }
 
-std::optional<trace::CompileRecord> KnownPrograms::compile_at(std::string_view address, trace::Id process) const {
+std::optional<trace::CompileRecord> KnownPrograms::compile_at(std::string_view address, trace::Id process,
+                                                              std::int64_t time_ns) const {
   const bool own = std::any_of(compiles_.begin(), compiles_.end(),
                                [&](const trace::CompileRecord& c) { return c.process == process; });
   std::optional<trace::CompileRecord> found;
   for (const trace::CompileRecord& c : compiles_)
-    if ((!own || c.process == process) && is_at(c, address) && c.outcome != "restarted") found = c;
-  return found;
+    if ((!own || c.process == process) && is_at(c, address) && c.outcome != "restarted" &&
+        (time_ns < 0 || c.start_ns <= time_ns))
+      found = c;
+  return found || time_ns < 0 ? found : compile_at(address, process);
 }
 
 std::vector<int> KnownPrograms::backward_programs(trace::Id process) const {

@@ -44,8 +44,10 @@ class KnownPrograms {
   /// The program of a compile for a direction: its backward program, or its forward or inference program.
   int of_compile(trace::Id compile, bool backward) const;
   /// The compile that `0/1`, `!A/0/1` stands for in a process: the last attempt. Other processes only when the process
-  /// has no compiles at all.
-  std::optional<trace::CompileRecord> compile_at(std::string_view address, trace::Id process) const;
+  /// has no compiles at all. Numbers come again when PyTorch is reset: the last compile that had begun at `time_ns`
+  /// (Unix clock; -1: not known).
+  std::optional<trace::CompileRecord> compile_at(std::string_view address, trace::Id process,
+                                                 std::int64_t time_ns = -1) const;
   /// Programs with backward role in a process; of all processes when that one has no programs at all.
   std::vector<int> backward_programs(trace::Id process) const;
 

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::string_view kProgramCall = "## Call CompiledFxGraph ";
 constexpr std::string_view kCompiledRegion = "Torch-Compiled Region: ";
+constexpr std::string_view kUnnumberedRegion = "Torch-Compiled Region";  // of PyTorch 2.4
 
 std::string first_word(std::string_view text) { return std::string(text.substr(0, text.find(' '))); }
 
@@ -62,6 +63,7 @@ RunMatcher::Name RunMatcher::name_of(const std::string& text) {
     return {Role::Program, first_word(std::string_view(text).substr(kProgramCall.size()))};
   if (text.starts_with(kCompiledRegion))
     return {Role::Compiled, first_word(std::string_view(text).substr(kCompiledRegion.size()))};
+  if (text == kUnnumberedRegion) return {Role::Compiled, {}};
   if (text == "CompiledFunction") return {Role::Forward, ""};
   if (text == "CompiledFunctionBackward") return {Role::Backward, ""};
   if (text.starts_with("Optimizer.")) return {Role::Optimizer, ""};
@@ -100,11 +102,13 @@ void RunMatcher::find_regions() {
   if (regions_.empty()) find_regions_by_kernels();
 }
 
+std::int64_t RunMatcher::unix_time(std::int64_t time_ns) const { return run_.clock == "unix" ? time_ns : -1; }
+
 trace::Id RunMatcher::compile_around(std::uint32_t event) const {
   for (std::uint32_t at = event; at != EventTree::kNoEvent; at = tree_.host()[at].parent) {
     const Name& name = roles_[tree_.host()[at].name];
     if (name.role != Role::Compiled) continue;
-    const auto compile = programs_.compile_at(name.detail, run_.process);
+    const auto compile = programs_.compile_at(name.detail, run_.process, unix_time(tree_.host()[at].start));
     return compile ? compile->id : trace::kNone;
   }
   return trace::kNone;
@@ -147,7 +151,7 @@ void RunMatcher::resolve(Region& region, const Name& name) {
       region.compile = near;
     }
   } else {
-    const auto compile = programs_.compile_at(name.detail, run_.process);
+    const auto compile = programs_.compile_at(name.detail, run_.process, unix_time(tree_.host()[region.event].start));
     if (compile) region.compile = compile->id;
     if (compile) region.program = programs_.of_compile(compile->id, false);
     if (region.program < 0)

@@ -65,6 +65,7 @@ class RunMatcher {
   void find_regions_by_kernels();
   std::vector<std::uint32_t> members_around(const KnownProgram& program, std::uint32_t begin, std::uint32_t first,
                                             std::uint32_t last, std::uint32_t end) const;
+  std::int64_t unix_time(std::int64_t time_ns) const;  ///< -1 where the run has another clock
   trace::Id compile_around(std::uint32_t event) const;
   bool while_compiling(std::uint32_t event) const;
   bool without_key(int program) const;

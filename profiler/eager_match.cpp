@@ -68,7 +68,7 @@ class ReferenceMaker {
     }
     if (starts_with(e.name, kRegion)) {
       if (has_call_inside(t_, i)) return false;
-      add_graph(graphs_.compile_at(word_after(e.name, kRegion)), list);
+      add_graph(e.compile != trace::kNone ? e.compile : graphs_.compile_at(word_after(e.name, kRegion)), list);
       return true;
     }
     if (!is_real_operator(e)) return false;

@@ -41,6 +41,9 @@ Json compile_json(const ExplainCompile& c) {
                          {"captured", json(c.graph)},
                          {"nodes", json(c.nodes)},
                          {"kernels", json(c.kernels)},
+                         {"opaque", json(c.opaque)},
+                         {"backend", json(c.backend)},
+                         {"left", json(c.left)},
                          {"breaks", json(c.breaks)},
                          {"guards", json(c.guards)},
                          {"guard_latency_ns", json(c.guard_latency_ns)}}};
@@ -91,6 +94,16 @@ Json recompile_json(const ExplainRecompile& r) {
                          {"reasons", array_json(r.reasons, reason_json)},
                          {"advice", json(r.advice)},
                          {"cost_ns", json(r.cost_ns)}}};
+}
+
+Json opaque_json(const ExplainOpaque& o) {
+  return Json{JsonObject{{"graph", json(o.compile)},
+                         {"target", json(o.target)},
+                         {"by", json(o.by)},
+                         {"count", json(o.count)},
+                         {"time_ns", json(o.time_ns)},
+                         {"share", json(o.share)},
+                         {"place", place_json(o.place)}}};
 }
 
 Json guards_json(const ExplainGuards& g) {
@@ -164,6 +177,7 @@ Json explain_json(const Explanation& e) {
                          {"frames", array_json(e.frames, frame_json)},
                          {"break_list", array_json(e.break_groups, break_json)},
                          {"recompile_list", array_json(e.recompile_list, recompile_json)},
+                         {"opaque", array_json(e.opaque, opaque_json)},
                          {"guards", guards_json(e.guards)},
                          {"symbols", array_json(e.symbols, symbol_json)},
                          {"assumptions", array_json(e.assumptions, assumption_json)},

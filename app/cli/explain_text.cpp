@@ -82,6 +82,8 @@ class Text {
     tree();
     breaks();
     recompiles();
+    opaque();
+    notes("Left to PyTorch", {"left"});
     guards();
     symbols();
     notes("Errors", {"error"});
@@ -165,7 +167,9 @@ class Text {
     std::vector<std::string> facts;
     if (c.attempts > 1) facts.push_back(plural(c.attempts, "attempt"));
     if (c.graph) facts.push_back(fmt::format("graph of {}", plural(c.nodes, "node")));
+    if (!c.backend.empty()) facts.insert(facts.begin(), c.backend);
     if (c.kernels > 0) facts.push_back(plural(c.kernels, "kernel"));
+    if (c.opaque > 0) facts.push_back(fmt::format("{} opaque", c.opaque));
     if (c.guards > 0) facts.push_back(plural(c.guards, "guard"));
     if (c.breaks > 0) facts.push_back(plural(c.breaks, "break"));
     out_ += fmt::format("  {:<8} {:<9} {:>10}  {}\n", c.address, c.outcome.empty() ? "-" : c.outcome, cost(c.cost_ns),
@@ -232,6 +236,19 @@ class Text {
     for (std::size_t i = 1; i < r.reasons.size(); ++i)
       others.push_back(fmt::format("{}: {}", r.reasons[i].of, brief(r.reasons[i].expression, 40)));
     return brief(list_text(others, 3), kWidth - 14);
+  }
+
+  void opaque() {
+    if (e_.opaque.empty()) return;
+    head("Opaque calls");
+    Table table({"graph", "operator", "computed by", ">calls", ">time", ">share", "line"});
+    for (std::size_t i = 0; i < e_.opaque.size() && i < limit_; ++i) {
+      const ExplainOpaque& o = e_.opaque[i];
+      table.row({o.compile, o.target, o.by, std::to_string(o.count), cost(o.time_ns),
+                 o.share < 0 ? "-" : percent_text(o.share), place_text(o.place)});
+    }
+    out_ += table.text();
+    more(e_.opaque.size());
   }
 
   void guards() {
@@ -352,7 +369,7 @@ class Text {
     std::vector<const ExplainNote*> found;
     for (const ExplainNote& n : e_.notes) {
       const bool shown = n.kind == "error" || n.kind == "recompile-limit" || n.kind == "cudagraph-skip" ||
-                         n.kind == "rank" || n.kind == "restart" || n.kind.starts_with("cache-");
+                         n.kind == "rank" || n.kind == "restart" || n.kind == "left" || n.kind.starts_with("cache-");
       if (!shown) found.push_back(&n);
     }
     list("Other notes", found);

@@ -12,6 +12,7 @@
 #include "app/cli/json_text.h"
 #include "app/cli/table.h"
 #include "app/driver/compile.h"
+#include "app/explain/explain_opaque.h"
 #include "core/support/error.h"
 #include "passes/pass.h"
 
@@ -36,12 +37,21 @@ struct GraphFacts {
     for (const trace::ProcessRecord& p : reader.processes()) ranks[p.id] = p.rank;
     for (trace::GraphBreakRecord& b : reader.graph_breaks()) breaks[b.compile].push_back(std::move(b));
     for (trace::RecompileRecord& r : reader.recompiles()) recompiles[r.compile].push_back(std::move(r));
+    for (const trace::DiagnosticRecord& d : reader.diagnostics())
+      if (d.kind == "left") left[d.compile] = d.title;
+    backends = backends_of(reader);
   }
   std::map<trace::Id, trace::FrameRecord> frames;
   std::map<trace::Id, std::int64_t> ranks;
+  std::map<trace::Id, std::string> left, backends;
   std::map<trace::Id, std::vector<trace::GraphBreakRecord>> breaks;
   std::map<trace::Id, std::vector<trace::RecompileRecord>> recompiles;
 };
+
+std::string text_of(const std::map<trace::Id, std::string>& texts, trace::Id id) {
+  const auto found = texts.find(id);
+  return found == texts.end() ? "" : found->second;
+}
 
 /// The beginning of a long text.
 std::string shortened_end(const std::string& text, std::size_t most) {
@@ -90,7 +100,9 @@ Json graph_json(trace::Reader& reader, const trace::CompileRecord& c, GraphFacts
   const trace::FrameRecord& frame = facts.frames[c.frame];
   return Json{JsonObject{{"graph", json(c.address)},
                          {"name", json(c.name)},
+                         {"backend", json(text_of(facts.backends, c.id))},
                          {"outcome", json(outcome)},
+                         {"left", json(text_of(facts.left, c.id))},
                          {"cause", json(c.cause)},
                          {"error", json(c.error)},
                          {"nodes", json(snapshots.empty() ? 0 : snapshots.front().node_count)},
@@ -116,6 +128,8 @@ std::string recompile_text(const trace::RecompileRecord& r) {
 std::string note_of(trace::Reader& reader, const trace::CompileRecord& c, GraphFacts& facts) {
   std::vector<std::string> notes;
   if (!c.error.empty()) notes.push_back(first_line(c.error));
+  if (const auto left = facts.left.find(c.id); left != facts.left.end())
+    notes.push_back("left to PyTorch: " + first_line(left->second));
   if (const auto& recompiles = facts.recompiles[c.id]; !recompiles.empty())
     notes.push_back("recompiled: " + recompile_text(recompiles.front()));
   else if (!c.cause.empty())
@@ -146,7 +160,7 @@ void list_graphs(const ListOptions& o) {
   trace::Reader reader(o.trace);
   say_unfinished(reader);
   GraphFacts facts(reader);
-  Table table({"graph", "name", "outcome", ">nodes", ">stages", ">time", "note"});
+  Table table({"graph", "name", "backend", "outcome", ">nodes", ">stages", ">time", "note"});
   JsonArray items;
   trace::Id frame = trace::kNone;
   for (const trace::CompileRecord& c : in_tree_order(reader.compiles())) {
@@ -155,12 +169,12 @@ void list_graphs(const ListOptions& o) {
     const bool in_frame = c.frame != trace::kNone && facts.frames.contains(c.frame);
     if (in_frame && c.frame != frame) {
       const trace::FrameRecord& f = facts.frames[c.frame];
-      table.row({fmt::format("{}frame {}", c.prefix, f.number), f.name, "", "", "", "",
+      table.row({fmt::format("{}frame {}", c.prefix, f.number), f.name, "", "", "", "", "",
                  f.file.empty() ? "" : fmt::format("{}:{}", shortened(f.file, 60), f.line)});
     }
     frame = c.frame;
     const auto snapshots = reader.snapshots(c.id);
-    table.row({(in_frame ? "  " : "") + c.address, in_frame ? "" : c.name, outcome,
+    table.row({(in_frame ? "  " : "") + c.address, in_frame ? "" : c.name, text_of(facts.backends, c.id), outcome,
                std::to_string(snapshots.empty() ? 0 : snapshots.front().node_count), std::to_string(snapshots.size()),
                time_text(static_cast<double>(c.duration_ns)), shortened_end(note_of(reader, c, facts), 160)});
   }

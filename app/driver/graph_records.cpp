@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "core/ir/foreign.h"
 #include "core/ir/fx_printer.h"
 
 namespace strata {
@@ -60,6 +61,7 @@ trace::NodeRecord GraphRecords::record_of(const Node& node) {
   r.module = node.meta.module_path;
   r.stack = stack_of(node.meta.source);
   r.role = role_name(node.meta.role);
+  if (node.op && is_foreign(*node.op)) r.extra = R"({"opaque": "PyTorch"})";
   return r;
 }
 

@@ -86,17 +86,18 @@ struct Recorder::Impl {
     }
   }
 
-  void place(trace::CompileRecord& compile, const CompileOrigin* origin) {
+  /// `when`: put in front of the address; empty but for what was compiled before the recording.
+  void place(trace::CompileRecord& compile, const CompileOrigin* origin, const std::string& when) {
     if (origin && origin->addressed) {
-      compile.prefix = prefix_of(*origin);
+      compile.prefix = when + prefix_of(*origin);
       compile.frame_number = origin->frame;
       compile.compile_number = origin->compile;
       compile.attempt = origin->attempt;
-      compile.address = address_of(*origin);
+      compile.address = when + address_of(*origin);
       // torch._dynamo.reset() makes the numbers start again.
       for (int again = 2; addresses.contains(compile.address); ++again) {
-        compile.prefix = fmt::format("s{}:{}", again, prefix_of(*origin));
-        compile.address = fmt::format("s{}:{}", again, address_of(*origin));
+        compile.prefix = fmt::format("s{}:{}{}", again, when, prefix_of(*origin));
+        compile.address = fmt::format("s{}:{}{}", again, when, address_of(*origin));
       }
     } else {
       do compile.address = fmt::format("{}/0", compile.frame_number = numbers++);
@@ -123,11 +124,11 @@ struct Recorder::Impl {
   }
 
   CompileRecording& add_compile(const std::string& name, const Program* program, const std::string& backend,
-                                CompileOrigin* origin) {
+                                CompileOrigin* origin, const std::string& when = {}) {
     trace::CompileRecord compile;
     compile.process = process.id;
     compile.name = name;
-    place(compile, origin);
+    place(compile, origin, when);
     compile.frame = frame_of(compile, program, origin);
     compile.start_ns = unix_now();
     compile.id = writer.add(compile);
@@ -249,7 +250,7 @@ trace::Id Recorder::compiled_before(const Program& program, const std::string& b
   const std::lock_guard lock(impl_->mutex);
   if (!impl_->recording()) return trace::kNone;
   const std::string& name = origin.backend.empty() ? backend : origin.backend;
-  CompileRecording& compile = impl_->add_compile(program.name, &program, name, &origin);
+  CompileRecording& compile = impl_->add_compile(program.name, &program, name, &origin, "before:");
   impl_->begin_graphs(compile, program, &origin);
   if (plan) compile.plan(*plan);
   compile.compile().outcome = "ok";

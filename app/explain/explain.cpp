@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "app/explain/explain_opaque.h"
 #include "app/explain/explain_time.h"
 #include "capture/torch_text/python_traceback.h"
 #include "capture/torch_text/recompile_reason.h"
@@ -61,6 +62,8 @@ std::string resumed(std::string_view name) {
   return fmt::format("{} at line {}", name.substr(kStart.size(), at - kStart.size()), name.substr(at + 4));
 }
 
+constexpr double kWorthTelling = 0.1;  // of the run time
+
 /// Whether a file is installed, not written by the user.
 bool is_library(std::string_view file) {
   return file.find("site-packages/") != std::string_view::npos ||
@@ -89,6 +92,7 @@ class Explainer {
     guards();
     shapes();
     notes();
+    opaque();
     explain_time(reader_, filtered_ ? &selected_ : nullptr, out_);
     findings();
     return std::move(out_);
@@ -250,8 +254,28 @@ class Explainer {
       add_cost(to.cost_ns, c.duration_ns);
       add_cost(out_.compile_ns, c.duration_ns);
     }
+    const std::map<Id, std::string> backends = backends_of(reader_);
     for (ExplainFrame& frame : out_.frames)
-      for (ExplainCompile& c : frame.compiles) finish_compile(c);
+      for (ExplainCompile& c : frame.compiles) {
+        finish_compile(c);
+        if (const auto backend = backends.find(c.last); backend != backends.end()) c.backend = backend->second;
+      }
+  }
+
+  /// What no code was made for: single calls, and graphs as a whole.
+  void opaque() {
+    for (const trace::DiagnosticRecord& d : reader_.diagnostics())
+      if (d.kind == "left") left_[d.compile] = d.title;
+    for (ExplainFrame& frame : out_.frames)
+      for (ExplainCompile& c : frame.compiles) {
+        if (const auto left = left_.find(c.last); left != left_.end()) c.left = left->second;
+        for (ExplainOpaque& call : opaque_calls(reader_, *by_id_.at(c.last))) {
+          call.compile = c.address;
+          if (call.place.text.empty()) call.place.text = source_line(call.place.file, call.place.line);
+          c.opaque += call.count;
+          out_.opaque.push_back(std::move(call));
+        }
+      }
   }
 
   ExplainFrame new_frame(const trace::CompileRecord& c, std::map<Id, trace::FrameRecord>& records) {
@@ -269,12 +293,14 @@ class Explainer {
 
   void add_attempt(ExplainCompile& to, const trace::CompileRecord& c) {
     ++to.attempts;
+    if (!c.cause.empty()) to.cause = first_line(c.cause);
+    add_cost(to.cost_ns, c.duration_ns);
+    // Rows need not be in the order of the attempts.
+    if (const auto known = by_id_.find(to.last); known != by_id_.end() && known->second->attempt > c.attempt) return;
     to.last = c.id;
     to.address = without_attempt(c);
     to.outcome = c.outcome;
     to.error = c.error;
-    if (!c.cause.empty()) to.cause = first_line(c.cause);
-    add_cost(to.cost_ns, c.duration_ns);
   }
 
   void finish_compile(ExplainCompile& c) {
@@ -304,7 +330,8 @@ class Explainer {
   static std::string cause(const ExplainReason& r) {
     if (r.expected.empty() || r.actual.empty()) return r.expression;
     std::string what = r.source.empty() ? r.expression : r.source;
-    if (r.form != "value" && r.form != "type" && r.form != "shape") what = fmt::format("{} of {}", r.form, what);
+    const bool plain = r.form == "value" || r.form == "type" || r.form == "shape" || r.form == "backend";
+    if (!plain) what = fmt::format("{} of {}", r.form, what);
     if (r.form == "shape") return fmt::format("{} = {}, needs {}", size_name(r), r.actual, r.expected);
     return fmt::format("{}: {} -> {}", what, r.expected, r.actual);
   }
@@ -342,10 +369,16 @@ class Explainer {
   void shapes() {
     for (const ExplainFrame& frame : out_.frames)
       for (const ExplainCompile& c : frame.compiles) {
-        std::set<std::string> seen;
-        for (const trace::SymbolRecord& s : reader_.symbols(c.last))
-          if (seen.insert(s.name).second)
-            out_.symbols.push_back({c.address, s.name, s.origin, s.hint, s.min, s.max, place(s.stack)});
+        // Where two producers know a symbol, the one that says where it comes from counts.
+        std::map<std::string, std::size_t> seen;
+        for (const trace::SymbolRecord& s : reader_.symbols(c.last)) {
+          const auto [at, fresh] = seen.try_emplace(s.name, out_.symbols.size());
+          ExplainSymbol symbol{c.address, s.name, s.origin, s.hint, s.min, s.max, place(s.stack)};
+          if (fresh)
+            out_.symbols.push_back(std::move(symbol));
+          else if (out_.symbols[at->second].place.file.empty() && !symbol.place.file.empty())
+            out_.symbols[at->second] = std::move(symbol);
+        }
         for (const trace::AssumptionRecord& a : reader_.assumptions(c.last))
           out_.assumptions.push_back({c.address, a.expression, a.kind, a.reason, user_place(a.stack)});
       }
@@ -423,6 +456,7 @@ class Explainer {
                                b.explanation.empty() ? b.reason : b.explanation, b.caller, b.hints});
     recompile_findings();
     note_findings();
+    opaque_findings();
     std::stable_sort(out_.findings.begin(), out_.findings.end(), [](const auto& a, const auto& b) {
       return std::pair(urgent(a), a.cost_ns) > std::pair(urgent(b), b.cost_ns);
     });
@@ -451,6 +485,26 @@ class Explainer {
     }
   }
 
+  /// Calls that take a part of the time that is worth looking at.
+  void opaque_findings() {
+    for (const ExplainOpaque& o : out_.opaque) {
+      if (o.share < kWorthTelling) continue;
+      out_.findings.push_back(
+          {"opaque",
+           fmt::format("{} calls {} for {}: {:.0f}% of the time of its kernels", o.compile,
+                       o.by == "PyTorch" ? "PyTorch" : "the reference interpreter", o.target, 100 * o.share),
+           "the compiler has no code for this operator: use others that do the same, or keep it out of what must be "
+           "fast",
+           o.place,
+           {o.compile},
+           o.count,
+           -1,
+           {},
+           {},
+           {}});
+    }
+  }
+
   void note_findings() {
     for (const ExplainNote& n : out_.notes) {
       std::string advice = n.hint;
@@ -463,6 +517,10 @@ class Explainer {
           advice = "every kernel is launched from the host: remove the cause, or use a mode without CUDA graphs";
       } else if (n.kind == "cache-bypass") {
         if (advice.empty()) advice = "this compile is done anew in every process: remove what cannot be cached";
+      } else if (n.kind == "left") {
+        if (advice.empty())
+          advice =
+              "PyTorch runs all of this graph as it would without the compiler: remove the cause to have it compiled";
       } else if (n.kind == "error") {
         if (is_break(n) || is_given_up(n)) continue;
       } else if (n.kind == "restart") {
@@ -492,6 +550,7 @@ class Explainer {
   }
 
   static std::string finding_title(const ExplainNote& n) {
+    if (n.kind == "left") return "graph left to PyTorch: " + n.title;
     if (n.kind == "error") return short_type(n.title);
     return n.kind == "restart" ? fmt::format("analysis started over: {}", class_name(n.title)) : n.title;
   }
@@ -530,6 +589,7 @@ class Explainer {
   std::map<std::string, std::map<std::int64_t, std::string>> sources_;
   std::map<CompileKey, std::int64_t> breaks_of_;
   std::map<CompileKey, std::size_t> recompile_of_;
+  std::map<Id, std::string> left_;
   std::map<std::pair<Id, std::string>, double> metrics_;
   Explanation out_;
 };

@@ -27,6 +27,17 @@ struct ExplainPlace {
   bool operator==(const ExplainPlace&) const = default;
 };
 
+/// Calls of one operator at one line that a compiler made no code for.
+struct ExplainOpaque {
+  std::string compile;  ///< address
+  std::string target;   ///< `aten.special_airy_ai.default`
+  std::string by;       ///< who computes them: `PyTorch`, `interpreter`
+  ExplainPlace place;
+  std::int64_t count = 0;     ///< in the graph
+  std::int64_t time_ns = -1;  ///< in all runs of the compile
+  double share = -1;          ///< of the time of its kernels, 0 to 1
+};
+
 /// A compile with all its attempts.
 struct ExplainCompile {
   std::string address;  ///< of the last attempt, without the attempt
@@ -40,7 +51,10 @@ struct ExplainCompile {
   std::int64_t breaks = 0, guards = 0;
   double guard_latency_ns = -1;
   std::int64_t kernels = 0;
-  std::string cause;  ///< one line, empty for the first compile of a frame
+  std::int64_t opaque = 0;  ///< of them, calls that no code was made for
+  std::string backend;      ///< of torch.compile; empty: not known
+  std::string left;         ///< why PyTorch runs the whole graph; empty: it does not
+  std::string cause;        ///< one line, empty for the first compile of a frame
 };
 
 /// A Python function that was considered for compilation.
@@ -137,7 +151,7 @@ struct ExplainPhase {
 /// Something worth doing.
 struct ExplainFinding {
   std::string kind;  ///< `break`, `recompile`, `recompile-limit`, `error`, `restart`, `cudagraph-skip`, `cache-bypass`,
-                     ///< `rank`
+                     ///< `rank`, `left`, `opaque`
   std::string title;  ///< one line
   std::string advice;
   ExplainPlace place;
@@ -159,6 +173,7 @@ struct Explanation {
   std::vector<ExplainFinding> findings;    ///< what to fix first
   std::vector<ExplainBreak> break_groups;  ///< costliest first
   std::vector<ExplainRecompile> recompile_list;
+  std::vector<ExplainOpaque> opaque;  ///< compile by compile
   ExplainGuards guards;
   std::vector<ExplainSymbol> symbols;
   std::vector<ExplainAssumption> assumptions;

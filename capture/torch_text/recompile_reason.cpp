@@ -16,9 +16,9 @@ namespace {
 
 constexpr auto kNowhere = std::string_view::npos;
 
-constexpr std::array<std::string_view, 17> kFormNames = {
+constexpr std::array<std::string_view, 18> kFormNames = {
     "other", "size",   "stride",   "rank",     "dtype",     "device", "requires_grad", "dispatch_keys", "value",
-    "type",  "length", "identity", "contains", "attribute", "shape",  "aliasing",      "global_state"};
+    "type",  "length", "identity", "contains", "attribute", "shape",  "aliasing",      "backend",       "global_state"};
 
 /// `0/1: `, `!0/0/1: `, `0/1_2: ` at the start.
 std::size_t address_length(std::string_view text) {
@@ -108,6 +108,29 @@ bool parse_not_tensor(std::string_view code, RecompileText& out) {
   out.expression = code.substr(0, to + kTo.size());
   if (const std::size_t found = code.find("found "); found != kNowhere)
     out.actual = class_name(trim(code.substr(found + 6)));
+  return true;
+}
+
+/// `BACKEND_MATCH failure: ... Cached backend: A (id=0x1). New backend: B (id=0x2). If ...`.
+bool parse_backend(std::string_view code, RecompileText& out) {
+  if (!code.starts_with("BACKEND_MATCH failure")) return false;
+  const auto backend = [&](std::string_view before) {
+    const std::size_t at = code.find(before);
+    if (at == kNowhere) return std::string();
+    std::string_view name = code.substr(at + before.size());
+    name = trim(name.substr(0, name.find(" (id=")));
+    if (name == "_TorchCompileInductorWrapper") return std::string("inductor");
+    if (const std::size_t quote = name.find("compiler='"); quote != kNowhere) {
+      name = name.substr(quote + 10);
+      name = name.substr(0, name.find('\''));
+    }
+    return std::string(name);
+  };
+  out.form = RecompileForm::Backend;
+  out.expression = "BACKEND_MATCH";
+  out.source = "backend";
+  out.expected = backend("Cached backend: ");
+  out.actual = backend("New backend: ");
   return true;
 }
 
@@ -242,8 +265,9 @@ bool parse_comparison(std::string_view code, RecompileText& out) {
 
 void parse_condition(std::string_view code, RecompileText& out) {
   out.expression = code;
-  (void)(parse_tensor(code, out) || parse_not_tensor(code, out) || parse_id(code, out) || parse_contains(code, out) ||
-         parse_hasattr(code, out) || parse_state(code, out) || parse_comparison(code, out));
+  (void)(parse_tensor(code, out) || parse_not_tensor(code, out) || parse_backend(code, out) || parse_id(code, out) ||
+         parse_contains(code, out) || parse_hasattr(code, out) || parse_state(code, out) ||
+         parse_comparison(code, out));
 }
 
 /// What a guard of the new compile says about `source`, if it is about that.

@@ -41,6 +41,7 @@ enum class RecompileForm {
   Attribute,  ///< an attribute that must (not) exist
   Shape,      ///< a relation over sizes
   Aliasing,
+  Backend,     ///< of torch.compile
   GlobalState  ///< grad mode, autocast, default device, ...
 };
 

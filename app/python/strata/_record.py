@@ -168,9 +168,52 @@ class _WhenLoaded(_abc.MetaPathFinder):
             spec.loader = _Loader(spec.loader, self.then)
         return spec
 
+    def begin(self):
+        """Calls it at once where the module is there."""
+        if self.name in _sys.modules:
+            self.then(_sys.modules[self.name])
+        else:
+            _sys.meta_path.insert(0, self)
+
     def forget(self):
         if self in _sys.meta_path:
             _sys.meta_path.remove(self)
+
+
+class _Settings:
+    """Settings of PyTorch's compiler while it is recorded: a graph that comes out of a cache is logged in part only, and exact maps
+    from kernels to nodes are made on request."""
+
+    _WANTED = {
+        "torch._functorch.config": (("enable_autograd_cache", False),),
+        "torch._inductor.config": (
+            ("fx_graph_cache", False), ("trace.provenance_tracking", True), ("trace.provenance_tracking_level", 1)
+        ),
+    }
+
+    def __init__(self):
+        self.before = []
+        self.waiting = [_WhenLoaded(name, self.apply) for name in self._WANTED]
+
+    def begin(self):
+        for finder in self.waiting:
+            finder.begin()
+
+    def apply(self, config):
+        for name, value in self._WANTED[config.__name__]:
+            *path, last = name.split(".")
+            owner = config
+            for part in path:
+                owner = getattr(owner, part, None)
+            if owner is not None and getattr(owner, last, value) != value:
+                self.before.append((owner, last, getattr(owner, last)))
+                setattr(owner, last, value)
+
+    def end(self):
+        for finder in self.waiting:
+            finder.forget()
+        while self.before:
+            setattr(*self.before.pop())
 
 
 # ------------------------------------------------------------------------------------------------------- Strata's compiles
@@ -237,6 +280,7 @@ class _Recording:
         self.log = _Log(path + ".torch.log")
         self.profiler = self.profile = None
         self.waiting = _WhenLoaded(_OUTPUT_GRAPH, self._torch_is_there)
+        self.settings = _Settings()
         _strata.start_recording(path, command)
         try:
             self._follow_torch()
@@ -245,9 +289,8 @@ class _Recording:
             raise
 
     def _follow_torch(self):
-        if _OUTPUT_GRAPH in _sys.modules:
-            return self._torch_is_there(_sys.modules[_OUTPUT_GRAPH])
-        _sys.meta_path.insert(0, self.waiting)
+        self.settings.begin()
+        self.waiting.begin()
 
     def _torch_is_there(self, module):
         _watch_backends(module)
@@ -280,6 +323,7 @@ class _Recording:
         if _os.getpid() != self.pid:
             return
         self.waiting.forget()
+        self._guarded("PyTorch's settings stay changed", self.settings.end)
         self._guarded("no profile is recorded", self._stop_profiler)
         self.log.close()
         left_behind = [p for p in (self.log.path, self.profile) if p and _os.path.exists(p)]
@@ -414,6 +458,7 @@ def _forked():
     _lock = _threading.RLock()
     if recording is not None:
         recording.waiting.forget()
+        recording.settings.end()
         recording.log.detach()
         recording.profiler = None
     _environment.forked()
