@@ -12,9 +12,9 @@ namespace strata {
 /// no profiler runs. The interpreter's lock must be held at both ends; it may be given away in between.
 class ProfilerRegion {
  public:
-  /// `name` is a string, or null: no event.
+  /// `name` is a string, or null or None: no event.
   explicit ProfilerRegion(const pybind11::object& name) {
-    if (name && running()) enter(name);
+    if (name && !name.is_none() && running()) enter(name);
   }
   ~ProfilerRegion() {
     if (region_) leave();

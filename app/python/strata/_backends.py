@@ -14,6 +14,7 @@ import threading as _threading
 from typing import NamedTuple as _NamedTuple
 
 from . import _strata
+from ._register import _backend as _strata_backend
 from ._register import add as _add_to_pytorch
 from ._strata import StrataError
 
@@ -275,6 +276,30 @@ def backends(with_pytorch=True):
 # --------------------------------------------------------------------------------------------------------------- compile
 
 
+class Configured:
+    """A backend with its options, for `torch.compile`. PyTorch 2.4 takes what a backend has compiled for whatever options it is asked
+    for next, so that each set of options is a backend of its own. Equal ones compare equal: PyTorch compiles once for them."""
+
+    def __init__(self, name, function, options):
+        self.__name__, self.function, self.options = name, function, options
+
+    def __call__(self, gm, inputs, *, options=None, **more):
+        return self.function(gm, inputs, options=dict(self.options, **(options or {})), **more)
+
+    def __eq__(self, other):
+        return isinstance(other, Configured) and (self.function, self.options) == (other.function, other.options)
+
+    def __hash__(self):
+        return hash(self.__name__)
+
+
+def _with_options(name, function, options):
+    theirs = {key: value for key, value in options.items() if key in _PYTORCHS_OPTIONS}
+    ours = {key: value for key, value in options.items() if key not in _PYTORCHS_OPTIONS}
+    plain = name if function is _strata_backend else function
+    return dict(backend=Configured(name, function, ours) if ours else plain, options=theirs or None)
+
+
 def _check_word(what, value, known):
     if value not in known:
         raise StrataError(f"there is no {what} {value!r}; {suggest(value, known)}")
@@ -297,7 +322,7 @@ def _for_strata(backend, merged):
     if merged.get("backend", backend) != backend and backend != "strata":
         raise StrataError(f"backend is {backend!r}, and option 'backend' is {merged['backend']!r}; give one of them")
     check_options({name: value for name, value in options.items() if name not in _PYTORCHS_OPTIONS})
-    return dict(backend="strata", options=options or None)
+    return _with_options("strata", _strata_backend, options)
 
 
 def _for_inductor(mode, options, dynamic):
@@ -341,7 +366,7 @@ def arguments_of_torch(fullgraph, dynamic, backend, mode, options, disable):
     elif backend in _registered or backend == "inspect":
         function = _registered.get(backend) or _inspecting()
         function.check({name: value for name, value in merged.items() if name not in _PYTORCHS_OPTIONS})
-        chosen = dict(backend=function, options=merged or None)
+        chosen = _with_options(backend, function, merged)
     elif backend == "inductor":
         chosen = _for_inductor(mode, dict(options or {}), dynamic)
     else:

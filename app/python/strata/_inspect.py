@@ -3,6 +3,7 @@
 """Dynamo's graphs as text and as pictures, and a backend that shows them."""
 import os as _os
 import re as _re
+import textwrap as _textwrap
 
 from . import _strata
 from ._strata import StrataError
@@ -10,7 +11,18 @@ from ._strata import StrataError
 
 def graph_text(gm):
     """A `torch.fx.GraphModule` as FX code, with the type and the source line of each value: what `strata show --style fx` prints."""
-    return _check(gm).print_readable(print_output=False, include_stride=True, include_device=True)
+    text = _check(gm).print_readable(print_output=False, include_stride=True, include_device=True)
+    return text if text.count("class GraphModule(") <= 1 else _text_with_names(gm, "GraphModule")
+
+
+def _text_with_names(gm, name):
+    """The same where PyTorch (2.4) calls the graphs inside of a graph as itself: by their own names."""
+    code = gm.graph.python_code(root_module="self", verbose=True, include_stride=True, include_device=True).src.strip("\n")
+    parts = [f"class {name}(torch.nn.Module):\n" + _textwrap.indent(code, "    ")]
+    for child, module in gm.named_children():
+        if hasattr(module, "print_readable"):
+            parts.append(_textwrap.indent(_text_with_names(module, child), "    "))
+    return "\n\n".join(parts) + "\n"
 
 
 def graph_svg(gm, path=None, *, title=None, dark=False):
