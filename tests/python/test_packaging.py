@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """The wheel: what is in it, and that it can be used where nothing else of Strata is.
 
-    test_packaging.py PACKAGE        the package that CMake has built, such as build/python/strata: packed, not built again
-
+The package that CMake has built is packed, not built again: PYTHONPATH names its folder, such as build/python.
 Exit code 77 (skipped) where that was built for another Python.
 """
 import base64
@@ -23,7 +22,7 @@ import venv
 import zipfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-PACKAGE = os.path.abspath(sys.argv.pop(1))
+PACKAGE = os.path.abspath(os.path.join(os.environ.get("PYTHONPATH", "").split(os.pathsep)[0], "strata"))
 if not glob.glob(os.path.join(PACKAGE, f"_strata.{sysconfig.get_config_var('SOABI')}.so")):
     print(f"skipped: {PACKAGE} was built for another Python")
     sys.exit(77)

@@ -4,6 +4,8 @@
 
 From 2.5 on Dynamo hands over parameters and buffers with the inputs. Before, modules stay in its graph as calls, and hold them.
 """
+import re
+
 import torch
 from torch.nn.utils.stateless import _reparametrize_module
 
@@ -37,7 +39,7 @@ def _lifted(gm, names):
             return torch.fx.Interpreter(gm).run(*values[len(names) :])
 
     graph = torch.fx.Graph()
-    given = [graph.placeholder(name.replace(".", "_")) for name in names]
+    given = [graph.placeholder(f"weight_{i}_" + re.sub(r"\W", "_", name)) for i, name in enumerate(names)]
     given += [graph.placeholder(node.name) for node in gm.graph.nodes if node.op == "placeholder"]
     graph.output(graph.call_function(run_with_weights, tuple(given)))
     return torch.fx.GraphModule(torch.nn.Module(), graph)
