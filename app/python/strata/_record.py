@@ -11,6 +11,7 @@ Nothing here imports PyTorch before somebody else does.
 import atexit as _atexit
 import importlib.abc as _abc
 import importlib.util as _util
+import itertools as _itertools
 import logging as _logging
 import os as _os
 import sys as _sys
@@ -24,6 +25,7 @@ from ._strata import StrataError
 _OUTPUT_GRAPH = "torch._dynamo.output_graph"
 _lock = _threading.RLock()
 _present = None  # the recording under way
+_numbers = _itertools.count(1)
 _facts = _threading.local()  # of the compile under way on this thread
 
 
@@ -250,8 +252,8 @@ def _origin(name):
 def _join():
     """Has PyTorch's log name the row of the trace that holds the compile."""
     row = _strata.recorded_compile()
-    if row and getattr(_facts, "joined", 0) != row:
-        _facts.joined = row
+    if row and getattr(_facts, "joined", None) != (_present.path, _present.number, row):
+        _facts.joined = (_present.path, _present.number, row)
         _tell("strata_compile", str(row))
 
 
@@ -276,7 +278,7 @@ class _Recording:
     """One trace from its beginning to its end. Belongs to the process that began it."""
 
     def __init__(self, path, command):
-        self.path, self.pid = path, _os.getpid()
+        self.path, self.pid, self.number = path, _os.getpid(), next(_numbers)
         self.log = _Log(path + ".torch.log")
         self.profiler = self.profile = None
         self.waiting = _WhenLoaded(_OUTPUT_GRAPH, self._torch_is_there)

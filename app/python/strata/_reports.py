@@ -3,6 +3,8 @@
 """What became of each graph that Dynamo handed over."""
 import threading as _threading
 
+from . import _record
+
 _reports = []
 _lock = _threading.Lock()
 
@@ -40,3 +42,4 @@ def reset():
 def add(report):
     with _lock:
         _reports.append(report)
+    _record.reported(report)
