@@ -1,8 +1,8 @@
 // Copyright 2026 The Strata Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Every view but a reshape maps indices by an affine function, so its value at 0 and at the unit vectors gives offset
-// and strides.
+// Every view but a reshape and those that say NotAffine maps indices by an affine function, so its value at 0 and at
+// the unit vectors gives offset and strides.
 
 #include "passes/strided_view.h"
 
@@ -16,6 +16,7 @@ bool is_reshape(const Node& node) {
 }
 
 bool apply_affine(const Node& node, IndexMap map, StridedView& view) {
+  if (node.op->has(trait::NotAffine)) return false;
   const Call call(node);
   const size_t rank = node.tensor().shape.size();
   std::vector<SymInt> index(rank, SymInt(0));

@@ -214,7 +214,8 @@ enum class Promotion : uint8_t {
 
 namespace trait {
 inline constexpr uint32_t Commutative = 1, Idempotent = 2, Involution = 4, Random = 8, SideEffect = 16,
-                          ZeroPreserving = 32, DataDependent = 64;
+                          ZeroPreserving = 32, DataDependent = 64,
+                          NotAffine = 128;  ///< NotAffine: of a view's IndexMap
 }
 
 struct OpDef {

@@ -58,6 +58,14 @@ TEST(StridedView, EveryKindOfView) {
       "  a = torch.ops.aten.slice.Tensor(x, 0, 1, 3)\n  b = torch.ops.aten.view.default(a, [12])\n  return (b,)");
 }
 
+TEST(StridedView, BordersAreNotStrided) {
+  for (const char* border : {"reflection_pad1d", "replication_pad1d"}) {
+    const Graph graph = graph_of("def forward(self, x: \"f32[4, 6]\"):\n  a = torch.ops.aten." + std::string(border) +
+                                 ".default(x, [1, 2])\n  return (a,)");
+    EXPECT_FALSE(strided_view(graph.find("a"), Layouts())) << border;
+  }
+}
+
 TEST(StridedView, ReshapeThatNeedsACopyHasNone) {
   const Graph graph = graph_of(R"(
 def forward(self, x: "f32[4, 6]"):

@@ -296,25 +296,45 @@ Nodes one_hot(Builder& b, const Call& c) {
 
 /// `self` with `source` added or written at indices of a dimension.
 Nodes index_into(Builder& b, const Call& c, bool accumulate) {
-  std::vector<Argument> indices(c.dim(1, rank(c.tensor(0))), Argument());
-  indices.push_back(c.tensor(2));
+  const size_t dim = c.dim(1, rank(c.tensor(0)));
+  std::vector<Argument> indices(dim, Argument());
+  indices.push_back(b.reshape(c.tensor(2), {c.type(2).numel()}));
   Node* source = c.tensor(3);
+  if (rank(source) == 0) source = b.reshape(source, {SymInt(1)});
   if (accumulate && !(c.is_integer_scalar(4) && c.number(4) == 1)) source = b.mul(source, c.arg(4));
-  return {b.call("aten.index_put.default", {c.tensor(0), Argument::list(indices), source, accumulate})};
+  Node* self = rank(c.tensor(0)) ? c.tensor(0) : b.reshape(c.tensor(0), {SymInt(1)});
+  return {b.reshape(b.call("aten.index_put.default", {self, Argument::list(indices), source, accumulate}),
+                    c.type(0).shape)};
 }
 
 /// True where the position along the dimension is among the indices; one comparison per pair.
 Nodes index_fill(Builder& b, const Call& c) {
-  Node* x = c.tensor(0);
+  Node* x = rank(c.tensor(0)) ? c.tensor(0) : b.reshape(c.tensor(0), {SymInt(1)});
   const size_t dim = c.dim(1, rank(x));
   const SymInt n = size(x, dim);
+  if (n == SymInt(0)) return {c.tensor(0)};
   Node* index = b.call("aten.remainder.Scalar", {b.reshape(c.tensor(2), {c.type(2).numel(), SymInt(1)}), integer(n)});
   Node* hit =
       b.call("aten.eq.Tensor",
              {index, b.call("aten.arange.default", {integer(n)}, {{"device", DeviceArg{x->type.tensor.device}}})});
   std::vector<SymInt> line(rank(x), SymInt(1));
   line[dim] = n;
-  return {b.call("aten.masked_fill.Scalar", {x, b.reshape(b.call("aten.any.dim", {hit, 0}), line), c.arg(3)})};
+  Node* filled = b.call("aten.masked_fill.Scalar", {x, b.reshape(b.call("aten.any.dim", {hit, 0}), line), c.arg(3)});
+  return {b.reshape(filled, c.type(0).shape)};
+}
+
+/// All dimensions but one are broadcast.
+Node* along_dim(Builder& b, const Call& c) {
+  const size_t n = rank(c.tensor(0)), dim = c.dim(2, n);
+  if (rank(c.tensor(1)) != n) reject(c, "self and indices must have as many dimensions");
+  if (n == 0) return b.call("aten.gather.default", {c.tensor(0), c.arg(2), c.tensor(1)});
+  std::vector<SymInt> self = c.type(0).shape, indices = c.type(1).shape;
+  const SymInt length = self[dim], count = indices[dim];
+  self[dim] = indices[dim] = SymInt(1);
+  self = indices = broadcast(self, indices, c.node());
+  self[dim] = length;
+  indices[dim] = count;
+  return b.call("aten.gather.default", {b.expand(c.tensor(0), self), c.arg(2), b.expand(c.tensor(1), indices)});
 }
 
 /// The k-th true element of the mask takes the k-th element of source.
@@ -425,7 +445,7 @@ Rows composed_indexing() {
         if (c.is_none(2))
           return {b.call("aten.gather.default", {b.reshape(c.tensor(0), {c.type(0).numel()}), 0,
                                                  b.reshape(c.tensor(1), {c.type(1).numel()})})};
-        return {b.call("aten.gather.default", {c.tensor(0), c.arg(2), c.tensor(1)})};
+        return {along_dim(b, c)};
       },
       "elements at positions along a dimension"));
   r.push_back(composed(

@@ -249,6 +249,14 @@ Type arange_type(const Call& call) {
                   device_of(call));
 }
 
+/// Start and step of a progression of floats; where the result is integral both lose their fractions first.
+std::pair<double, double> float_progression(const Call& call) {
+  const Progression p = progression(call);
+  const double start = number_or(call, p.start, 0), step = number_or(call, p.step, 1);
+  if (is_floating(given_dtype(call).value_or(DType::F32))) return {start, step};
+  return {std::trunc(start), std::trunc(step)};
+}
+
 RefValue arange_reference(const RefContext& c) {
   const Progression p = progression(c.call);
   Tensor out = c.result();
@@ -258,7 +266,7 @@ RefValue arange_reference(const RefContext& c) {
     const int64_t start = c.eval(int_or(c.call, p.start, 0)), step = c.eval(int_or(c.call, p.step, 1));
     for (int64_t i = 0; i < n; ++i) out.set_int(i, wrap_add(start, wrap_mul(i, step)));
   } else {
-    const double start = number_or(c.call, p.start, 0), step = number_or(c.call, p.step, 1);
+    const auto [start, step] = float_progression(c.call);
     for (int64_t i = 0; i < n; ++i) out.set(i, start + static_cast<double>(i) * step);
   }
   return out;
@@ -271,9 +279,10 @@ ScalarId arange_body(const IndexedCall& c) {
   const DType dtype = compute_dtype(c.call.node().type.tensor.dtype);
   if (all_integral(c.call))
     return b.cast(b.index(int_or(c.call, p.start, 0) + c.index[0] * int_or(c.call, p.step, 1)), dtype);
-  const ScalarId scaled = b.binary(ScalarOp::Mul, b.cast(b.index(c.index[0]), DType::F64),
-                                   b.constant(number_or(c.call, p.step, 1), DType::F64));
-  return b.cast(b.binary(ScalarOp::Add, b.constant(number_or(c.call, p.start, 0), DType::F64), scaled), dtype);
+  const auto [start, step] = float_progression(c.call);
+  const ScalarId scaled =
+      b.binary(ScalarOp::Mul, b.cast(b.index(c.index[0]), DType::F64), b.constant(step, DType::F64));
+  return b.cast(b.binary(ScalarOp::Add, b.constant(start, DType::F64), scaled), dtype);
 }
 
 Rows aranges() {

@@ -224,7 +224,7 @@ Rows elementary() {
   for (auto part : {exponentials, roots, trigonometric, hyperbolic, special, signs, rounding_rows, tests})
     append(rows, part());
   rows.push_back(OpDef(
-      "aten::square(Tensor self) -> Tensor", OpClass::Compound, 0, kDefault, pointwise_type, nullptr,
+      "aten::square(Tensor self) -> Tensor", OpClass::Compound, 0, kDefault, number_type, nullptr,
       [](Builder& b, const Call& c) -> std::vector<Node*> { return {b.mul(c.tensor(0), c.tensor(0))}; },
       NoGradient::Pending, NoLowering{}, "", "x * x"));
   rows.push_back(OpDef(

@@ -113,10 +113,8 @@ ScalarId gather_body(const IndexedCall& c) {
   const size_t dim = c.call.dim(1, shape.size());
   const SymInt chosen = data_index(c.body, c.load(c.call.tensor(2), c.index, {}), shape[dim]);
   Index at = c.index;
-  if (at.empty())
-    at.push_back(chosen);
-  else
-    at[dim] = chosen;
+  at.resize(shape.size(), SymInt(0));  // the ranks differ for a single index and for none at all
+  at[dim] = chosen;
   return c.load(c.call.tensor(0), at, {});
 }
 

@@ -229,6 +229,7 @@ Type border_type(const Call& call) {
   for (size_t d = 0; d < shape.size(); ++d)
     for (const SymInt& p : {pads[d].first, pads[d].second}) {
       if (p == SymInt(0)) continue;
+      if (B == Border::Circular && known_lt(p, 0)) reject(call, "what is cut off is not wrapped around");
       const bool too_much =
           B == Border::Reflect ? known_le(shape[d], p) : B == Border::Circular && known_lt(shape[d], p);
       if (too_much || shape[d] == SymInt(0))
@@ -287,7 +288,7 @@ RefValue border_reference(const RefContext& c) {
 template <Border B>
 OpDef border_row(const std::string& name, size_t dims, const char* doc) {
   const std::string schema = name + "(Tensor self, SymInt[" + std::to_string(2 * dims) + "] padding) -> Tensor";
-  return OpDef(schema, OpClass::View, 0, Promotion::None, border_type<B>, border_reference<B>, nullptr,
+  return OpDef(schema, OpClass::View, trait::NotAffine, Promotion::None, border_type<B>, border_reference<B>, nullptr,
                NoGradient::Pending, Lowering(IndexMap(border_map<B>)), "", doc);
 }
 

@@ -30,8 +30,16 @@ Type product_type(const Call& call, size_t a, size_t b, size_t batch) {
 Type mm_type(const Call& call) { return product_type(call, 0, 1, 0); }
 Type bmm_type(const Call& call) { return product_type(call, 0, 1, 1); }
 
+/// PyTorch cuts fractions off beta and alpha for integers, and does not say so: those calls are not ours.
+void require_whole_factors(const Call& call) {
+  if (is_floating(call.type(1).dtype)) return;
+  for (const size_t i : {3, 4})
+    if (!call.is_integer_scalar(i)) reject(call, "beta and alpha of integers must be integers");
+}
+
 /// addmm and baddbmm: parameter 0 broadcasts to the product.
 Type add_product_type(const Call& call, size_t batch) {
+  require_whole_factors(call);
   Type type = product_type(call, 1, 2, batch);
   require_same_dtype(call, 0, 1);
   const Shape wide = broadcast(tensor_type(call, 0).shape, type.tensor.shape, call.node());
@@ -198,6 +206,7 @@ std::vector<Node*> decompose_addmv(Builder& b, const Call& call) {
   return {squeeze(b, y, 1)};
 }
 Type addmv_type(const Call& call) {
+  require_whole_factors(call);
   require_rank(call, 1, 2, 2);
   require_rank(call, 2, 1, 1);
   require_equal(call, call.type(1).shape[1], call.type(2).shape[0], "columns of the matrix and length of the vector");

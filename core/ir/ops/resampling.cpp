@@ -42,6 +42,8 @@ Shape vec_sizes(const Call& call, size_t spatial, size_t factors) {
 }
 
 Type resized(const Call& call, const Shape& out) {
+  const bool nearest = call.op().name.find("nearest") != std::string::npos;
+  if (!nearest && !is_floating(call.type(0).dtype)) reject(call, "integers are interpolated in another arithmetic");
   Shape shape = call.type(0).shape;
   for (const SymInt& n : out)
     if (known_lt(n, 1)) reject(call, "output sizes must be at least 1");
