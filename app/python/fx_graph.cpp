@@ -328,10 +328,42 @@ class FxReader {
 
 constexpr int kMaxDepth = 6;
 
+bool has_complex(const Type& type) {
+  if (type.is_tensor()) return is_complex(type.tensor.dtype);
+  return std::any_of(type.parts.begin(), type.parts.end(), has_complex);
+}
+
+/// Kernels know no complex numbers; views of them are fine.
+void require_real(const Node& node) {
+  if (node.op->op_class == OpClass::View && !node.op->has(trait::NotAffine)) return;
+  if (node.op->op_class == OpClass::Compound || is_foreign(*node.op)) return;
+  bool found = has_complex(node.type);
+  for (const Node* operand : node.operands()) found |= has_complex(operand->type);
+  if (found) throw_user("'" + node.name + "' (" + node.target + ") computes with complex numbers");
+}
+
+/// The result that the row gives is the one that PyTorch gives: its type and shape.
+void require_same_result(const Node& node, const Type& ours, const Type& theirs) {
+  if (ours.kind == Type::Kind::Tuple && theirs.kind == Type::Kind::Tuple) {
+    for (size_t i = 0; i < std::min(ours.parts.size(), theirs.parts.size()); ++i)
+      require_same_result(node, ours.parts[i], theirs.parts[i]);
+    return;
+  }
+  if (!ours.is_tensor() || !theirs.is_tensor()) return;
+  const auto &a = ours.tensor.shape, &b = theirs.tensor.shape;
+  bool same = ours.tensor.dtype == theirs.tensor.dtype && a.size() == b.size();
+  for (size_t d = 0; same && d < a.size(); ++d) same = !known_ne(a[d], b[d]);
+  if (!same)
+    throw_user("'" + node.name + "' (" + node.target + ") is " + to_string(theirs) + " in PyTorch, and " +
+               to_string(ours) + " here");
+}
+
 /// Throws what the rules of a call throw, those of its decomposition too.
 void check_call(const Node& node, const Graph& graph, int depth) {
   const Call call(node);
-  (void)node.op->shape(call);
+  const Type type = node.op->shape(call);
+  if (depth == 0) require_same_result(node, type, node.type);
+  require_real(node);
   if (!node.op->decompose || node.op->op_class != OpClass::Compound || depth == kMaxDepth) return;
   Graph scratch(graph.shared_env());
   std::unordered_map<const Node*, Node*> operands;
@@ -347,6 +379,8 @@ void check_call(const Node& node, const Graph& graph, int depth) {
   for (const auto& step : scratch.nodes())
     if (step->kind == NodeKind::Call && step->op && step->op->op_class == OpClass::Compound)
       check_call(*step, scratch, depth + 1);
+    else if (step->kind == NodeKind::Call && step->op)
+      require_real(*step);
 }
 
 }  // namespace
