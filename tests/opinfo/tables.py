@@ -6,6 +6,13 @@ import collections
 OUTCOMES = ("native", "opaque", "left", "failed", "none")
 
 
+_HOW = {
+    "float64": "outside of PyTorch's tolerance, but as close to float64 as PyTorch's result",
+    "other of equals": "with indices of other, equal elements",
+    "PyTorch's type rules": "in the type of PyTorch's shape rules, which its kernel does not give",
+}
+
+
 def _counts(results):
     counted = collections.Counter(r["outcome"] for r in results)
     return [counted[o] for o in OUTCOMES]
@@ -80,8 +87,8 @@ def print_summary(results, given):
     print(f"\n{'':22}{'samples':>9}" + "".join(f"{o:>9}" for o in OUTCOMES))
     for row in total_rows(results, given.dtype):
         print(f"{row[0]:22}" + "".join(f"{n:9}" for n in row[1:]))
-    exact = sum(r["outcome"] in ("native", "opaque") and r["text"] == "float64" for r in results)
-    print(f"{exact} agree as being as close to float64 as PyTorch's, outside of PyTorch's tolerance")
+    for how, said in _HOW.items():
+        print(f"{sum(r['outcome'] in ('native', 'opaque') and r['text'] == how for r in results)} of them {said}")
     both = [r for r in results if "other" in r]
     if both:
         apart = [r for r in both if r["other"][0] != r["outcome"]]
