@@ -21,16 +21,16 @@ constexpr int64_t kBriefBytes = 16 * 1024;
 
 int64_t now_ns() { return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1); }
 
-/// A size as the 0-dimensional tensor that the program takes; `size` may be that of an earlier call.
+/// A size as the 0-dimensional tensor that the program takes; `size` is empty or that of an earlier call.
 void update_size(Tensor& size, PyObject* value, size_t position) {
+  if (!PyLong_Check(value))
+    throw_user("input " + std::to_string(position) + " is a " + Py_TYPE(value)->tp_name, "give it a whole number");
   const long long number = PyLong_AsLongLong(value);
   if (number == -1 && PyErr_Occurred()) {
     PyErr_Clear();
     throw_user("input " + std::to_string(position) + " is too large for a size");
   }
-  const bool reusable = size.storage && size.storage.use_count() == 1 && size.dtype == DType::I64 &&
-                        size.shape.empty() && size.storage->owner;
-  if (!reusable) size = Tensor::empty(DType::I64, {});
+  if (size.storage.use_count() != 1) size = Tensor::empty(DType::I64, {});
   size.set_int(0, number);
 }
 
@@ -56,6 +56,7 @@ LiveModel::LiveModel(const py::object& module, const std::string& name, CompileR
   freeze(frozen);
   for (size_t i = 0; i < count_; ++i)
     if (!frozen_.contains(i)) positions_.push_back(i);
+  for (const Node* node : user_placeholders(program_.graph)) is_size_.push_back(node->type.kind == Type::Kind::SymInt);
   inputs_.resize(positions_.size());
   recording_.attach(request, module);
   {
@@ -114,7 +115,7 @@ void LiveModel::take_inputs(PyObject* const* inputs, size_t count) {
     throw_user("the graph takes " + std::to_string(count_) + " inputs, found " + std::to_string(count));
   for (size_t i = 0; i < positions_.size(); ++i) {
     PyObject* const given = inputs[positions_[i]];
-    if (PyLong_Check(given))
+    if (is_size_[i])
       update_size(inputs_[i], given, positions_[i]);
     else
       update_view(inputs_[i], given, positions_[i]);
@@ -129,12 +130,23 @@ std::vector<Tensor> LiveModel::run_unlocked() {
 std::vector<Tensor> LiveModel::run() {
   if (!compiled_->plan()) check_inputs(program_, inputs_);
   const bool record = is_recording();
-  if (record != timed_) compiled_->set_timing(timed_ = record);
+  if ((record || timing_) != timed_) compiled_->set_timing(timed_ = record || timing_);
   if (!record) return compiled_->run(inputs_);
   const int64_t start = now_ns();
   std::vector<Tensor> results = compiled_->run(inputs_);
   recording_.run(program_, *compiled_, backend_, start, now_ns() - start);
   return results;
+}
+
+std::vector<std::tuple<std::string, int64_t, bool>> LiveModel::times() const {
+  std::vector<std::tuple<std::string, int64_t, bool>> result;
+  if (!compiled_->plan()) return result;
+  for (const LaunchTime& time : compiled_->times()) {
+    const Launch& launch = compiled_->plan()->launches.at(time.launch);
+    const auto* opaque = std::get_if<OpaqueCall>(&launch.work);
+    result.emplace_back(launch.name, time.end - time.start, opaque && !opaque->target.starts_with("strata."));
+  }
+  return result;
 }
 
 py::object LiveModel::call(PyObject* const* inputs, size_t count) {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "app/driver/compile.h"
@@ -21,8 +22,8 @@ namespace strata {
 
 class LiveModel {
  public:
-  /// Compiles an ATen graph (see read_fx_graph). `frozen` maps placeholders' positions to the tensors that are constants
-  /// of the program from now on.
+  /// Compiles an ATen graph (see read_fx_graph). `frozen` maps placeholders' positions to the tensors that are
+  /// constants of the program from now on.
   LiveModel(const pybind11::object& module, const std::string& name, CompileRequest request,
             const pybind11::dict& frozen = {});
 
@@ -38,6 +39,11 @@ class LiveModel {
   pybind11::object call(PyObject* const* inputs, size_t count);
   /// Whether every frozen tensor among the inputs is what it was.
   bool fresh(const pybind11::sequence& inputs) const;
+
+  /// Launches are timed from the next call on, as they are while recording.
+  void set_timing(bool on) { timing_ = on; }
+  /// Name, nanoseconds and whether PyTorch is called (or the interpreter), of every launch of the last timed call.
+  std::vector<std::tuple<std::string, int64_t, bool>> times() const;
 
   pybind11::object profiler_name;  ///< of calls in PyTorch's profiler; null: none
 
@@ -57,11 +63,12 @@ class LiveModel {
   FrozenWeights frozen_;
   pybind11::object thaw_;
   std::vector<size_t> positions_;  ///< of the program's inputs among the caller's
+  std::vector<bool> is_size_;      ///< parallel to `positions_`
   size_t count_ = 0;               ///< inputs of a call
   bool brief_ = false;             ///< takes no longer than giving the interpreter's lock away and getting it back
   std::vector<Tensor> inputs_;     ///< of the last call, to be filled in again
   RunLock lock_;
-  bool timed_ = false;
+  bool timed_ = false, timing_ = false;
 };
 
 /// The model as a built-in function, which is what Python calls with the least ado. It keeps `model` (a LiveModel's

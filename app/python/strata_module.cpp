@@ -142,6 +142,8 @@ PYBIND11_MODULE(_strata, m) {
       .def("set_outputs", &LiveModel::set_outputs)
       .def("set_thaw", &LiveModel::set_thaw)
       .def("fresh", &LiveModel::fresh)
+      .def("set_timing", &LiveModel::set_timing)
+      .def("times", &LiveModel::times)
       .def("caller", [](const py::object& self) { return caller_of(self); })
       .def_readwrite("profiler_name", &LiveModel::profiler_name);
   m.def("compile_fx", [](const py::object& module, const std::string& name, const std::string& backend,

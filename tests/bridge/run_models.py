@@ -5,9 +5,10 @@
 
     PYTHONPATH=build/python python3 tests/bridge/run_models.py [NAME...]
 
-Per network: graphs, how many were compiled, operators for which PyTorch is called (and their share of the run time), the largest error
-against float64 and PyTorch's own, in units of the largest value, and whether the first is at most twice the second (plus 1e-6). Exit
-code 1 when a network fails or differs.
+Per network: graphs, how many were compiled, the largest error against float64 and PyTorch's own, in units of the largest value (the
+first may be at most twice the second, plus 1e-6), milliseconds of a call compiled and by PyTorch, the share of the compiled call's
+launches in which PyTorch is called, and the operators for which it is. Exit code 1 when a network fails, differs, or is not
+compiled whole.
 """
 import argparse
 import copy
@@ -20,6 +21,7 @@ import torch
 
 import strata
 from models import MODELS
+from strata._torch import live_models
 
 leaves = torch.utils._pytree.tree_leaves
 
@@ -54,10 +56,9 @@ def try_model(make):
     strata.reset()
     model, calls = make()
     model.eval()
-    exact_model = copy.deepcopy(model).double()
-    compiled = torch.compile(model, backend="strata")
+    exact_model = in_float64(model)
+    compiled = strata.compile(model)
     ours = theirs = 0.0
-    start = time.perf_counter()
     with torch.no_grad():
         for call in calls:
             got, expected = numbers(compiled(*call)), numbers(model(*call))
@@ -65,7 +66,44 @@ def try_model(make):
             if [v.shape for v in got] != [v.shape for v in expected]:
                 raise AssertionError(f"shapes {[tuple(v.shape) for v in got]}, not {[tuple(v.shape) for v in expected]}")
             ours, theirs = max(ours, error(got, exact)), max(theirs, error(expected, exact))
-    return ours, theirs, time.perf_counter() - start, strata.reports()
+        times = [milliseconds(run, calls[0]) for run in (compiled, model)]
+        share = opaque_share(compiled, calls[0])
+    return ours, theirs, times, share, strata.reports()
+
+
+def in_float64(model):
+    """A copy that computes in float64; experts one by one, as PyTorch's grouped products have no such type."""
+    exact = copy.deepcopy(model).double()
+    for module in exact.modules():
+        if hasattr(getattr(module, "config", None), "_experts_implementation"):
+            module.config._experts_implementation = "eager"
+    return exact
+
+
+def milliseconds(run, call, turns=15):
+    """The median."""
+    run(*call)
+    times = []
+    for _ in range(turns):
+        start = time.perf_counter()
+        run(*call)
+        times.append(time.perf_counter() - start)
+    return sorted(times)[turns // 2] * 1e3
+
+
+def opaque_share(run, call, turns=5):
+    """Of the time of all launches, that of the launches in which PyTorch is called."""
+    models = live_models()
+    for model in models:
+        model.set_timing(True)
+    launches = []
+    for _ in range(turns):
+        run(*call)
+        launches += [launch for model in models for launch in model.times()]
+    for model in models:
+        model.set_timing(False)
+    whole = sum(duration for _, duration, _ in launches)
+    return sum(duration for _, duration, opaque in launches if opaque) / whole if whole else 0.0
 
 
 def main():
@@ -75,10 +113,10 @@ def main():
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     failed = 0
-    print(f"{'network':14}{'graphs':>7}{'ours':>6}{'error':>10}{'PyTorch':>10}  ")
+    print(f"{'network':14}{'graphs':>7}{'ours':>6}{'error':>10}{'PyTorch':>10}{'ms':>8}{'PyTorch':>9}{'opaque':>8}")
     for name in options.names or MODELS:
         try:
-            ours, theirs, seconds, reports = try_model(MODELS[name])
+            ours, theirs, times, share, reports = try_model(MODELS[name])
         except Exception as failure:
             failed += 1
             print(f"{name:14}failed: {str(failure).splitlines()[0][:150]}", flush=True)
@@ -86,12 +124,13 @@ def main():
                 traceback.print_exc()
             continue
         fine = ours <= 2 * theirs + 1e-6
-        failed += not fine
         compiled = sum(report.compiled for report in reports)
+        failed += not fine or not reports or compiled < len(reports)
         notes = sorted({op for report in reports for op in report.opaque})
         notes += sorted({report.reason for report in reports if not report.compiled})
         print(
-            f"{name:14}{len(reports):7}{compiled:6}{ours:10.1e}{theirs:10.1e}  {'' if fine else 'DIFFERS '}{'; '.join(notes)[:200]}",
+            f"{name:14}{len(reports):7}{compiled:6}{ours:10.1e}{theirs:10.1e}{times[0]:8.2f}{times[1]:9.2f}{share:8.0%}  "
+            f"{'' if fine else 'DIFFERS '}{'; '.join(notes)[:200]}",
             flush=True,
         )
     return 1 if failed else 0

@@ -78,12 +78,15 @@ def compile(model=None, *, fullgraph=False, dynamic=None, backend="strata", mode
     _with_torch()
     import torch
 
+    from ._recurrent import allow_recurrent
+
     arguments = _arguments_of_torch(fullgraph, dynamic, backend, mode, options, disable)
 
     def compiled(function):
         if not callable(function):
             raise StrataError(f"a function or module is expected, and this is a {type(function).__name__}")
-        return torch.compile(function, **arguments)
+        made = torch.compile(function, **arguments)
+        return allow_recurrent(made, function) if backend == "strata" else made
 
     return compiled if model is None else compiled(model)
 

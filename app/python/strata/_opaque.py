@@ -163,7 +163,8 @@ class Calls:
         values = [tensors[i].meta["val"] for i in written] + _fakes(node.meta.get("val"))
         operands = tensors + ([self.token] if effect and self.token is not None else [])
         with self.graph.inserting_before(node):
-            made = self.graph.call_function(call, (call.id, operands, [*sizes, *strides]))
+            made = self.graph.call_function(call)
+            made.args = (call.id, operands, [*sizes, *strides])  # not above: torch.fx would warn of symbolic sizes
             made.meta.update({k: v for k, v in node.meta.items() if k != "val"})
             made.meta["val"] = [*values, _TOKEN]
             parts = [self._part(made, i) for i in range(len(values) + bool(effect))]

@@ -14,7 +14,8 @@ aten = torch.ops.aten
 
 def _call(graph, like, target, args, value, kwargs=None):
     """A new node with the source line of `like`; `value`: what it gives, as a fake tensor."""
-    node = graph.call_function(target, args, kwargs or {})
+    node = graph.call_function(target)
+    node.args, node.kwargs = tuple(args), kwargs or {}  # not above: torch.fx would warn of symbolic sizes
     node.meta.update({k: v for k, v in like.meta.items() if k != "val"})
     node.meta["val"] = value
     return node
@@ -205,13 +206,14 @@ def _write_through_memory(graph, node, target, base, calls):
 
 
 def batch_norms(traced):
-    """`batch_norm` that learns writes its running statistics, which its schema does not say: made visible."""
+    """Batch norms that learn write their running statistics, which their schemas do not say: made visible."""
     graph = traced.graph
     for node in list(graph.nodes):
-        if node.target is not aten.batch_norm.default or not node.args[5] or node.args[3] is None:
+        native = node.target is aten.native_batch_norm.default
+        if not native and node.target is not aten.batch_norm.default or not node.args[5] or node.args[3] is None:
             continue
         x, weight, bias, mean, variance, _, momentum, eps = node.args[:8]
-        value = node.meta["val"]
+        value = node.meta["val"][0] if native else node.meta["val"]
         statistics = [mean.meta["val"], variance.meta["val"]]
         channels = value.new_empty((value.shape[1],), dtype=statistics[0].dtype)
         with graph.inserting_before(node):
@@ -222,7 +224,7 @@ def batch_norms(traced):
             for target, part in ((mean, parts[1]), (variance, parts[2])):
                 part.meta["val"] = target.meta["val"].new_empty(target.meta["val"].shape)
                 _call(graph, node, aten.copy_.default, (target, part), target.meta["val"])
-        node.replace_all_uses_with(parts[0])
+        node.replace_all_uses_with(made if native else parts[0])
         graph.erase_node(node)
 
 

@@ -4,6 +4,8 @@
 
 Whatever cannot be compiled is run by PyTorch, and `reports()` says why.
 """
+import weakref
+
 import torch
 
 from . import _strata
@@ -33,9 +35,23 @@ def _compile(gm, inputs, name, options):
         threads=options.get("threads", torch.get_num_threads()),
         disabled_passes=options["disabled_passes"],
         freezing=options.get("freezing", False),
-        ready=lambda model: setattr(model, "profiler_name", label),
+        ready=lambda model: _ready(model, label),
     )
     return bind(wrap(call) if wrap else call), opaque
+
+
+_models = weakref.WeakSet()
+
+
+def _ready(model, label):
+    model.profiler_name = label
+    _models.add(model)
+
+
+def live_models():
+    """The compiled graphs that are in use, as `_strata.LiveModel`s: `set_timing(True)`, and after a call `times()`, a list of
+    (launch, nanoseconds, whether PyTorch was called)."""
+    return list(_models)
 
 
 def compile_graph(gm, inputs, options=None):
