@@ -44,6 +44,7 @@ constexpr BreakAdvice kBreakAdvice[] = {
     {"dynamic output shape",
      "work with a mask of fixed size (torch.where), or set "
      "torch._dynamo.config.capture_dynamic_output_shape_ops = True"},
+    {"rnn, gru", "set torch._dynamo.config.allow_rnn = True"},
     {"logging",
      "log outside the compiled function, or add the method to "
      "torch._dynamo.config.ignore_logging_functions"},

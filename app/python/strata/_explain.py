@@ -5,6 +5,7 @@ import contextlib as _contextlib
 import linecache as _linecache
 import os as _os
 import re as _re
+import textwrap as _textwrap
 import time as _time
 from typing import NamedTuple as _NamedTuple
 
@@ -22,12 +23,14 @@ class Break(_NamedTuple):
     function: str
     code: str
     reason: str
+    explanation: str
     hints: tuple
     advice: str
 
     def __str__(self):
         place = f"{_short(self.file)}:{self.line} in {self.function}" if self.file else "somewhere"
-        return f"{place}: {self.code}\n  {self.reason}\n  way out: {self.advice}"
+        why = f"{self.reason}: {self.explanation}" if self.explanation else self.reason
+        return f"{place}: {self.code}\n  {_textwrap.shorten(why, 300)}\n  way out: {self.advice}"
 
 
 class Explanation:
@@ -100,7 +103,15 @@ def _break_of(reason):
         file, line, function = at.filename, at.lineno, _RESUMED.sub(r"\1", at.name)
         code = (at.line or _linecache.getline(file, line)).strip()
     what = "the branch depends on values of a tensor" if parts["reason"].startswith("generic_jump ") else parts["reason"]
-    return Break(file, line, function, code, what, tuple(parts["hints"]), parts["advice"])
+    return Break(file, line, function, code, what, parts["explanation"], tuple(parts["hints"]), _way_out(parts))
+
+
+def _way_out(parts):
+    """Strata's advice for breaks of this kind; where it has none of its own, the first hint of PyTorch's that helps the reader."""
+    if parts["advice"] != _strata.graph_break("")["advice"]:
+        return parts["advice"]
+    fillers = ("It may be possible to write Dynamo", "Please report", "This graph break is fundamental", "This is likely")
+    return next((hint for hint in parts["hints"] if not hint.startswith(fillers)), parts["advice"])
 
 
 @_contextlib.contextmanager

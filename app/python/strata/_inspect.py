@@ -73,11 +73,13 @@ def _plain(function):
 
 
 def _owner(code, arguments):
-    """The class of the module whose `forward` the code is; empty where it is none."""
-    if code.co_name not in ("forward", "__call__", "_call_impl") or not code.co_argcount:
-        return ""
-    first = arguments.get(code.co_varnames[0])
-    return "" if first is None else type(first).__name__
+    """The class of the module whose `forward`, or wrapper of it, the code is; empty where it is none."""
+    from torch.nn import Module
+
+    name = code.co_varnames[0] if code.co_argcount else ""
+    known = code.co_name in ("forward", "__call__", "_call_impl") or name == "self"
+    owner = arguments.get(name) if known else None
+    return type(owner).__name__ if isinstance(owner, Module) else ""
 
 
 def graph_name(gm):
