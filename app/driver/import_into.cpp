@@ -4,9 +4,11 @@
 
 #include "app/driver/import_scan.h"
 #include "app/driver/importers.h"
+#include "app/driver/profile_launches.h"
 #include "capture/import/context.h"
 #include "capture/torch_graph/importer.h"
 #include "core/support/error.h"
+#include "core/trace/reader.h"
 
 namespace strata {
 namespace {
@@ -45,6 +47,8 @@ void import_into(trace::Writer& writer, const std::vector<std::filesystem::path>
     read(context, found);
     context.finish();
     match_inputs(context);
+    trace::Reader reader(writer.path());
+    add_launches_to_profiles(reader, writer);
   } catch (const Error& e) {
     note_problem(writer, known.process.id, "what PyTorch wrote could not be read", e.what());
   }

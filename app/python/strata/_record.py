@@ -189,12 +189,15 @@ class _Settings:
     _WANTED = {
         "torch._functorch.config": (("enable_autograd_cache", False),),
         "torch._inductor.config": (
-            ("fx_graph_cache", False), ("trace.provenance_tracking", True), ("trace.provenance_tracking_level", 1)
+            ("fx_graph_cache", False),
+            ("trace.provenance_tracking", True),
+            ("trace.provenance_tracking_level", 1),
+            ("cpp.enable_kernel_profile", True),
         ),
     }
 
-    def __init__(self):
-        self.before = []
+    def __init__(self, profile):
+        self.before, self.profile = [], profile
         self.waiting = [_WhenLoaded(name, self.apply) for name in self._WANTED]
 
     def begin(self):
@@ -204,6 +207,8 @@ class _Settings:
     def apply(self, config):
         for name, value in self._WANTED[config.__name__]:
             *path, last = name.split(".")
+            if last == "enable_kernel_profile" and not self.profile:
+                continue
             owner = config
             for part in path:
                 owner = getattr(owner, part, None)
@@ -277,12 +282,12 @@ _backends.watch(_watcher)
 class _Recording:
     """One trace from its beginning to its end. Belongs to the process that began it."""
 
-    def __init__(self, path, command):
+    def __init__(self, path, command, profile):
         self.path, self.pid, self.number = path, _os.getpid(), next(_numbers)
         self.log = _Log(path + ".torch.log")
         self.profiler = self.profile = None
         self.waiting = _WhenLoaded(_OUTPUT_GRAPH, self._torch_is_there)
-        self.settings = _Settings()
+        self.settings = _Settings(profile)
         _strata.start_recording(path, command)
         try:
             self._follow_torch()
@@ -339,7 +344,7 @@ class _Recording:
 def _begin(path, command, profile=False):
     global _present
     with _lock:
-        recording = _Recording(path, command)
+        recording = _Recording(path, command, profile)
         _present = recording
         if profile:
             try:
