@@ -312,6 +312,28 @@ print(torch.compile(lambda x: x + 1, backend="early")(torch.ones(2)).tolist(), "
 
 
 class Pictures(Case):
+    def test_graphs_are_called_as_people_call_them(self):
+        def function(self, x):
+            return x + 1
+
+        def named(f, *inputs):
+            strata.reset()
+            strata.compile(f)(*inputs)
+            return [report.name for report in strata.reports()]
+
+        self.assertEqual(named(self.network, self.x), ["Network"])
+        self.assertEqual(named(torch.nn.Sequential(torch.nn.ReLU()), self.x), ["Sequential"])
+        self.assertEqual(named(torch.sin, self.x), ["sin"])
+        self.assertEqual(named(function, 3, self.x), ["function"])
+
+        def broken(x):
+            y = x.sin()
+            torch._dynamo.graph_break()
+            return y + 1
+
+        line = broken.__code__.co_firstlineno + 2
+        self.assertEqual(named(broken, self.x), ["broken", f"broken from line {line}"])
+
     def graph_of(self, function, *inputs):
         graphs = []
         torch.compile(function, backend=lambda gm, _: graphs.append(gm) or gm.forward)(*inputs)

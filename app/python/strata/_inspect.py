@@ -73,9 +73,12 @@ def _plain(function):
 
 
 def _owner(code, arguments):
-    """The class of the module whose `forward`, or wrapper of it, the code is; empty where it is none."""
+    """What the code is the `forward` or a wrapper of: the class of a module, or a function; empty where it is neither."""
     from torch.nn import Module
 
+    wrapped = arguments.get("fn") if code.co_name == "inner" and "fn" in code.co_freevars else None
+    if callable(wrapped):  # Dynamo's own wrapper of what it does not look into: PyTorch's modules and functions
+        return type(wrapped).__name__ if isinstance(wrapped, Module) else getattr(wrapped, "__name__", "")
     name = code.co_varnames[0] if code.co_argcount else ""
     known = code.co_name in ("forward", "__call__", "_call_impl") or name == "self"
     owner = arguments.get(name) if known else None
