@@ -100,10 +100,11 @@ std::optional<trace::CompileRecord> KnownPrograms::compile_at(std::string_view a
   const bool own = std::any_of(compiles_.begin(), compiles_.end(),
                                [&](const trace::CompileRecord& c) { return c.process == process; });
   std::optional<trace::CompileRecord> found;
-  for (const trace::CompileRecord& c : compiles_)
-    if ((!own || c.process == process) && is_at(c, address) && c.outcome != "restarted" &&
-        (time_ns < 0 || c.start_ns <= time_ns))
-      found = c;
+  for (const trace::CompileRecord& c : compiles_) {
+    if ((own && c.process != process) || !is_at(c, address) || c.outcome == "restarted") continue;
+    if (time_ns >= 0 && c.start_ns > time_ns) continue;
+    if (time_ns < 0 || !found || c.start_ns >= found->start_ns) found = c;
+  }
   return found || time_ns < 0 ? found : compile_at(address, process);
 }
 

@@ -21,6 +21,20 @@ struct Times {
   std::string label;
 };
 
+/// Calls of a compile that PyTorch's profiler saw, where its program was not timed otherwise.
+void add_profiled(trace::Reader& reader, trace::Id compile, Times& times) {
+  for (const trace::RunRecord& run : reader.runs()) {
+    if (run.label != "profile") continue;
+    for (const trace::EventRecord& e : reader.events(run.id)) {
+      if (e.compile != compile || e.duration_ns < 0) continue;
+      const auto duration = static_cast<double>(e.duration_ns);
+      if (e.kernel != trace::kNone) times.kernels[e.kernel].push_back(duration);
+      if (e.name.starts_with("Torch-Compiled Region")) times.runs.push_back(duration);
+    }
+  }
+  if (!times.runs.empty()) times.label = "profile";
+}
+
 Times read_times(trace::Reader& reader, trace::Id compile) {
   Times times;
   for (const trace::RunRecord& run : reader.runs()) {
@@ -30,6 +44,7 @@ Times read_times(trace::Reader& reader, trace::Id compile) {
     for (const trace::EventRecord& e : reader.events(run.id))
       if (e.kernel != trace::kNone) times.kernels[e.kernel].push_back(static_cast<double>(e.duration_ns));
   }
+  if (times.runs.empty()) add_profiled(reader, compile, times);
   return times;
 }
 
