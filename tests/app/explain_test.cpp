@@ -267,6 +267,8 @@ TEST(Explain, AdviceForEveryForm) {
     EXPECT_EQ(advice.find("L['x']"), std::string::npos) << advice;
   }
   EXPECT_FALSE(break_advice("", "").empty());
+  EXPECT_EQ(break_advice("", "generic_jump TensorVariable()"), break_advice("Data-dependent branching", ""));
+  EXPECT_NE(break_advice("Attempted to wrap RNN, GRU, or LSTM", "").find("allow_rnn"), std::string::npos);
   EXPECT_FALSE(error_advice("").empty());
   EXPECT_EQ(compile_phase("Scheduler.codegen"), "inductor: write code");
   EXPECT_EQ(compile_phase("build_guards"), "dynamo: guards");

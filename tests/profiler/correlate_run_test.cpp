@@ -261,6 +261,20 @@ TEST_F(CorrelateTest, CudaGraphKernelsAreDividedByWhatTheyAre) {
   EXPECT_EQ(run[TimePart::DataMovement].ns, 256);  // into the graph's own inputs
 }
 
+/// PyTorch 2.4 does not say which compile it calls.
+TEST_F(CorrelateTest, RegionWithoutANumberIsCompiledCode) {
+  add_program(add_compile("0/0", 0, 0), "inference", "ka", {{"triton_a_0"}});
+  const trace::Id region = add("cpu_op", "Torch-Compiled Region", 0, 100);
+  const auto inside = op("Strata: Net 0/0", 10, {{"gemm", 5}});
+  const auto outside = op("aten::mm", 200, {{"gemm", 7}});
+  const RunCorrelation& run = correlate_all();
+  EXPECT_EQ(events_.at(region).compile, 0);
+  EXPECT_EQ(launch_of(inside[0]), 0);
+  EXPECT_EQ(launch_of(outside[0]), 0);
+  EXPECT_EQ(run[TimePart::Unmatched].ns, 5);
+  EXPECT_EQ(run[TimePart::Eager].ns, 7);
+}
+
 TEST_F(CorrelateTest, KeyOfAnotherRunFallsBackToTheAddress) {
   const trace::Id compile = add_compile("0/0", 0, 0);
   const auto forward = add_program(compile, "forward", "old-f", {{"triton_f_0"}});

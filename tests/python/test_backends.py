@@ -59,8 +59,10 @@ class Network(torch.nn.Module):
 def forget_registered():
     from torch._dynamo.backends import registry
 
+    ours = strata._backends._registered, sys.modules["strata._register"]._functions
+    theirs = registry._BACKENDS, getattr(registry, "_COMPILER_FNS", {})
     for name in list(strata._backends._registered):
-        for names in (strata._backends._registered, sys.modules["strata._register"]._functions, registry._BACKENDS, getattr(registry, "_COMPILER_FNS", {})):
+        for names in ours + theirs:
             names.pop(name, None)
 
 
@@ -452,7 +454,8 @@ class Explain(Case):
             found = strata.explain(function)(torch.rand(3))
         self.assertEqual((len(calls), said.getvalue()), (1, "in between\n"))
         self.assertEqual((found.graph_count, found.graph_break_count, len(found.break_reasons)), (3, 2, 2))
-        self.assertEqual([len(ops) for ops in found.ops_per_graph], [sum(n.op == "call_function" for n in g.graph.nodes) for g in found.graphs])
+        functions = [sum(node.op == "call_function" for node in graph.graph.nodes) for graph in found.graphs]
+        self.assertEqual([len(ops) for ops in found.ops_per_graph], functions)
         self.assertEqual(found.op_count, sum(len(ops) for ops in found.ops_per_graph))
         self.assertGreater(len(found.out_guards), 0)
         self.assertIn("compile", found.compile_times)
