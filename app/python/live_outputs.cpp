@@ -28,6 +28,13 @@ bool lies_in(const Tensor& tensor, const std::vector<int64_t>& strides) {
   return true;
 }
 
+/// Nothing can be written so. Up to PyTorch 2.6 the fake results of some operators say this of what does not lie so.
+bool expands(const Tensor& tensor, const std::vector<int64_t>& strides) {
+  for (size_t d = 0; d < tensor.rank(); ++d)
+    if (tensor.shape[d] > 1 && strides[d] == 0) return true;
+  return false;
+}
+
 /// By PyTorch's copy, which is fast for any pair of layouts.
 py::object laid_out(Tensor tensor, const std::vector<int64_t>& strides) {
   static const auto* empty = new py::object(py::module_::import("torch").attr("empty_strided"));
@@ -40,7 +47,8 @@ py::object kept_result(Tensor& tensor, const std::vector<int64_t>& strides) {
   if (strides.size() != tensor.rank())
     throw_internal("a result has " + std::to_string(tensor.rank()) + " dimensions, but its strides are " +
                    std::to_string(strides.size()));
-  if (!lies_in(tensor, strides)) return laid_out(std::move(tensor), strides);
+  if (!lies_in(tensor, strides))
+    return expands(tensor, strides) ? to_torch(std::move(tensor)) : laid_out(std::move(tensor), strides);
   tensor.strides = strides;
   return to_torch(std::move(tensor));
 }
