@@ -147,7 +147,9 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     module = package / f"_strata.{sysconfig.get_config_var('SOABI')}.so"
     with tempfile.TemporaryDirectory() as scratch:
         files = {f"{NAME}/{module.name}": module}
-        libraries = _libraries(module) if _is_set(config_settings, "bundle") else {}
+        libraries = {path.name: path for path in package.glob("lib/*.so*")}  # of an unpacked bundle
+        if _is_set(config_settings, "bundle"):
+            libraries = _libraries(module)
         files.update({f"{NAME}/lib/{library}": path for library, path in libraries.items()})
         for target, source in files.items():
             copy = Path(shutil.copy(source, Path(scratch) / Path(target).name))
