@@ -59,6 +59,11 @@ const std::unordered_map<std::string_view, OpClass>& table() {
 
 bool starts(std::string_view text, std::string_view with) { return text.substr(0, with.size()) == with; }
 
+/// Rows through which PyTorch is called: `called.NAME`, `called_in_order.NAME`.
+bool is_called(std::string_view target) {
+  return starts(target, "called.") || (starts(target, "called_") && target.find('.') != std::string_view::npos);
+}
+
 bool is_parameter_name(std::string_view name) {
   return starts(name, "p_") || starts(name, "b_") || starts(name, "c_") || starts(name, "lifted_tensor");
 }
@@ -66,23 +71,19 @@ bool is_parameter_name(std::string_view name) {
 }  // namespace
 
 std::string_view label(OpClass c) {
-  constexpr std::string_view names[kOpClasses] = {"input",
-                                                  "parameter, constant",
-                                                  "output",
-                                                  "pointwise",
-                                                  "reduction, norm",
-                                                  "matrix product, convolution",
-                                                  "view, copy",
-                                                  "indexing, pooling, creation",
-                                                  "random",
-                                                  "sizes, checks",
-                                                  "other"};
+  constexpr std::string_view names[kOpClasses] = {"input",           "parameter, constant",
+                                                  "output",          "pointwise",
+                                                  "reduction, norm", "matrix product, convolution",
+                                                  "view, copy",      "indexing, pooling, creation",
+                                                  "random",          "sizes, checks",
+                                                  "other",           "opaque: PyTorch is called"};
   int i = static_cast<int>(c);
   return i >= 0 && i < kOpClasses ? names[i] : "other";
 }
 
 std::string short_name(std::string_view target) {
   std::string_view rest = target;
+  if (is_called(rest)) rest.remove_prefix(rest.find('.') + 1);
   if (size_t colons = rest.rfind("::"); colons != std::string_view::npos) {
     rest.remove_prefix(colons + 2);
     return std::string(rest.substr(0, rest.find('.')));
@@ -100,6 +101,7 @@ OpClass classify(std::string_view op, std::string_view target, std::string_view 
   if (op == "output") return OpClass::Output;
   if (op == "placeholder" || op == "input") return is_parameter_name(name) ? OpClass::Parameter : OpClass::Input;
   if (op == "constant" || op == "get_attr" || op == "parameter" || op == "buffer") return OpClass::Parameter;
+  if (is_called(target)) return OpClass::Opaque;
   std::string base = short_name(target);
   if (auto it = table().find(base); it != table().end()) return it->second;
   if (!base.empty() && base.back() == '_') {

@@ -21,14 +21,16 @@ enum class OpClass : int {
   Indexing,  ///< gather, scatter, concatenation, pooling, creation
   Random,
   Symbolic,  ///< sizes and assertions
-  Other
+  Other,
+  Opaque  ///< the compiler has no code for it: PyTorch is called
 };
-inline constexpr int kOpClasses = 11;
+inline constexpr int kOpClasses = 12;
 
 /// `matrix product, convolution`: for legends.
 std::string_view label(OpClass c);
 
-/// The short name people use: `aten.add.Tensor` -> `add`, `torch.nn.functional.relu` -> `relu`.
+/// The short name people use: `aten.add.Tensor` -> `add`, `torch.nn.functional.relu` -> `relu`,
+/// `called.aten.cdist.default` -> `cdist`.
 std::string short_name(std::string_view target);
 
 /// `op` and `target` as in trace::NodeRecord, `name` the node's name (exported programs mark parameters in it).

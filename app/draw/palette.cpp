@@ -37,7 +37,8 @@ constexpr Palette kLight = {{255, 255, 255},
                               {248, 216, 230},
                               {255, 210, 210},
                               {226, 226, 206},
-                              {240, 240, 240}}}};
+                              {240, 240, 240},
+                              {218, 240, 170}}}};
 
 constexpr Palette kDark = {{30, 32, 37},
                            {232, 235, 240},
@@ -62,7 +63,8 @@ constexpr Palette kDark = {{30, 32, 37},
                              {110, 54, 80},
                              {122, 48, 48},
                              {78, 78, 56},
-                             {56, 58, 64}}}};
+                             {56, 58, 64},
+                             {70, 86, 24}}}};
 
 constexpr std::pair<std::string_view, OpClass> kDTypeHues[] = {
     {"f64", OpClass::Random},       {"f32", OpClass::Input},     {"f16", OpClass::Contraction},

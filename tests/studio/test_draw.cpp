@@ -167,6 +167,9 @@ TEST(OpClassification, Names) {
   EXPECT_EQ(classify("call", "aten.relu_.default", "relu_"), OpClass::Pointwise);
   EXPECT_EQ(classify("call", "aten.transpose_.int", "t"), OpClass::View);
   EXPECT_EQ(classify("call", "mylib.magic.default", "magic"), OpClass::Other);
+  EXPECT_EQ(short_name("called.aten.cdist.default"), "cdist");
+  EXPECT_EQ(classify("call", "called.aten.cdist.default", "cdist"), OpClass::Opaque);
+  EXPECT_EQ(classify("call", "called_in_order.aten.rand_like.default", "rand"), OpClass::Opaque);
   EXPECT_EQ(classify("placeholder", "", "p_fc_weight"), OpClass::Parameter);
   EXPECT_EQ(classify("placeholder", "", "x"), OpClass::Input);
 }
