@@ -7,8 +7,10 @@ written into inputs and buffers, random numbers drawn, and whether the program w
 Needs PyTorch 2.4 or later; exit code 77 (skipped) without it. The programs are the table at the end of `programs()`.
 """
 import collections
+import contextlib
 import dataclasses
 import importlib.util
+import math
 import os
 import sys
 import unittest
@@ -45,14 +47,16 @@ class Pair:
 class Program:
     """One row. `function`: what is compiled, or a class of modules, made anew for each side. `inputs()` gives the arguments, and is
     called once per side and turn under the same seed. `compiles`: True: all of it; False: none of it, but the results are PyTorch's;
-    None: either. `reason`: words of the report's when it does not compile. `opaque`: operators for which PyTorch is called; None: any."""
+    None: either. `reason`: words of the report's when it does not compile. `opaque`: operators for which PyTorch is called; None: any.
+    `region`: a context of the caller's. `graphs`: how many come over in all turns. `made`: `function` makes what is compiled. `ours`:
+    through `strata.compile`."""
 
     def __init__(self, name, function, inputs, *, compiles=True, reason="", opaque=(), strides=True, grad=False, raises=None, turns=2,
-                 close=None, config=None, since=None, **options):
+                 close=None, config=None, since=None, region=contextlib.nullcontext, graphs=None, made=False, ours=False, **options):
         self.name, self.function, self.inputs = name, function, inputs
         self.compiles, self.reason, self.opaque, self.strides, self.grad = compiles, reason, opaque, strides, grad
         self.raises, self.turns, self.close, self.config, self.options = raises, turns, close or {}, config or {}, options
-        self.since = since
+        self.since, self.region, self.graphs, self.made, self.ours = since, region, graphs, made, ours
 
 
 def leaves(value):
@@ -92,16 +96,15 @@ def sharing(inputs, outputs):
 class Semantics(unittest.TestCase):
     def run_program(self, program):
         strata.reset()
-        torch._dynamo.reset()
         seed = torch.seed() % 2**31
         torch.manual_seed(seed)
         both = [program.function, program.function]
-        if isinstance(program.function, type) or program.function is closure:
+        if isinstance(program.function, type) or program.made:
             both = [program.function(), program.function()]
             if isinstance(both[0], nn.Module):
                 both[1].load_state_dict(both[0].state_dict())
         with torch._dynamo.config.patch(program.config):
-            compiled = torch.compile(both[1], backend="strata", **program.options)
+            compiled = strata.compile(both[1]) if program.ours else torch.compile(both[1], backend="strata", **program.options)
             with torch.set_grad_enabled(program.grad):
                 for turn in range(program.turns):
                     self.compare_turn(program, both, compiled, seed + turn)
@@ -114,7 +117,8 @@ class Semantics(unittest.TestCase):
             args = program.inputs()
             kwargs = args.pop() if isinstance(args, list) else {}
             try:
-                result = function(*args, **kwargs)
+                with program.region():
+                    result = function(*args, **kwargs)
             except Exception as error:
                 result = error
             sides.append((args, kwargs, result, torch.get_rng_state()))
@@ -141,6 +145,8 @@ class Semantics(unittest.TestCase):
         self.assertEqual(len(got), len(expected), what)
         for i, (a, b) in enumerate(zip(got, expected)):
             place = f"{what}, leaf {i}"
+            if isinstance(b, torch.Tensor) and b.is_nested:
+                a, b = a.values(), b.values()
             if not isinstance(b, torch.Tensor):
                 self.assertEqual(type(a), type(b), place)
                 self.assertTrue(a == b or a != a and b != b, f"{place}: {a} and {b}")
@@ -163,6 +169,8 @@ class Semantics(unittest.TestCase):
             for report in reports:
                 self.assertEqual(report.compiled, program.compiles, report)
                 self.assertIn(program.reason, report.reason or "")
+        if program.graphs is not None:
+            self.assertEqual(len(reports), program.graphs, reports)
         if program.opaque is not None and program.compiles:
             self.assertEqual({name for report in reports for name in report.opaque}, set(program.opaque))
 
@@ -603,6 +611,136 @@ def closure():
     return inside
 
 
+class Logged(torch.Tensor):
+    """A subclass with `__torch_function__` only: every call goes on as it was."""
+
+    @classmethod
+    def __torch_function__(cls, function, types, args=(), kwargs=None):
+        return super().__torch_function__(function, types, args, kwargs or {})
+
+
+class Wrapped(torch.Tensor):
+    """A subclass with `__torch_dispatch__`, around another tensor."""
+
+    @staticmethod
+    def __new__(cls, inside):
+        return torch.Tensor._make_wrapper_subclass(cls, inside.shape, dtype=inside.dtype, device=inside.device)
+
+    def __init__(self, inside):
+        self.inside = inside
+
+    def __tensor_flatten__(self):
+        return ["inside"], None
+
+    @staticmethod
+    def __tensor_unflatten__(parts, context, size, stride):
+        return Wrapped(parts["inside"])
+
+    @classmethod
+    def __torch_dispatch__(cls, function, types, args=(), kwargs=None):
+        unwrap = lambda value: value.inside if isinstance(value, Wrapped) else value
+        result = function(*torch.utils._pytree.tree_map(unwrap, args), **torch.utils._pytree.tree_map(unwrap, kwargs or {}))
+        return torch.utils._pytree.tree_map(lambda v: Wrapped(v) if isinstance(v, torch.Tensor) else v, result)
+
+
+def inference_tensor():
+    with torch.inference_mode():
+        return randn(3)
+
+
+def low_precision_network(x, w, b):
+    y = F.linear(x, w, b)
+    y = F.layer_norm(y.relu(), (4,))
+    return y, (y.t() @ y).softmax(-1), torch.cat([y, x]), y.sum(), F.scaled_dot_product_attention(x[None], x[None], x[None])
+
+
+def autocast_mixed(x, y):
+    with torch.autocast("cpu", torch.bfloat16):
+        a = torch.bmm(x, y)
+        b = a + x
+        c = torch.einsum("bij,bjk->bik", a, y)
+        d = F.mse_loss(c, x)
+        e = F.cross_entropy(a.flatten(0, 1), torch.zeros(6, dtype=torch.int64))
+        f = a.cumsum(-1)
+    return a, b, c, d, e, f
+
+
+class ConvNet(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(
+            nn.Conv2d(3, 8, 3, 2, 1), nn.BatchNorm2d(8), nn.ReLU(), nn.Conv2d(8, 8, 3, 1, 1, groups=4), nn.GroupNorm(2, 8), nn.SiLU(),
+            nn.MaxPool2d(2), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(8, 5),
+        ).eval()
+
+    def forward(self, x):
+        return self.body(x).log_softmax(-1)
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.attention = nn.MultiheadAttention(16, 4, batch_first=True).eval()
+        self.first, self.second = nn.LayerNorm(16), nn.LayerNorm(16)
+        self.up, self.down = nn.Linear(16, 32), nn.Linear(32, 16)
+
+    def forward(self, x):
+        y = self.first(x)
+        x = x + self.attention(y, y, y, need_weights=False)[0]
+        return x + self.down(F.gelu(self.up(self.second(x))))
+
+
+class Norms(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.batch, self.instance = nn.BatchNorm1d(6).eval(), nn.InstanceNorm1d(6)
+        self.embedding = nn.Embedding(20, 6)
+
+    def forward(self, i):
+        x = self.embedding(i).transpose(1, 2)
+        return self.instance(self.batch(x)), F.normalize(x, dim=1), F.rms_norm(x, x.shape[-1:]), x.flatten(1).std(-1)
+
+
+class Batches:
+    """Inputs whose first size goes through 2, 3, 8, 64."""
+
+    def __init__(self, make):
+        self.make, self.calls = make, 0
+
+    def __call__(self):
+        size = (2, 3, 8, 64)[self.calls // 2 % 4]  # two sides per turn
+        self.calls += 1
+        return (self.make(size),)
+
+
+def gated(x, gate, scale=1.0):
+    gate = gate.sigmoid() if gate is not None else 1
+    return x * gate * scale
+
+
+def early_return(x, flag):
+    y = x + 1
+    if flag:
+        return y
+    return y, x * 2
+
+
+def generator(x):
+    return [v * 2 for v in (x[i] for i in range(x.shape[0]))]
+
+
+def unpacked(x):
+    (a, b), *rest = x.split(2), 3
+    a += 1
+    return a, b, rest, x
+
+
+def inputs_kept(d):
+    d["new"] = d["x"] * 2
+    d["x"].add_(1)
+    return d
+
+
 def operators_by_hand():
     library = torch.library.Library("strata_test", "DEF")
     library.define("twice(Tensor x, float by=2.0) -> Tensor")
@@ -666,7 +804,7 @@ def programs():
         p("constants as results", made, one(3, 4), opaque=None),
         p("None and strings as inputs", lambda x, m, s: x * 2 if m is None else x + len(s), lambda: (randn(3), None, "abc")),
         p("keywords and defaults", lambda x, *, k=2, b=None: x * k, lambda: [randn(3), {"k": 5}]),
-        p("closures that write", closure, one(4)),
+        p("closures that write", closure, one(4), made=True),
         p("globals", global_scaled, one(3)),
         p("sets and ranges", lambda x: [x * i for i in sorted({3, 1, 2})], one(3)),
         p("ordered dict", lambda d: collections.OrderedDict((k, v * 2) for k, v in d.items()), lambda: ({"b": randn(2), "a": randn(3)},)),
@@ -753,7 +891,7 @@ def programs():
         # --- control flow
         p("cond", conditional, one(3), opaque=None, turns=4),
         p("while_loop", looped, one(3), opaque=None),
-        p("scan", scanned, one(4, 3), opaque=None),
+        p("scan", scanned, one(4, 3), opaque=None, since=(2, 6)),
         p("map", mapped, lambda: (randn(4, 3), randn(3)), opaque=None),
         p("branch on data", branch_on_data, one(3), turns=4),
         p("item()", scalar_of, one(3, 4), opaque=None),
@@ -789,12 +927,59 @@ def programs():
         p("custom_op", lambda x: ops.scaled(x + 1) * 2, one(3), opaque=["strata_test.scaled.default"]),
         p("custom_op with gaps", lambda x: ops.scaled(x[:, ::2].t()) * 2, one(3, 6), opaque=["strata_test.scaled.default"]),
         p("custom_op that writes", lambda x: (ops.fill(x, 2.5), x * 2)[1], one(3), opaque=["strata_test.fill.default"]),
+        # --- more of Python
+        p("None or a tensor", gated, lambda: [randn(3), None, {"scale": 0.5}]),
+        p("early return", early_return, lambda: (randn(3), False)),
+        p("generators", generator, one(3, 2)),
+        p("unpacking", unpacked, one(4, 2)),
+        p("a dict changed", inputs_kept, lambda: ({"x": randn(3)},)),
+        p("numbers as results", lambda x, n: (x + n, n * 2, n / 3, n > 2, -n, str(n)), lambda: (randn(3), int(randint(2, 9, ()))), dynamic=True, compiles=None),
+        p("an input that is a bool, dynamic", lambda x, f: x * 2 if f else x, lambda: (randn(3), True), dynamic=True),
+        p("float arithmetic, dynamic", lambda x, a: (x * (a**2 + 1) / (a - 3), x > a, x // a, torch.full((2, 2), a * 2), x.clamp(max=a), x.lerp(x * 2, a)),
+          lambda: (randn(3), rand(()).item()), dynamic=True, turns=3, opaque=None),
+        p("floats on integers, dynamic", lambda x, a: (x * a, x + a, x / a, x > a), lambda: (randint(0, 9, (4,)), rand(()).item()), dynamic=True, turns=3),
+        p("floats on 16 bits, dynamic", lambda x, a: (x * a, x + a), lambda: (randn(4).bfloat16(), rand(()).item()), dynamic=True, turns=3),
+        p("math on floats, dynamic", lambda x, a: x * math.sqrt(a) + math.exp(a) * math.floor(a), lambda: (randn(3), rand(()).item() + 1), dynamic=True, opaque=None, turns=3, compiles=None),
+        p("item() as an integer", lambda x, n: x * n.item() + n.item() // 2, lambda: (randn(3), randint(2, 9, ())), config=dict(capture_scalar_outputs=True), opaque=None),
+        p("item() as a size", lambda x, n: torch.zeros(n.item()) + 1, lambda: (randn(3), randint(2, 9, ())), config=dict(capture_scalar_outputs=True), compiles=None, opaque=None),
+        # --- regions of the caller
+        p("autocast around", low_precision_network, lambda: (randn(4, 4), randn(4, 4), randn(4)), region=lambda: torch.autocast("cpu", torch.bfloat16), close=dict(rtol=3e-2, atol=3e-2), strides=False),
+        p("autocast of many kinds", autocast_mixed, lambda: (randn(2, 3, 3), randn(2, 3, 3)), close=dict(rtol=3e-2, atol=3e-2), opaque=None),
+        p("autocast around opaque calls", lambda x: torch.special.zeta(x @ x + 9, x + 3), lambda: (rand(4, 4),), region=lambda: torch.autocast("cpu", torch.bfloat16), opaque=None, close=dict(rtol=3e-2, atol=3e-2)),
+        p("inference mode around", lambda x: (x * 2, x.t(), x), one(3, 4), region=torch.inference_mode),
+        p("inference tensors", lambda x: x * 2 + 1, lambda: (inference_tensor(),)),
+        p("inference tensors written", lambda x: x.add_(1), lambda: (inference_tensor(),), compiles=None, raises="Inplace update to inference tensor"),
+        p("no_grad as a decorator", torch.no_grad()(lambda x: x * 2), lambda: (randn(3, requires_grad=True),), grad=True, compiles=None),
+        p("gradients switched on inside", lambda x: (x * 2).sum() + grad_regions(x).sum(), lambda: (randn(3, requires_grad=True),), compiles=False, reason="gradients"),
+        p("leaf that needs gradients written under no_grad", lambda x: x.add_(1), lambda: (randn(3, requires_grad=True),)),
+        # --- one compile for all batches
+        p("convolutions, all batches", ConvNet, Batches(lambda n: randn(n, 3, 16, 16)), dynamic=True, turns=4, opaque=None, graphs=1, strides=False),
+        p("attention, all batches", Block, Batches(lambda n: randn(n, 7, 16)), dynamic=True, turns=4, opaque=None, graphs=1, strides=False),
+        p("norms, all batches", Norms, Batches(lambda n: randint(0, 20, (n, 5))), dynamic=True, turns=4, opaque=None, graphs=1, strides=False),
+        p("batch norm that learns, all batches", Norm, Batches(lambda n: randn(n, 4, 5, 5)), dynamic=True, turns=4, graphs=1, opaque=None),
+        p("dropout, all batches", Dropout, Batches(lambda n: randn(n, 6)), dynamic=True, turns=4, graphs=1, opaque=["aten.dropout.default"]),
         # --- networks
         p("tied weights", Tied, lambda: (randint(0, 7, (2, 3)),)),
         p("constant tensors", Constants, one(6)),
         p("LSTM", Recurrent, one(2, 3, 4), compiles=None, opaque=None),
         p("einsum and norms", lambda x: (torch.einsum("bij,bkj->bik", x, x), F.layer_norm(x, (4,)), F.normalize(x, dim=-1), x.norm()), one(2, 3, 4)),
+        p("instance norm that learns", lambda: nn.InstanceNorm1d(4, affine=True, track_running_stats=True), one(3, 4, 6), turns=3, made=True, opaque=None),
+        p("transformer encoder", lambda: nn.TransformerEncoderLayer(16, 4, 32, batch_first=True).eval(), one(2, 5, 16), made=True, opaque=None, strides=False),
+        p("LSTM through strata.compile", Recurrent, one(2, 3, 4), ours=True, opaque=["aten.lstm.input"], strides=False),
+        p("GRU through strata.compile", gru, one(2, 3, 4), ours=True, made=True, opaque=["aten.gru.input"], strides=False),
+        p("embedding bag", lambda w, i: F.embedding_bag(i, w, mode="mean"), lambda: (randn(9, 4), randint(0, 9, (3, 2))), opaque=None),
+        p("losses", lambda x, t: (F.cross_entropy(x, t), F.nll_loss(x.log_softmax(-1), t, reduction="none"), F.smooth_l1_loss(x, x * 2), F.kl_div(x, x.softmax(-1))), lambda: (randn(5, 4), randint(0, 4, (5,))), opaque=None),
+        p("interpolate and pad", lambda x: (F.interpolate(x, scale_factor=2, mode="bilinear"), F.pad(x, (1, 2, 1, 1), mode="reflect"), F.pixel_shuffle(x, 2), F.unfold(x, (2, 2))), one(1, 4, 5, 5), opaque=None),
         # --- inputs of other kinds
+        p("subclass with __torch_function__", lambda x: x * 2 + 1, lambda: (randn(3).as_subclass(Logged),), compiles=None, opaque=None),
+        p("subclass with __torch_dispatch__", lambda x: x * 2 + 1, lambda: (Wrapped(randn(3)),), compiles=False, reason="subclass"),
+        p("quantized input", lambda x: x.dequantize() * 2, lambda: (torch.quantize_per_tensor(torch.linspace(-1, 1, 5), 0.1, 0, torch.qint8),), compiles=None, opaque=None),
+        p("nested input", lambda x: (x * 2).values(), lambda: (torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=torch.jagged),), compiles=None, opaque=None),
+        p("CSR input", lambda x: (x @ torch.ones(3, 2)).relu(), lambda: (torch.eye(3).to_sparse_csr(),), compiles=None, opaque=None),
+        p("float8 input", lambda x: x.float() * 2, lambda: (torch.linspace(-1, 1, 5).to(torch.float8_e4m3fn),), compiles=None, opaque=None),
+        p("unsigned 32 bits", lambda x: x.to(torch.int64) + 1, lambda: (torch.arange(5).to(torch.uint32),), compiles=None, opaque=None),
+        p("parameters as inputs", lambda x: x * 2, lambda: (nn.Parameter(randn(3)),)),
+        p("mixed devices", lambda x, y: (x * 2, y.to("cpu") if y.device.type != "meta" else None), lambda: (randn(3), torch.empty(2, device="meta")), compiles=None, opaque=None),
         p("sparse input", lambda x: x.to_dense() * 2, lambda: (torch.eye(3).to_sparse(),), compiles=None, opaque=None),
         p("sparse inside", sparse_inside, one(3, 3), compiles=None, opaque=None),
         p("meta tensors", lambda x: x * 2, lambda: (torch.empty(3, device="meta"),), compiles=False, reason="meta"),

@@ -12,6 +12,7 @@ from torch.fx.experimental.proxy_tensor import make_fx as _make_fx
 
 from . import _opaque, _rewrite, _strata
 from ._functional import functional_form
+from ._transformer import FAST_PATHS
 
 
 class Left(Exception):
@@ -61,10 +62,12 @@ def _trace(function, mode, fakes, decompositions, pre_dispatch):
 
 def _fake_constants(traced):
     """Tensors that were not traced: those of function transforms, which PyTorch's first level of dispatch does not see."""
+    wrapped = torch._C._functorch.is_functorch_wrapped_tensor
     return [
         node
         for node in traced.graph.nodes
         if node.op == "get_attr" and isinstance(getattr(traced, node.target, None), torch._subclasses.FakeTensor)
+        or isinstance(node.meta.get("val"), torch.Tensor) and wrapped(node.meta["val"])
     ]
 
 
@@ -112,7 +115,9 @@ def _decompositions(traced, missing):
         if torch.Tag.nondeterministic_seeded in target.tags:
             continue  # another form may draw other numbers
         functional = functional_form(target)
-        if target is torch.ops.aten.detach_.default:
+        if target in FAST_PATHS:
+            table[target] = FAST_PATHS[target]
+        elif target is torch.ops.aten.detach_.default:
             table[target] = lambda value: value
         elif functional:
             table[target] = functional
@@ -127,6 +132,7 @@ def capture(gm, inputs):
     """`to_aten` in operators that can be compiled or called, and the names of those that are called."""
     traced = to_aten(gm, inputs)
     missing, foreign = _strata.operators_of_fx(traced)
+    missing = [*missing, *{str(n.target) for n in traced.graph.nodes if _rewrite.hides_writes(n) or n.target in FAST_PATHS}]
     table = {}
     while missing:  # what comes out of a decomposition may have to be decomposed in turn
         more = _decompositions(traced, set(missing))
@@ -140,6 +146,9 @@ def capture(gm, inputs):
     if missing:
         raise Left("operators that can neither be compiled nor called: " + ", ".join(_with_places(traced, missing)))
     check_graph(traced)
+    shape_env = getattr(_fake_inputs([])[0], "shape_env", None)
+    if shape_env is not None:
+        _rewrite.forget_choices_of_convolutions(traced, shape_env)
     return traced, opaque
 
 
@@ -162,10 +171,9 @@ def _readable(traced, not_in_table, inputs):
     _rewrite.batch_norms(traced)
     _check_written(traced)
     numbers = _rewrite.Numbers(traced)
-    for node in traced.graph.nodes:
-        for value in torch.utils._pytree.tree_leaves(node.meta.get("val")):
-            if isinstance(value, torch.Tensor) and any(_rewrite.depends_on_data(n) for n in (*value.shape, *value.stride())):
-                raise Left(f"{place(node)} has a size that depends on data")
+    node = _rewrite.sized_by_data(traced)
+    if node is not None:
+        raise Left(f"{place(node)} has a size that depends on data")
     calls = _opaque.Calls(traced, numbers.tensors)
     for node in list(traced.graph.nodes):
         if _to_be_called(node, not_in_table, numbers.tensors):
@@ -264,6 +272,13 @@ def _remove_unused(traced):
 _PLAIN = {torch.Tensor, torch.nn.Parameter, getattr(torch.nn, "Buffer", torch.Tensor), torch._subclasses.FakeTensor}
 
 
+# Element types that tensors can be handed over in.
+_EXCHANGED = {
+    getattr(torch, name)
+    for name in "bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 float16 bfloat16 float32 float64 complex32 complex64 complex128".split()
+}
+
+
 def check_inputs(gm, inputs):
     for node, value in zip((n for n in gm.graph.nodes if n.op == "placeholder"), inputs):
         if not isinstance(value, torch.Tensor):
@@ -272,6 +287,8 @@ def check_inputs(gm, inputs):
             raise Left(f"input '{node.name}' is on {value.device}, and this build compiles for the CPU only")
         if value.layout != torch.strided:
             raise Left(f"input '{node.name}' has layout {value.layout}")
+        if value.dtype not in _EXCHANGED:
+            raise Left(f"input '{node.name}' has element type {value.dtype}")
         if value.is_quantized:
             raise Left(f"input '{node.name}' is quantized")
         if type(value) not in _PLAIN:
@@ -314,19 +331,27 @@ def _written_inputs(traced):
     return [i for i, value in enumerate(inputs) if _is_dense(value) and value.untyped_storage()._cdata in written]
 
 
+def _of_inference(values, written):
+    """Whether PyTorch refuses to write one of them here."""
+    return not torch.is_inference_mode_enabled() and any(values[i].is_inference() for i in written)
+
+
 def guarded(gm, traced, inputs):
     """What makes of a compiled call one that leaves calls to PyTorch in which a written input shares memory with another: PyTorch's guards
     do not look at that. None where nothing is written. Raises Left when it is so in the call that is compiled for."""
     written = _written_inputs(traced)
     if not written:
         return None
+    if _of_inference(inputs, written):
+        raise Left("an input that is written was made in inference mode")
     fakes = any(isinstance(value, torch._subclasses.FakeTensor) for value in inputs)
-    if not fakes and _strata.written_inputs_overlap(inputs, written):
+    tensors = [value if isinstance(value, torch.Tensor) else None for value in inputs]
+    if not fakes and _strata.written_inputs_overlap(tensors, written):
         raise Left("an input that is written shares memory with another input")
 
     def wrap(call):
         def checked(*values):
-            if _strata.written_inputs_overlap(values, written):
+            if _strata.written_inputs_overlap(values, written) or _of_inference(values, written):
                 return gm.forward(*values)
             return call(*values)
 

@@ -205,6 +205,11 @@ def _write_through_memory(graph, node, target, base, calls):
 # --------------------------------------------------------------------------------------------------------- hidden writes
 
 
+def hides_writes(node):
+    """Whether a call of a compound operator ends in such a `batch_norm`."""
+    return node.target is aten.instance_norm.default and node.args[3] is not None and bool(node.args[5])
+
+
 def batch_norms(traced):
     """Batch norms that learn write their running statistics, which their schemas do not say: made visible."""
     graph = traced.graph
@@ -214,7 +219,7 @@ def batch_norms(traced):
             continue
         x, weight, bias, mean, variance, _, momentum, eps = node.args[:8]
         value = node.meta["val"][0] if native else node.meta["val"]
-        statistics = [mean.meta["val"], variance.meta["val"]]
+        statistics = [v.meta["val"].new_empty(v.meta["val"].shape) for v in (mean, variance)]
         channels = value.new_empty((value.shape[1],), dtype=statistics[0].dtype)
         with graph.inserting_before(node):
             results = [value, channels, channels, *statistics]
@@ -222,7 +227,6 @@ def batch_norms(traced):
             made = _call(graph, node, aten._native_batch_norm_legit_functional.default, args, results)
             parts = [_call(graph, node, operator.getitem, (made, i), results[i]) for i in (0, 3, 4)]
             for target, part in ((mean, parts[1]), (variance, parts[2])):
-                part.meta["val"] = target.meta["val"].new_empty(target.meta["val"].shape)
                 _call(graph, node, aten.copy_.default, (target, part), target.meta["val"])
         node.replace_all_uses_with(made if native else parts[0])
         graph.erase_node(node)
@@ -320,6 +324,30 @@ def depends_on_data(value):
     return isinstance(value, torch.SymInt) and bool(free_unbacked_symbols(value))
 
 
+def _symbols(value):
+    """The symbols in the sizes of a node's value, or in a size."""
+    found = set()
+    for leaf in torch.utils._pytree.tree_leaves(value):
+        numbers = (*leaf.shape, *leaf.stride()) if isinstance(leaf, torch.Tensor) and leaf.layout == torch.strided else (leaf,)
+        for number in numbers:
+            if isinstance(number, torch.SymInt):
+                found |= number.node.expr.free_symbols
+    return found
+
+
+def sized_by_data(traced):
+    """The first node whose size does not follow from the sizes of the inputs, or None."""
+    known = set()
+    for node in traced.graph.nodes:
+        if node.op == "placeholder":
+            known |= _symbols(node.meta.get("val"))
+    for node in traced.graph.nodes:
+        tensors = [v for v in torch.utils._pytree.tree_leaves(node.meta.get("val")) if isinstance(v, torch.Tensor)]
+        if _symbols(tensors) - known:
+            return node
+    return None
+
+
 class Numbers:
     """Numbers that are only known when the graph runs (`item()`, arithmetic on floats) as tensors without dimensions. `tensors`: the
     node for each of them; arguments that must be numbers are left to the caller."""
@@ -330,7 +358,10 @@ class Numbers:
             value = node.meta.get("val")
             if node.op != "call_function":
                 continue
-            if isinstance(value, (torch.SymFloat, torch.SymBool)) or depends_on_data(value) or self._item(node):
+            from_data = not isinstance(value, torch.Tensor) and value is not None and any(n in self.tensors for n in node.all_input_nodes)
+            if self._item(node) or isinstance(value, (torch.SymFloat, torch.SymBool)) or depends_on_data(value):
+                self._define(node, value)
+            elif from_data and isinstance(value, (torch.SymInt, int, float)):
                 self._define(node, value)
             elif isinstance(node.target, torch._ops.OpOverload) and any(n in self.tensors for n in node.all_input_nodes):
                 self._use(node)
@@ -430,10 +461,10 @@ class Numbers:
         fake = tensor.meta.get("val")
         if not isinstance(fake, torch.Tensor):
             return None
-        # A number does not widen the tensor's type; 16-bit types compute with it unrounded.
+        # A number does not widen the tensor's type; PyTorch rounds it to a 16-bit one for sums only.
         kind = {torch.float64: 1.5, torch.int64: 1, torch.bool: True}[number.meta["val"].dtype]
         inside = torch.result_type(torch.empty(fake.dim() and 1, dtype=fake.dtype) if fake.dim() else torch.empty((), dtype=fake.dtype), kind)
-        if inside in (torch.float16, torch.bfloat16):
+        if inside in (torch.float16, torch.bfloat16) and node.target not in (aten.add.Tensor, aten.sub.Tensor):
             inside = torch.float32
             tensor = self._cast(node, tensor, torch.float32)
         number = self._cast(node, number, inside)
@@ -488,3 +519,47 @@ def _same_place(a, b):
         return False
     describe = lambda t: (t.dtype, tuple(map(str, t.shape)), tuple(map(str, t.stride())), str(t.storage_offset()), t.is_conj(), t.is_neg())
     return describe(a) == describe(b)
+
+
+# ---------------------------------------------------------------------------------------------------------------- guards
+
+
+def _is_convolution(node):
+    return _name(node).startswith(("conv", "_conv")) and isinstance(node.target, torch._ops.OpOverload)
+
+
+def _chooses_convolution(guard):
+    where = str(getattr(guard, "sloc", ""))
+    return "fake_impls.py" in where and where.rstrip(")").endswith(" in conv")
+
+
+def forget_choices_of_convolutions(traced, shape_env):
+    """PyTorch's shape rule of convolutions asks which of its kernels would run, which depends on the batch (16 images or more), and so
+    guards on it. For operands that are row-major the result is the same, and these are not our kernels: such bounds on a batch
+    are taken back, so that one compile serves all."""
+    for node in traced.graph.nodes:
+        if node.op == "call_function" and _is_convolution(node):
+            operands = [n.meta.get("val") for n in node.all_input_nodes]
+            if not all(isinstance(v, torch.Tensor) and v.is_contiguous() for v in operands):
+                return
+    chosen = [g for g in getattr(shape_env, "guards", ()) if _chooses_convolution(g) and _bounds_one_size(g.expr)]
+    for symbol in {symbol for guard in chosen for symbol in guard.expr.free_symbols}:
+        _widen(shape_env, symbol, chosen)
+
+
+def _bounds_one_size(expression):
+    """Whether it says s < 16 or the like: an equality would have made the size a constant."""
+    return getattr(expression, "is_Relational", False) and not expression.is_Equality and len(expression.free_symbols) == 1
+
+
+def _widen(shape_env, symbol, chosen):
+    from torch.utils._sympy.value_ranges import ValueRanges
+
+    found = shape_env.var_to_range[symbol]
+    if not hasattr(shape_env, "_refine_ranges") or symbol in shape_env.replacements:
+        return
+    shape_env.guards[:] = [g for g in shape_env.guards if not (g in chosen and symbol in g.expr.free_symbols)]
+    shape_env.var_to_range[symbol] = ValueRanges(min(found.lower, 2), torch.utils._sympy.numbers.int_oo)
+    for guard in shape_env.guards:
+        if guard.expr.free_symbols == {symbol}:
+            shape_env._refine_ranges(guard.expr)
