@@ -92,8 +92,8 @@ def compile(model=None, *, fullgraph=False, dynamic=None, backend="strata", mode
 
 
 def backends():
-    """One `Backend` (name, kind, available, doc, why_not) per backend that `compile` knows: Strata's own, registered ones and, where
-    PyTorch 2.4 or later is installed, PyTorch's."""
+    """One `Backend` (name, kind, available, doc, why_not) per backend: Strata's own and, where PyTorch 2.4 or later is installed,
+    registered ones and PyTorch's."""
     try:
         _with_torch()
     except StrataError:
