@@ -142,6 +142,7 @@ struct Executor::Impl {
 
   void select(const std::vector<Tensor>& inputs);
   bool same_as_before(const std::vector<Tensor>& inputs) const;
+  void remember(const std::vector<Tensor>& inputs);
   std::unique_ptr<Layout> make_layout(SymBindings symbols) const;
   void size_buffers(Layout& layout) const;
   void place_buffers(Layout& layout) const;
@@ -171,8 +172,9 @@ struct Executor::Impl {
   Memory arena;
   int64_t arena_size = 0;
   std::vector<Tensor> last_inputs;  // dtype, shape and strides only
-  std::vector<Tensor> held;         // per buffer: the input or output tensor of this call
-  std::vector<std::byte*> base;     // per buffer, of this call
+  std::vector<int64_t> last_sizes;  // values of inputs that are sizes
+  std::vector<Tensor> held;      // per buffer: the output tensor of this call, or a copy of an input in other strides
+  std::vector<std::byte*> base;  // per buffer, of this call
 
   bool timing = false;
   std::vector<LaunchTime> times;
@@ -268,8 +270,12 @@ bool Executor::Impl::same_as_before(const std::vector<Tensor>& inputs) const {
   if (!layout || inputs.size() != last_inputs.size()) return false;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Type::Kind kind = plan->inputs[i].kind;
-    if (kind == Type::Kind::SymInt) return false;  // the value counts: look closer
-    if (kind == Type::Kind::Tensor && (!inputs[i].defined() || !same_layout(inputs[i], last_inputs[i]))) return false;
+    if (kind == Type::Kind::SymInt) {  // the value counts
+      const Tensor& t = inputs[i];
+      if (!t.defined() || t.dtype != DType::I64 || !t.shape.empty() || t.int_at(0) != last_sizes[i]) return false;
+    } else if (kind == Type::Kind::Tensor && (!inputs[i].defined() || !same_layout(inputs[i], last_inputs[i]))) {
+      return false;
+    }
   }
   return true;
 }
@@ -287,11 +293,19 @@ void Executor::Impl::select(const std::vector<Tensor>& inputs) {
       layouts.splice(layouts.begin(), layouts, it);
     }
     layout = layouts.front().get();
-    last_inputs = inputs;
-    for (Tensor& t : last_inputs) t.storage.reset();
+    remember(inputs);
   }
   grow_arena(layout->arena.bytes);
   if (layout->arena_base != arena.get() || layout->pointers.empty()) fill_static(*layout);
+}
+
+void Executor::Impl::remember(const std::vector<Tensor>& inputs) {
+  last_inputs = inputs;
+  for (Tensor& t : last_inputs) t.storage.reset();
+  last_sizes.assign(inputs.size(), 0);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (plan->inputs[i].kind == Type::Kind::SymInt) last_sizes[i] = inputs[i].int_at(0);
+  }
 }
 
 std::unique_ptr<Layout> Executor::Impl::make_layout(SymBindings symbols) const {
@@ -389,8 +403,9 @@ void Executor::Impl::take_inputs(const std::vector<Tensor>& inputs) {
     if (b.kind != PlanBuffer::Kind::Input) continue;
     const Tensor& t = inputs[b.input];
     const std::vector<int64_t>& strides = layout->strides[b.input];
-    held[i] = strides.size() != t.rank() || strides_match(t, strides) ? t : with_strides(t, strides);
-    base[i] = held[i].data();
+    const bool fits = strides.size() != t.rank() || strides_match(t, strides);
+    if (!fits) held[i] = with_strides(t, strides);
+    base[i] = fits ? t.data() : held[i].data();
   }
 }
 
@@ -398,8 +413,8 @@ void Executor::Impl::allocate_outputs() {
   for (size_t i = 0; i < plan->buffers.size(); ++i) {
     const PlanBuffer& b = plan->buffers[i];
     if (b.kind != PlanBuffer::Kind::Output) continue;
-    held[i] = Tensor::empty(b.dtype, {layout->numel[i]});
-    base[i] = held[i].data();
+    held[i].storage = Tensor::empty(b.dtype, {layout->numel[i]}).storage;
+    base[i] = held[i].storage->data;
   }
 }
 
@@ -461,7 +476,7 @@ Tensor Executor::Impl::output_tensor(size_t i) const {
     return t;
   }
   t.storage = std::make_shared<Storage>();
-  t.storage->data = b.kind == PlanBuffer::Kind::Input      ? held[o.buffer].data()
+  t.storage->data = b.kind == PlanBuffer::Kind::Input      ? base[o.buffer]
                     : b.kind == PlanBuffer::Kind::Constant ? b.constant.data()
                                                            : arena.get() + layout->offsets[o.buffer];
   t.storage->size = static_cast<size_t>(layout->bytes[o.buffer]);

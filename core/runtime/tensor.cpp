@@ -31,6 +31,14 @@ void for_each_element(const Tensor& t, F&& visit) {
   }
 }
 
+/// Storage that is its own owner: one allocation less than with a deleter beside it.
+struct OwnStorage : Storage {
+  OwnStorage() = default;
+  OwnStorage(const OwnStorage&) = delete;
+  OwnStorage& operator=(const OwnStorage&) = delete;
+  ~OwnStorage() { std::free(data); }
+};
+
 std::byte* element(const Tensor& t, int64_t flat) {
   int64_t position = t.offset;
   for (size_t d = t.rank(); d-- > 0;) {
@@ -118,8 +126,7 @@ Tensor Tensor::empty(DType dtype, std::vector<int64_t> shape) {
   if (rounded < bytes) throw_runtime("tensor is too large for memory");
   void* memory = std::aligned_alloc(64, rounded);
   if (!memory) throw_runtime("out of memory allocating " + std::to_string(bytes) + " bytes for a tensor");
-  auto storage = std::make_shared<Storage>();
-  storage->owner = std::shared_ptr<const void>(memory, [](const void* p) { std::free(const_cast<void*>(p)); });
+  auto storage = std::make_shared<OwnStorage>();
   storage->data = static_cast<std::byte*>(memory);
   storage->size = bytes;
   Tensor t{dtype, std::move(shape), {}, 0, std::move(storage)};
