@@ -54,10 +54,16 @@ def _body_of(target, args):
 
 
 def _trace(function, mode, fakes, decompositions, pre_dispatch):
-    with torch.fx.traceback.preserve_node_meta(), torch._dispatch.python.enable_python_dispatcher(), mode:
-        return _make_fx(
-            function, decomposition_table=decompositions, pre_dispatch=pre_dispatch, _allow_non_fake_inputs=True
-        )(*fakes)
+    depth = torch._C._functorch.get_dynamic_layer_stack_depth()
+    try:
+        with torch.fx.traceback.preserve_node_meta(), torch._dispatch.python.enable_python_dispatcher(), mode:
+            return _make_fx(
+                function, decomposition_table=decompositions, pre_dispatch=pre_dispatch, _allow_non_fake_inputs=True
+            )(*fakes)
+    except Exception:
+        # Function transforms that the graph entered would go on for the rest of the program.
+        torch._C._functorch.pop_dynamic_layer_stack_and_undo_to_depth(depth)
+        raise
 
 
 def _fake_constants(traced):
@@ -279,22 +285,28 @@ _EXCHANGED = {
 }
 
 
+def _refusal(value):
+    """Why a tensor cannot be an input of a compiled graph, or None."""
+    if type(value) not in _PLAIN:
+        return f"is a {type(value).__name__}, a subclass of Tensor"
+    if value.device.type != "cpu":
+        return f"is on {value.device}, and this build compiles for the CPU only"
+    if value.layout != torch.strided:
+        return f"has layout {value.layout}"
+    if value.is_quantized:
+        return "is quantized"
+    if value.dtype not in _EXCHANGED:
+        return f"has element type {value.dtype}"
+    return "is a lazy conjugate or negative" if value.is_conj() or value.is_neg() else None
+
+
 def check_inputs(gm, inputs):
+    """Raises Left for inputs that only PyTorch can take, with the line that uses them first."""
     for node, value in zip((n for n in gm.graph.nodes if n.op == "placeholder"), inputs):
-        if not isinstance(value, torch.Tensor):
-            continue
-        if value.device.type != "cpu":
-            raise Left(f"input '{node.name}' is on {value.device}, and this build compiles for the CPU only")
-        if value.layout != torch.strided:
-            raise Left(f"input '{node.name}' has layout {value.layout}")
-        if value.dtype not in _EXCHANGED:
-            raise Left(f"input '{node.name}' has element type {value.dtype}")
-        if value.is_quantized:
-            raise Left(f"input '{node.name}' is quantized")
-        if type(value) not in _PLAIN:
-            raise Left(f"input '{node.name}' is a {type(value).__name__}, a subclass of Tensor")
-        if value.is_conj() or value.is_neg():
-            raise Left(f"input '{node.name}' is a lazy conjugate or negative")
+        why = _refusal(value) if isinstance(value, torch.Tensor) else None
+        if why:
+            used = next((place(user) for user in node.users if user.meta.get("stack_trace")), None)
+            raise Left(f"input '{node.name}'{' (used by ' + used + ')' if used else ''} {why}")
     if torch.is_grad_enabled() and any(isinstance(v, torch.Tensor) and v.requires_grad for v in inputs):
         raise Left("gradients are needed, and training is not there yet: call it under torch.no_grad()")
 
