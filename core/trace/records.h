@@ -131,7 +131,7 @@ struct CompileRecord {
   std::string address;
   std::string prefix;   ///< `!A/`, `r3:` or empty: the part of `address` before frame/compile
   std::string name;     ///< model or function name
-  std::string outcome;  ///< `ok`, `failed`, `restarted`, `skipped`; empty while it is under way
+  std::string outcome;  ///< `ok`, `failed`, `restarted`, `skipped`, `left`; empty while it is under way
   std::string cause;    ///< why it was compiled again; empty for the first
   std::string error;    ///< set when it failed
   std::int64_t start_ns = -1;

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "capture/torch_graph/importer.h"
 #include "capture/torch_trace/log_clock.h"
 #include "capture/torch_trace/torch_trace.h"
 #include "core/support/error.h"
@@ -466,6 +467,87 @@ TEST_F(TorchLogImport, CanBeCancelled) {
   ImportContext context(writer, [](double, std::string_view) { return false; });
   EXPECT_THROW(import_torch_trace(context, bytes_of(small_log()), "x.log"), ImportCancelled);
   writer.discard();
+}
+
+// torch._dynamo.reset() makes PyTorch count from 0/0 on again.
+TEST_F(TorchLogImport, NumbersThatStartAgain) {
+  const auto metrics = [](int frame) {
+    return record(fmt::format(
+        R"({{"compilation_metrics": {{"co_name": "f"}}, "frame_id": {}, "frame_compile_id": 0, "attempt": 0}})",
+        frame));
+  };
+  const std::string reason = record(
+      R"({"artifact": {"name": "recompile_reasons", "encoding": "json"}, "frame_id": 0, "frame_compile_id": 1, "attempt": 0})",
+      "[\n\"0/0: x == 2\"\n]");
+  trace::Reader& reader = import(start("first", 0, 0, 0) + metrics(0) + start("other", 1, 0, 0) + metrics(1) +
+                                 start("second", 0, 0, 0) + metrics(0) + start("second", 0, 1, 0) + reason +
+                                 start("fresh", 2, 0, 0) + metrics(2) + start("third", 0, 0, 0));
+  std::vector<std::string> found;
+  std::map<std::string, trace::Id> ids;
+  for (const trace::CompileRecord& c : reader.compiles()) {
+    found.push_back(c.address + " " + c.name);
+    ids[c.address] = c.id;
+  }
+  EXPECT_THAT(found,
+              ElementsAre("0/0 first", "1/0 other", "s2:0/0 second", "s2:0/1 second", "s2:2/0 fresh", "s3:0/0 third"));
+  EXPECT_EQ(reader.frames().size(), 5u);
+  ASSERT_EQ(reader.recompiles().size(), 1u);
+  EXPECT_EQ(reader.recompiles()[0].compile, ids["s2:0/1"]);
+  EXPECT_EQ(reader.recompiles()[0].of, ids["s2:0/0"]) << "not the 0/0 of before";
+}
+
+// A recorder that took part in a compile has written it already, with a graph of its own numbering.
+TEST_F(TorchLogImport, JoinsACompileThatTheTraceHas) {
+  const std::string graph =
+      "class GraphModule(torch.nn.Module):\n    def forward(self, L_x_: \"f32[8][1]cpu\"):\n        l_x_ = L_x_\n"
+      "        y: \"f32[8][1]cpu\" = l_x_.relu();  l_x_ = None\n        return (y,)";
+  const std::string at = R"(, "frame_id": 0, "frame_compile_id": 0, "attempt": 0})";
+  const auto told = [&](const char* name, const std::string& text) {
+    return record(fmt::format(R"({{"artifact": {{"name": "{}", "encoding": "string"}}{})", name, at), text);
+  };
+  trace::Id own = trace::kNone, snapshot = trace::kNone;
+  {
+    trace::Writer writer(path());
+    ImportContext context(writer);
+    trace::ProcessRecord process;
+    process.pid = 7;
+    process.id = writer.add(process);
+    writer.add(trace::CompileRecord{});  // of something else
+    trace::CompileRecord compile;
+    compile.process = process.id;
+    compile.address = "0/0";
+    compile.name = "Net";
+    compile.outcome = "left";
+    own = compile.id = writer.add(compile);
+    GraphImporter graphs(context, own, trace::kNone, kTorchNodes);
+    snapshot = graphs.add("captured", trace::kNone, parse_graph_payload(graph), graph, "");
+    graphs.finish();
+    context.adopt(process);
+    context.adopt({compile, snapshot});
+    const std::string log =
+        start("f", 0, 0, 0) + told("backend", "strata") + told("strata_compile", std::to_string(own)) +
+        record(R"({"dynamo_output_graph": {"sizes": {}})" + at, graph) +
+        record(R"({"compilation_metrics": {"co_name": "f"})" + at) + start("g", 1, 0, 0) +
+        record(
+            R"({"artifact": {"name": "strata_compile", "encoding": "string"}, "frame_id": 1, "frame_compile_id": 0, )"
+            R"("attempt": 0})",
+            "999");
+    import_torch_trace(context, bytes_of(log), "a.log");
+    context.finish();
+    writer.close();
+  }
+  reader_ = std::make_unique<trace::Reader>(path());
+  EXPECT_EQ(reader_->processes().size(), 1u);
+  ASSERT_EQ(reader_->compiles().size(), 3u) << "one of something else, the one of both, one that only the log knows";
+  const trace::CompileRecord c = reader_->find_compile("0/0");
+  EXPECT_EQ(c.id, own);
+  EXPECT_EQ(c.outcome, "left");
+  EXPECT_EQ(c.name, "Net");
+  ASSERT_EQ(reader_->snapshots(own).size(), 1u);
+  EXPECT_EQ(reader_->snapshots(own)[0].id, snapshot);
+  for (const trace::NodeRecord& n : reader_->nodes(snapshot)) EXPECT_GE(n.id, kTorchNodes);
+  EXPECT_EQ(content(own, "strata_compile"), "(none)");
+  EXPECT_EQ(content(reader_->find_compile("1/0").id, "strata_compile"), "999");
 }
 
 }  // namespace
