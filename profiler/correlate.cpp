@@ -162,12 +162,7 @@ CorrelationReport correlate(trace::Reader& reader, trace::Writer& writer,
     if (progress) progress(static_cast<double>(i) / static_cast<double>(runs.size()), "matching profiles");
     RunMatcher matcher(reader, programs, runs[i]);
     report.runs.push_back(matcher.match([&](std::span<const trace::EventMatch> m) { writer.assign(m); }));
-    trace::ArtifactRecord artifact;
-    artifact.owner = {trace::OwnerKind::Run, runs[i].id, trace::kNone};
-    artifact.kind = kKind;
-    artifact.name = "where the time of this profile belongs";
-    artifact.content = to_text(report.runs.back());
-    writer.add(artifact);
+    writer.add(correlation_artifact(report.runs.back()));
     add_diagnostics(writer, report.runs.back(), runs[i].process);
   }
   if (runs.empty()) return report;
@@ -191,10 +186,24 @@ RunCorrelation correlate_run(trace::Reader& reader, trace::Id run) {
   throw_user(fmt::format("the trace has no run {}", run));
 }
 
+trace::ArtifactRecord correlation_artifact(const RunCorrelation& correlation) {
+  trace::ArtifactRecord artifact;
+  artifact.owner = {trace::OwnerKind::Run, correlation.run, trace::kNone};
+  artifact.kind = kKind;
+  artifact.name = "where the time of this profile belongs";
+  artifact.content = to_text(correlation);
+  return artifact;
+}
+
+std::optional<RunCorrelation> correlation_of(const trace::ArtifactRecord& artifact) {
+  if (artifact.kind != kKind || artifact.owner.kind != trace::OwnerKind::Run) return std::nullopt;
+  return from_text(artifact.owner.id, artifact.content);
+}
+
 std::optional<RunCorrelation> read_correlation(trace::Reader& reader, trace::Id run) {
   for (const trace::ArtifactRecord& a : reader.artifacts(trace::Owner{trace::OwnerKind::Run, run, trace::kNone})) {
     if (a.kind != kKind) continue;
-    if (const auto full = reader.artifact(a.id)) return from_text(run, full->content);
+    if (const auto full = reader.artifact(a.id)) return correlation_of(*full);
   }
   return std::nullopt;
 }

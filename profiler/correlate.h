@@ -88,6 +88,10 @@ CorrelationReport correlate(trace::Reader& reader, trace::Writer& writer,
 /// The same without writing, for one run.
 RunCorrelation correlate_run(trace::Reader& reader, trace::Id run);
 
+/// The artifact that `correlate` writes of a run, and the reading of one; nothing of artifacts of other kinds.
+trace::ArtifactRecord correlation_artifact(const RunCorrelation& correlation);
+std::optional<RunCorrelation> correlation_of(const trace::ArtifactRecord& artifact);
+
 /// What `correlate` wrote of a run; nothing when it did not.
 std::optional<RunCorrelation> read_correlation(trace::Reader& reader, trace::Id run);
 

@@ -16,6 +16,7 @@
 #include "core/trace/schema.h"
 #include "core/trace/trace_file.h"
 #include "core/trace/writer.h"
+#include "profiler/correlate.h"
 
 // Every row is read, its texts are redacted by the rule of their column, and it is written under the same id into a new
 // file. Interned text is interned anew: nothing of the old table of strings is copied.
@@ -388,7 +389,7 @@ class Redactor {
 
   template <class Record>
   void table() {
-    if constexpr (std::is_same_v<Record, ArtifactRecord> || std::is_same_v<Record, RawRecord>) return;
+    if constexpr (std::is_same_v<Record, RawRecord>) return;
     std::string marks;
     for_each_column<Record>([&](const auto&) { marks += marks.empty() ? "?" : ", ?"; });
     Query read = from_.query(fmt::format("SELECT {} FROM {}", column_list<Record>(), Table<Record>::name));
@@ -399,7 +400,11 @@ class Redactor {
     while (read.step()) {
       if (step_ && ++rows_ % kRowsPerStep == 0) step_();
       Record record = reader.template read<Record>(read);
-      redact(record);
+      if constexpr (std::is_same_v<Record, ArtifactRecord>) {
+        if (!redact_artifact(record)) continue;
+      } else {
+        redact(record);
+      }
       binder.bind(write, record);
       write.run();
       binder.clear();
@@ -422,6 +427,27 @@ class Redactor {
     });
     if constexpr (std::is_same_v<Record, MetricRecord>) redact_key(record, before);
     if constexpr (std::is_same_v<Record, SymbolRecord>) redact_values(record);
+    if constexpr (std::is_same_v<Record, EventRecord>) event_names_.emplace(before.name, record.name);
+  }
+
+  /// Of artifacts only the summary of a profile's times stays, in the names that the events have now.
+  bool redact_artifact(ArtifactRecord& artifact) {
+    auto times = profiler::correlation_of(artifact);
+    if (!times) return false;
+    for (profiler::UnassignedEvents& events : times->unassigned) {
+      const auto known = event_names_.find(events.name);
+      events.name = known == event_names_.end() ? text_.kernel(events.name) : known->second;
+      events.why = text_.words(events.why);
+    }
+    for (profiler::ProgramMeasured& program : times->programs) {
+      program.address = text_.pieces(program.address);
+      program.not_measured = text_.words(program.not_measured);
+    }
+    const Id id = artifact.id;
+    artifact = profiler::correlation_artifact(*times);
+    artifact.id = id;
+    artifact.size = static_cast<std::int64_t>(artifact.content.size());
+    return true;
   }
 
   /// Profiles have metrics that the owner named.
@@ -484,6 +510,7 @@ class Redactor {
   std::size_t rows_ = 0;
   TextRedactor text_;
   std::unordered_map<Id, std::string> strings_;
+  std::unordered_map<std::string, std::string> event_names_;  ///< as they were, and as they are now
   std::unordered_map<std::string, Id> interned_;
 };
 

@@ -425,5 +425,24 @@ TEST(Redact, StructureStays) {
   EXPECT_EQ(strata({"export", folder.file("b.strata"), "--format", "html", "-o", folder.file("b.html")}).code, 0);
 }
 
+TEST(Redact, AProfileKeepsItsTimes) {
+  TemporaryFolder folder;
+  for (const char* name : {"cnn_fmnist_cpu_eager", "breaking_stacks_eager", "cnn_fmnist_compiled"}) {
+    SCOPED_TRACE(name);
+    const std::string profile = torch_data(std::string("profiles/") + name + ".json.gz").string();
+    const std::string as_it_was = folder.file(std::string(name) + "_a.strata"),
+                      redacted = folder.file(std::string(name) + "_b.strata");
+    ASSERT_EQ(strata({"import", profile, "-o", as_it_was}).code, 0);
+    ASSERT_EQ(strata({"import", profile, "--redact", "-o", redacted}).code, 0);
+    const auto before = strata({"profile", as_it_was}), after = strata({"profile", redacted});
+    ASSERT_EQ(after.code, 0) << after.err;
+    // Operators of PyTorch are public: as many rows as before.
+    EXPECT_EQ(std::count(before.out.begin(), before.out.end(), '\n'),
+              std::count(after.out.begin(), after.out.end(), '\n'));
+    EXPECT_TRUE(after.out.find("aten::") != std::string::npos || after.out.find("at::native::") != std::string::npos)
+        << after.out;
+  }
+}
+
 }  // namespace
 }  // namespace strata::testing
