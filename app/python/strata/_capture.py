@@ -12,6 +12,7 @@ from torch.fx.experimental.proxy_tensor import make_fx as _make_fx
 
 from . import _opaque, _rewrite, _strata
 from ._functional import functional_form
+from ._simpler import simpler_forms
 from ._transformer import FAST_PATHS
 
 
@@ -146,6 +147,10 @@ def capture(gm, inputs):
             break
         table.update(more)
         traced = to_aten(gm, inputs, table)
+        missing, foreign = _strata.operators_of_fx(traced)
+    simpler = simpler_forms(traced, {*missing, *foreign})
+    if simpler:
+        traced = to_aten(gm, inputs, {**table, **simpler})
         missing, foreign = _strata.operators_of_fx(traced)
     opaque = _readable(traced, {*missing, *foreign}, inputs)
     missing, _ = _strata.operators_of_fx(traced)

@@ -54,6 +54,17 @@ _FUNCTIONS = {
 }
 
 
+def _overlaps(fake):
+    """Whether different elements of a tensor share memory otherwise than by an expanded dimension; unknown sizes do not count."""
+    dims = [(stride, size) for stride, size in zip(fake.stride(), fake.shape) if isinstance(size, int) and isinstance(stride, int)]
+    reach = 0
+    for stride, size in sorted((stride, size) for stride, size in dims if stride > 0 and size > 1):
+        if stride <= reach:
+            return True
+        reach += (size - 1) * stride
+    return False
+
+
 class Outputs:
     """How to give a caller what the graph returns, from what the compiled program returns; done by `live_outputs.cpp`.
 
@@ -109,6 +120,8 @@ class Outputs:
         if not isinstance(fake, torch.Tensor):
             raise Left(f"it returns '{value.name}', which is a {type(fake).__name__}")
         base = self.bases.get(_storage(fake))
+        if base is None and _overlaps(fake):
+            raise Left(f"it returns '{value.name}', whose elements lie in the same memory")
         if base is None:
             self.bases[_storage(fake)] = ("kept", len(self.kept), fake)
             self.kept.append(value)

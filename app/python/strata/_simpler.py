@@ -1,0 +1,108 @@
+# Copyright 2026 The Strata Authors
+# SPDX-License-Identifier: Apache-2.0
+"""PyTorch's own decompositions of operators that the compiler does not have, where what comes out can be compiled.
+
+A decomposition is taken when all that it gives for the operands at hand is in the compiler's table; otherwise PyTorch is called for
+the operator as it is.
+"""
+import torch
+from torch.fx.experimental.proxy_tensor import make_fx as _make_fx
+
+from . import _strata
+from ._functional import functional_form
+
+_DEPTH = 4
+
+# Their decompositions do not round to integers as the kernels do.
+_ROUNDED_OTHERWISE = {torch.ops.aten.linspace, torch.ops.aten.logspace}
+
+# Python's in-place operators, which have no functional twin of their name.
+_PYTHONS = {
+    torch.ops.aten.__ior__.Tensor: lambda a, b: a.copy_(a | b),
+    torch.ops.aten.__iand__.Tensor: lambda a, b: a.copy_(a & b),
+    torch.ops.aten.__ixor__.Tensor: lambda a, b: a.copy_(a ^ b),
+}
+
+
+def _form(target):
+    """PyTorch's decomposition of one operator, or None."""
+    if not isinstance(target, torch._ops.OpOverload) or target.namespace != "aten" or torch.Tag.nondeterministic_seeded in target.tags:
+        return None
+    if target.overloadpacket in _ROUNDED_OTHERWISE:
+        return None
+    if target in _PYTHONS:
+        return _PYTHONS[target]
+    if any(a.alias_info is not None for a in (*target._schema.arguments, *target._schema.returns)):
+        return functional_form(target)
+    if torch._C._dispatch_has_kernel_for_dispatch_key(target.name(), "CompositeImplicitAutograd"):
+        return target.decompose
+    return torch._decomp.decomposition_table.get(target)
+
+
+def _operands(node):
+    def value(argument):
+        return argument.meta.get("val") if isinstance(argument, torch.fx.Node) else argument
+
+    return torch.utils._pytree.tree_map(value, (tuple(node.args), dict(node.kwargs)))
+
+
+def _expanded(node, table):
+    """What the call of a node becomes under a table, as a graph of its own; None where it cannot be traced alone."""
+    args, kwargs = _operands(node)
+    leaves, spec = torch.utils._pytree.tree_flatten((args, kwargs))
+    tensors = [v for v in leaves if isinstance(v, torch.Tensor)]
+    mode = torch._guards.detect_fake_mode(tensors)
+    if mode is None or any(isinstance(v, (torch.SymInt, torch.SymFloat, torch.SymBool)) for v in leaves):
+        return None
+    places = [None if isinstance(v, torch.Tensor) else v for v in leaves]
+
+    def run(*given):
+        rest = iter(given)
+        filled = [next(rest) if isinstance(v, torch.Tensor) else kept for v, kept in zip(leaves, places)]
+        args, kwargs = torch.utils._pytree.tree_unflatten(filled, spec)
+        return node.target(*args, **kwargs)
+
+    try:
+        with torch._dispatch.python.enable_python_dispatcher(), mode:
+            return _make_fx(run, decomposition_table=table, pre_dispatch=True, _allow_non_fake_inputs=True)(*tensors)
+    except Exception:  # a decomposition that does not take these operands: PyTorch is called
+        return None
+
+
+def _table_for(node):
+    """The decompositions under which a call is all in the table, or None."""
+    table = {}
+    targets = [node.target]
+    for _ in range(_DEPTH):
+        for target in targets:
+            form = _form(target)
+            if form is None or target in table:
+                return None
+            table[target] = form
+        graph = _expanded(node, table)
+        if graph is None:
+            return None
+        missing, foreign = _strata.operators_of_fx(graph)
+        bad = {*missing, *foreign}
+        targets = {n.target for n in graph.graph.nodes if n.op == "call_function" and str(n.target) in bad}
+        if not bad:
+            return None if _strata.rejected_calls(graph) else table
+        if not targets:
+            return None
+    return None
+
+
+def simpler_forms(traced, names):
+    """A decomposition table for the operators in `names` that the graph calls: only those that leave nothing to PyTorch in any call."""
+    table, refused = {}, set()
+    for node in traced.graph.nodes:
+        target = node.target
+        if node.op != "call_function" or str(target) not in names or target in refused or _form(target) is None:
+            continue
+        found = _table_for(node)
+        if found is None:
+            refused.add(target)
+            table.pop(target, None)
+        else:
+            table.update(found)
+    return {target: form for target, form in table.items() if target not in refused}
