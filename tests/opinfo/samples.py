@@ -324,8 +324,8 @@ def _reference(op, variant, sample):
         raise Shown("none", "PyTorch gives no result: " + _first_line(error)) from None
 
 
-# The generator's state before a call that draws random numbers: the numbers are compared, too.
-_DRAWS = 20
+# The seed before a call: random numbers are compared, too. Operators of the database that set one themselves set this one.
+_DRAWS = 42
 
 
 def _arguments(call, tensors):
