@@ -3,9 +3,11 @@
 
 Needs PyTorch 2.4 or later and the command (STRATA_COMMAND, else `bin/strata` beside the package); exit code 77 (skipped) without them.
 """
+import concurrent.futures
 import importlib.util
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -19,7 +21,8 @@ if importlib.util.find_spec("torch") is None:
 
 import torch
 
-if tuple(int(part) for part in torch.__version__.split(".")[:2]) < (2, 4):
+VERSION = tuple(int(part) for part in torch.__version__.split(".")[:2])
+if VERSION < (2, 4):
     print(f"skipped: PyTorch {torch.__version__} has no backends of this kind; 2.4 or later is needed")
     sys.exit(77)
 
@@ -123,9 +126,7 @@ class Recorded(Traced):
             self.assertTrue(compile["captured"])
         self.assertEqual((compiles["3/0"]["outcome"], compiles["2/0"]["opaque"]), ("left", 1))
         self.assertIn("gradients", compiles["3/0"]["left"])
-        self.assertEqual([b["place"]["line"] for b in found["break_list"]], [line_of("the break")])
-        self.assertEqual(found["break_list"][0]["graphs"], ["0/0", "0/1"])
-        self.assertTrue(found["break_list"][0]["reason"] and found["break_list"][0]["hints"])
+        self.check_breaks(found)
         again = {r["graph"]: r["reasons"][0] for r in found["recompile_list"]}
         self.assertEqual(set(again), {"0/1", "1/1"})
         self.assertEqual((again["0/1"]["of"], again["0/1"]["expected"], again["0/1"]["actual"]), ("0/0", "2", "5"))
@@ -134,7 +135,17 @@ class Recorded(Traced):
         self.assertEqual((call["graph"], call["target"], call["by"]), ("2/0", "aten.special_airy_ai.default", "PyTorch"))
         self.assertEqual((call["count"], call["place"]["line"]), (1, line_of("the opaque call")))
         self.assertTrue(0 < call["share"] <= 1 and call["time_ns"] > 0)
-        self.assertTrue({"left", "opaque", "break", "recompile"} <= {f["kind"] for f in found["fix_first"]})
+        self.assertTrue({"left", "opaque", "recompile"} <= {f["kind"] for f in found["fix_first"]})
+
+    def check_breaks(self, found):
+        if VERSION < (2, 5):  # its log does not have them
+            return self.assertTrue([n for n in found["notes"] if n["kind"] == "restart" and "graph_break" in n["title"]])
+        self.assertEqual([b["place"]["line"] for b in found["break_list"]], [line_of("the break")])
+        self.assertEqual(found["break_list"][0]["graphs"], ["0/0", "0/1"])
+        self.assertTrue(found["break_list"][0]["reason"] and found["break_list"][0]["advice"])
+        self.assertIn("break", {f["kind"] for f in found["fix_first"]})
+        if VERSION >= (2, 7):
+            self.assertTrue(found["break_list"][0]["hints"])
 
     def check_edges(self, path):
         """From a kernel back to the line, through Dynamo's graph."""
@@ -169,6 +180,27 @@ class Recorded(Traced):
         for address in addresses:
             same = ask("diff", f"{path}@{addresses[0]}@captured", f"{path}@{address}@captured")
             self.assertEqual((same["added"], same["removed"]), ([], []))
+
+    def test_profile(self):
+        """Two backends, operator by operator: in one trace, and in one each."""
+        model = torch.nn.Sequential(torch.nn.Linear(8, 32), torch.nn.GELU(), torch.nn.Linear(32, 8), torch.nn.Softmax(-1)).eval()
+        paths = {}
+        for backend in ("eager", "strata"):
+            paths[backend] = self.path(backend + ".strata")
+            strata.reset()
+            with strata.record(paths[backend], profile=True), torch.no_grad():
+                fast = torch.compile(model, backend=backend)
+                for _ in range(3):
+                    fast(torch.randn(16, 8))
+        rows = ask("profile", paths["strata"])
+        graph = ask("graphs", paths["strata"])[0]["graph"]
+        kernels = [k for k in ask("query", paths["strata"], "category=cpu_op match=exact", "--of", "events")]
+        self.assertTrue(rows and kernels)
+        compared = ask("diff", paths["eager"], paths["strata"])
+        self.assertIn("aten::linear", json.dumps(compared))
+        both = ask("diff", f"{paths['eager']}@0/0", f"{paths['strata']}@{graph}")
+        self.assertEqual((both["first_runs"]["count"], both["second_runs"]["count"]), (3, 3))
+        self.assertTrue(all(change["operators"] for change in both["changes"]))
 
     def test_numbers_that_start_again(self):
         path = self.path()
@@ -254,92 +286,124 @@ class Recorded(Traced):
         )
 
 
-class FromEnvironment(Traced):
-    PROGRAM = """
-        import os, signal, sys
-        import strata, torch
-        def function(x): return x.sin() * 2
-        fast = torch.compile(function, backend="strata")
-        def fork():
-            child = os.fork()
-            if child == 0:
-                fast(torch.randn(4))
-                torch.compile(lambda x: x.cos() + 1, backend="strata")(torch.randn(3))
-                sys.exit(0)
-            assert os.waitpid(child, 0)[1] == 0
-            fast(torch.randn(4))
-        with torch.no_grad():
-            fast(torch.randn(4)); fast(torch.randn(4))
-            {then}
-        print("done")
-    """
+PROGRAM = """
+import os, signal, sys
+import strata, torch
+def function(x): return x.sin() * 2
+fast = torch.compile(function, backend="strata")
+def fork():
+    child = os.fork()
+    if child == 0:
+        fast(torch.randn(4))
+        torch.compile(lambda x: x.cos() + 1, backend="strata")(torch.randn(3))
+        sys.exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    fast(torch.randn(4))
+def record_itself():
+    with strata.record(os.path.join(os.path.dirname(os.environ["STRATA_TRACE"]), "own.strata")):
+        fast(torch.randn(4))
+def start_another():
+    import subprocess
+    subprocess.run([sys.executable, "-c", "import strata"], check=True)
+def fail():
+    raise KeyError("mine")
+with torch.no_grad():
+    fast(torch.randn(4)); fast(torch.randn(4))
+    {then}
+print("done")
+"""
 
-    run_python = Recorded.run_python
 
-    def traced(self, then, trace="run.strata"):
-        return self.run_python(self.PROGRAM.format(then=then), STRATA_TRACE=self.path(trace))
+class FromEnvironment(unittest.TestCase):
+    """STRATA_TRACE in programs of their own, some at a time: most of their time is the import of PyTorch."""
+
+    PROGRAMS = {
+        "whole": ("pass", "run.strata"),
+        "failed": ("fail()", "run.strata"),
+        "killed": ("os.kill(os.getpid(), signal.SIGKILL)", "run.strata"),
+        "fork": ("fork()", "run.strata"),
+        "fork_each": ("fork()", "run-%p.strata"),
+        "child": ("start_another()", "run.strata"),
+        "nowhere": ("pass", "nowhere/run.strata"),
+        "itself": ("record_itself()", "run.strata"),
+    }
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            cls.done = dict(zip(cls.PROGRAMS, pool.map(cls.run_one, cls.PROGRAMS)))
+
+    @classmethod
+    def run_one(cls, name):
+        then, trace = cls.PROGRAMS[name]
+        os.mkdir(os.path.join(cls.folder.name, name))
+        return subprocess.run(
+            [sys.executable, "-c", PROGRAM.format(then=then)],
+            env=dict(os.environ, STRATA_TRACE=os.path.join(cls.folder.name, name, trace)),
+            capture_output=True, text=True, timeout=200,
+        )
+
+    def path(self, name, file="run.strata"):
+        return os.path.join(self.folder.name, name, file)
 
     def check_runs(self, path, count):
-        self.assertEqual(list(self.graphs(path)), ["0/0"])
+        self.assertEqual([g["graph"] for g in ask("graphs", path)], ["0/0"])
         stages = {s["stage"]: s["content"] for s in ask("stages", path)}
         self.assertEqual(stages["runs"], f"{count} runs")
         self.assertIn("captured:aten", stages)
 
     def test_to_the_end(self):
-        done = self.traced("pass")
+        done = self.done["whole"]
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "done\n", ""))
-        self.check_runs(self.path(), 2)
-        self.assertGreater(ask("explain", self.path())["guards"]["count"], 0)
-        self.assertEqual(sorted(os.listdir(self.folder.name)), ["program.py", "run.strata"])
+        self.check_runs(self.path("whole"), 2)
+        self.assertGreater(ask("explain", self.path("whole"))["guards"]["count"], 0)
+        self.assertEqual(os.listdir(self.path("whole", "")), ["run.strata"])
 
     def test_exception(self):
-        done = self.traced("raise KeyError('mine')")
-        self.assertEqual(done.returncode, 1)
-        self.assertIn("KeyError: 'mine'", done.stderr)
-        self.check_runs(self.path(), 2)
-        self.assertGreater(ask("explain", self.path())["guards"]["count"], 0)
+        self.assertEqual(self.done["failed"].returncode, 1)
+        self.assertIn("KeyError: 'mine'", self.done["failed"].stderr)
+        self.check_runs(self.path("failed"), 2)
+        self.assertGreater(ask("explain", self.path("failed"))["guards"]["count"], 0)
 
     def test_killed(self):
-        done = self.traced("os.kill(os.getpid(), signal.SIGKILL)")
-        self.assertEqual(done.returncode, -signal.SIGKILL)
-        self.check_runs(self.path(), 2)
+        self.assertEqual(self.done["killed"].returncode, -signal.SIGKILL)
+        self.check_runs(self.path("killed"), 2)
         # What PyTorch said lies beside the trace, and can be imported.
-        log, other = self.path("run.strata.torch.log"), self.path("log.strata")
+        log, other = self.path("killed", "run.strata.torch.log"), self.path("killed", "log.strata")
         subprocess.run([COMMAND, "import", log, "-o", other], check=True, capture_output=True)
         self.assertGreater(ask("explain", other)["guards"]["count"], 0)
 
     def test_fork(self):
-        done = self.traced("fork()")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.check_runs(self.path(), 3)
+        self.assertEqual(self.done["fork"].returncode, 0, self.done["fork"].stderr)
+        self.check_runs(self.path("fork"), 3)
 
     def test_fork_with_a_trace_each(self):
-        done = self.traced("fork()", "run-%p.strata")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        paths = sorted(self.path(name) for name in os.listdir(self.folder.name) if name.endswith(".strata"))
-        self.assertEqual(len(paths), 2)
-        addresses = sorted(list(self.graphs(path)) for path in paths)
-        self.assertEqual(addresses, [["0/0"], ["1/0"]])
+        self.assertEqual(self.done["fork_each"].returncode, 0, self.done["fork_each"].stderr)
+        files = os.listdir(self.path("fork_each", ""))
+        self.assertEqual(len(files), 2, files)
+        self.assertTrue(all(re.fullmatch(r"run-\d+\.strata", file) for file in files), files)
+        addresses = [[g["graph"] for g in ask("graphs", self.path("fork_each", file))] for file in files]
+        self.assertEqual(sorted(addresses), [["0/0"], ["1/0"]])
 
     def test_child_process(self):
         """One that is started anew must not replace the trace."""
-        done = self.traced("import subprocess; subprocess.run([sys.executable, '-c', 'import strata'])")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("%p", done.stderr)
-        self.check_runs(self.path(), 2)
+        self.assertEqual(self.done["child"].returncode, 0, self.done["child"].stderr)
+        self.assertIn("%p", self.done["child"].stderr)
+        self.check_runs(self.path("child"), 2)
 
     def test_bad_path(self):
-        done = self.traced("pass", "nowhere/run.strata")
+        done = self.done["nowhere"]
         self.assertEqual((done.returncode, done.stdout), (0, "done\n"))
         self.assertIn("STRATA_TRACE", done.stderr)
-        self.assertIn("nowhere", done.stderr)
+        self.assertIn("nowhere/run.strata", done.stderr)
 
     def test_program_that_records_itself(self):
-        done = self.traced(f"\n            with strata.record({self.path('own.strata')!r}): fast(torch.randn(4))")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("records itself", done.stderr)
-        self.check_runs(self.path(), 2)
-        self.assertEqual(list(self.graphs(self.path("own.strata"))), ["before:0/0"])
+        self.assertEqual(self.done["itself"].returncode, 0, self.done["itself"].stderr)
+        self.assertIn("records itself", self.done["itself"].stderr)
+        self.check_runs(self.path("itself"), 2)
+        self.assertEqual([g["graph"] for g in ask("graphs", self.path("itself", "own.strata"))], ["before:0/0"])
 
 
 if __name__ == "__main__":
