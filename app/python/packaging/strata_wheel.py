@@ -34,7 +34,7 @@ Name: {NAME}
 Version: {VERSION}
 Summary: Compiles PyTorch programs, and shows how
 License: Apache-2.0
-Requires-Python: >=3.8
+Requires-Python: >=3.9
 Provides-Extra: torch
 Requires-Dist: torch>=2.4; extra == "torch"
 Description-Content-Type: text/markdown

@@ -87,7 +87,7 @@ def to_aten(gm, inputs, decompositions=None):
         try:
             traced = _trace(run, mode, fakes, decompositions, True)
             lost = _fake_constants(traced)
-        except NotImplementedError:
+        except RuntimeError:  # NotImplementedError is one, but not the only one that older versions raise
             lost = True
         if lost:
             traced = _trace(run, mode, fakes, decompositions, False)
