@@ -45,12 +45,13 @@ import samples as opinfo
 from tables import print_summary, write_markdown
 
 # What the tests run: common operators of every family, and those that were wrong once.
-FIXED = """abs add addmm addmv amax any arange argmax baddbmm bmm cat ceil chunk clamp clone cos cumsum div eq erf exp expand flatten flip floor
-floor_divide full_like gather ge index_select isnan le linspace log logical_and logical_not lt masked_fill matmul maximum mean
-mul ne neg permute pow reciprocal remainder repeat reshape rsqrt select sigmoid sign sin slice split sqrt squeeze stack sub sum
-tanh transpose tril triu unbind unsqueeze where nn.functional.embedding nn.functional.gelu nn.functional.layer_norm
-nn.functional.linear nn.functional.relu nn.functional.silu gather index_add index_fill nn.functional.instance_norm
-nn.functional.pad.circular nn.functional.pad.reflect nn.functional.pad.replicate sort square take_along_dim topk""".split()
+FIXED = """abs add addmm addmv amax any arange argmax baddbmm bmm cat ceil chunk clamp clone cos cumsum div eq erf exp expand flatten
+flip floor floor_divide full_like gather ge index_select isnan le linspace log logical_and logical_not lt masked_fill matmul
+maximum mean mul ne neg permute pow reciprocal remainder repeat reshape rsqrt select sigmoid sign sin slice split sqrt
+squeeze stack sub sum tanh transpose tril triu unbind unsqueeze where nn.functional.embedding nn.functional.gelu
+nn.functional.layer_norm nn.functional.linear nn.functional.relu nn.functional.silu gather index_add index_fill
+nn.functional.instance_norm nn.functional.pad.circular nn.functional.pad.reflect nn.functional.pad.replicate sort square
+take_along_dim topk""".split()
 
 
 def arguments():
@@ -108,6 +109,7 @@ def work(op, given, after, send):
                     send({"end": position, "outcome": "none", "text": f"no samples: {error}"[:200], "opaque": []})
                 position += 1
                 continue
+            send({"count": len(found), "dtype": dtype_name, "variant": variant})
             for index in chosen(len(found), given.samples):
                 if position > after:
                     send({"begin": position, "dtype": dtype_name, "variant": variant, "sample": index})
@@ -127,7 +129,7 @@ class Worker:
 
     def __init__(self, name, op, given):
         self.name, self.op, self.given = name, op, given
-        self.results, self.after, self.crashes = [], -1, 0
+        self.results, self.after, self.crashes, self.counts = [], -1, 0, {}
         self.start()
 
     def start(self):
@@ -145,7 +147,8 @@ class Worker:
         try:
             os.setpgid(0, 0)
             limit = self.given.memory << 20
-            resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+            if "asan" not in os.environ.get("LD_PRELOAD", ""):  # which reserves more than any machine has
+                resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
             nothing = os.open(os.devnull, os.O_RDWR)
             for stream, target in ((0, nothing), (1, nothing), (2, self.errors.fileno())):
@@ -187,6 +190,8 @@ class Worker:
         self.since = time.monotonic()
         if "begin" in message:
             self.begun = message
+        elif "count" in message:
+            self.counts[message["dtype"], message["variant"]] = message["count"]
         elif "end" in message:
             self.results.append(dict(self.begun, op=self.name, **message))
             self.after, self.begun = message["end"], {}
@@ -221,10 +226,10 @@ class Worker:
 
 
 def run_all(given, operators):
-    """Every outcome, by operator. The most crashes of one operator are 40: then the rest of it is given up, and said."""
+    """Every outcome, and the number of samples that the database has. An operator that has crashed 40 times is given up, and it is said."""
     waiting, running, done = collections.deque(operators.items()), {}, []
     selector = selectors.DefaultSelector()
-    began, finished, shown = time.monotonic(), 0, 0.0
+    began, finished, shown, count = time.monotonic(), 0, 0.0, 0
 
     def enter(worker):
         running[worker.pipe] = worker
@@ -247,6 +252,7 @@ def run_all(given, operators):
             if not ended:
                 print(f"opinfo: {worker.name} crashed {worker.crashes} times; its other samples are not run", file=sys.stderr)
             done += worker.results
+            count += sum(worker.counts.values())
             finished += 1
         for worker in running.values():
             worker.check_time()
@@ -256,7 +262,7 @@ def run_all(given, operators):
             failed = sum(r["outcome"] == "failed" for r in done)
             print(f"opinfo: {finished}/{len(operators)} operators, {len(done)} samples, {failed} failed, {shown - began:.0f} s: {names}",
                   file=sys.stderr, flush=True)
-    return done
+    return done, count
 
 
 def main():
@@ -270,12 +276,12 @@ def main():
     given.share = 0 if not given.agree else min(1.0, given.agree / (40.0 * len(operators)))
     print(f"opinfo: PyTorch {torch.__version__}, {len(operators)} operators, seed {given.seed}", file=sys.stderr)
     began = time.monotonic()
-    results = run_all(given, operators)
+    results, given.count = run_all(given, operators)
     results.sort(key=lambda r: (r["op"], r["end"]))
     if given.json:
         with open(given.json, "w") as file:
             json.dump({"torch": torch.__version__, "seed": given.seed, "dtypes": given.dtype, "variants": given.variant,
-                       "samples": given.samples, "dynamo": given.dynamo, "results": results}, file, indent=0)
+                       "samples": given.samples, "in_database": given.count, "dynamo": given.dynamo, "results": results}, file, indent=0)
     if given.markdown:
         write_markdown(given.markdown, results, given, torch.__version__)
     print_summary(results, given)

@@ -84,7 +84,8 @@ def print_summary(results, given):
         print("\n".join(table_lines(results, given.dtype)), end="\n\n")
     for name, dtypes, count, text, what in failures(results):
         print(f"FAILED {name} ({', '.join(dtypes)}), {count} samples: {text}\n       {what}")
-    print(f"\n{'':22}{'samples':>9}" + "".join(f"{o:>9}" for o in OUTCOMES))
+    print(f"\n{len(results)} of the {given.count} samples that the database has for these operators, dtypes and variants")
+    print(f"{'':22}{'samples':>9}" + "".join(f"{o:>9}" for o in OUTCOMES))
     for row in total_rows(results, given.dtype):
         print(f"{row[0]:22}" + "".join(f"{n:9}" for n in row[1:]))
     for how, said in _HOW.items():
@@ -105,10 +106,11 @@ def write_markdown(path, results, given, version):
     lines = [
         "# PyTorch's operator database",
         "",
-        f"`tests/opinfo/run_opinfo.py` runs the samples of PyTorch {version}'s operator database through the backend and compares with",
-        "PyTorch, under PyTorch's tolerances. *native*: compiled, all of it ours; *opaque*: compiled, with calls of PyTorch; *left*: PyTorch",
-        "runs it; *failed*: differs, raises or crashes; *none*: PyTorch itself gives no result. "
-        + ("All samples." if not given.samples else f"At most {given.samples} samples of an operator and dtype, evenly spread."),
+        f"`tests/opinfo/run_opinfo.py` runs the samples of PyTorch {version}'s operator database through the backend and compares",
+        "with PyTorch, under PyTorch's tolerances. *native*: compiled, all of it ours; *opaque*: compiled, with calls of PyTorch;",
+        "*left*: PyTorch runs it; *failed*: differs, raises or crashes; *none*: PyTorch itself gives no result. "
+        + (f"All {given.count} samples." if not given.samples else f"Of the database's {given.count} samples, at most {given.samples}"),
+        *([] if not given.samples else ["of an operator and dtype, evenly spread."]),
         "",
         "| | samples | native | opaque | left | failed | none |",
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
