@@ -82,6 +82,10 @@ class OpaqueKernel : public CompiledKernel {
     const Tensor from = value->dtype == to.dtype ? value->contiguous() : value->to(to.dtype);
     const size_t item = dtype_size(to.dtype);
     const int64_t total = from.numel();
+    if (to.is_contiguous()) {
+      if (total > 0) std::memcpy(to.data(), from.data(), static_cast<size_t>(total) * item);
+      return;
+    }
     for (int64_t i = 0; i < total; ++i) {
       int64_t rest = i, position = 0;
       for (size_t d = to.rank(); d-- > 0;) {

@@ -358,12 +358,22 @@ void require_same_result(const Node& node, const Type& ours, const Type& theirs)
                to_string(ours) + " here");
 }
 
-/// Throws what the rules of a call throw, those of its decomposition too.
+/// Whether only the reference interpreter could compute a row.
+bool is_interpreted(const OpDef& row) {
+  const OpDef* functional = row.functional_name.empty() ? &row : find_op(row.functional_name);
+  if (!functional || is_foreign(*functional) || functional->decompose) return false;
+  const OpClass kind = functional->op_class;
+  const bool computes = kind == OpClass::Pointwise || kind == OpClass::Reduction || kind == OpClass::Indexing;
+  return computes && std::holds_alternative<NoLowering>(functional->lowering);
+}
+
+/// Throws what the rules of a call throw, those of its decomposition too; also for calls that have no kernel.
 void check_call(const Node& node, const Graph& graph, int depth) {
   const Call call(node);
   const Type type = node.op->shape(call);
   if (depth == 0) require_same_result(node, type, node.type);
   require_real(node);
+  if (is_interpreted(*node.op)) throw_user("no kernel computes " + node.op->name);
   if (!node.op->decompose || node.op->op_class != OpClass::Compound || depth == kMaxDepth) return;
   Graph scratch(graph.shared_env());
   std::unordered_map<const Node*, Node*> operands;
@@ -377,7 +387,8 @@ void check_call(const Node& node, const Graph& graph, int depth) {
   builder.meta = node.meta;
   (void)node.op->decompose(builder, Call(copy));
   for (const auto& step : scratch.nodes())
-    if (step->kind == NodeKind::Call && step->op && step->op->op_class == OpClass::Compound)
+    if (step->kind == NodeKind::Call && step->op &&
+        (step->op->op_class == OpClass::Compound || is_interpreted(*step->op)))
       check_call(*step, scratch, depth + 1);
     else if (step->kind == NodeKind::Call && step->op)
       require_real(*step);

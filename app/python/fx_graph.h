@@ -28,8 +28,8 @@ struct FxOperators {
 };
 FxOperators operators_of_fx_graph(const pybind11::object& module);
 
-/// Calls whose operator is in the table and does not take these operands (a kind of index, a mode), by node name, with
-/// what its rules say. Only rules of shapes and decompositions are asked. Throws like read_fx_graph.
+/// Calls whose operator is in the table and does not take these operands (a kind of index, a mode), or has no kernel,
+/// by node name, with what its rules say. Only rules of shapes and decompositions are asked. Throws like read_fx_graph.
 std::map<std::string, std::string> rejected_calls(const pybind11::object& module);
 
 }  // namespace strata

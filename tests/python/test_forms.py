@@ -55,7 +55,7 @@ class Forms(unittest.TestCase):
         self.check(lambda x, out: torch.sin(x, out=out) + 1, torch.randn(3, 4), torch.randn(3, 4))
         strata.reset()
         several = lambda x, out, at: torch.sort(x, 1, out=(out, at))[0] * 2
-        self.check(several, torch.randn(3, 4), torch.randn(3, 4), torch.randint(9, (3, 4)))
+        self.check(several, torch.randn(3, 4), torch.randn(3, 4), torch.randint(9, (3, 4)), opaque=["aten.sort.default"])
 
     def test_decompositions_that_are_all_ours(self):
         self.check(torch.nn.functional.pairwise_distance, torch.randn(4, 8), torch.randn(4, 8))

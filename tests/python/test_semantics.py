@@ -843,7 +843,7 @@ def programs():
         p("chain of writes", chain, one(3, 4)),
         p("writes in loops", in_loops, one(4, 5)),
         p("index writes", index_writes, lambda: (randn(6, 3), torch.tensor([0, 4, 2]), randn(3, 3)), opaque=None),
-        p("scatters", scatters, lambda: (randn(3, 5), torch.stack([torch.randperm(5) for _ in range(3)]))),
+        p("scatters", scatters, lambda: (randn(3, 5), torch.stack([torch.randperm(5) for _ in range(3)])), opaque=None),
         p("buffers written", Counter, one(2, 3), turns=3),
         p("buffers replaced", Ema, one(5, 4), turns=3),
         p("batch norm that learns", Norm, one(3, 4, 5, 5), turns=3),
