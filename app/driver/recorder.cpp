@@ -100,7 +100,9 @@ struct Recorder::Impl {
         compile.address = fmt::format("s{}:{}{}", again, when, address_of(*origin));
       }
     } else {
-      do compile.address = fmt::format("{}/0", compile.frame_number = numbers++);
+      // What PyTorch compiles later has numbers of its own.
+      compile.prefix = origin && when.empty() ? "live:" : when;
+      do compile.address = fmt::format("{}{}/0", compile.prefix, compile.frame_number = numbers++);
       while (addresses.contains(compile.address));
     }
     addresses.insert(compile.address);

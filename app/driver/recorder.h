@@ -30,8 +30,9 @@ class Recorder {
   ~Recorder();
 
   /// Starts a compile and records the program's sources and its graph. Without origin its address is given out (`0/0`,
-  /// `1/0`, ...) and the graph is `captured`; with one, it has PyTorch's address, Dynamo's graph is `captured` (where
-  /// the origin has it), and the program's `captured:aten`, with edges between the two. Sets `origin->recorded`.
+  /// `1/0`, ...) and the graph is `captured`; with one, it has PyTorch's address (`live:0/0` if the origin has none),
+  /// Dynamo's graph is `captured` (where the origin has it), and the program's `captured:aten`, with edges between the
+  /// two. Sets `origin->recorded`.
   trace::Id begin_compile(const Program& program, const std::string& backend, CompileOrigin* origin = nullptr);
   void pass_done(const PassRun& run, const Graph& graph);
   /// The `scheduled` snapshot: groups, kernels, fusion decisions, buffers, launches; then `loops` as text.

@@ -161,7 +161,7 @@ void ModelRecording::attach(CompileRequest& request, const py::object& module) {
   if (!is_recording()) return;
   std::tie(recorder_, recording_) = current();
   request.recorder = recorder_.get();
-  request.origin = &origin_;
+  request.origin = module ? &origin_ : nullptr;
 }
 
 void ModelRecording::compiled(const Compiled& compiled) {

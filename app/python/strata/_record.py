@@ -228,10 +228,13 @@ class _Settings:
 
 def _watcher(phase, name, gm):
     """What is known of a compile before it is made, for the recorder; also for a recording that begins later."""
-    if phase == "begin":
-        _strata.set_origin(_origin(name))
-    elif _present is not None and _strata.recorded_compile():
-        _join()
+    try:
+        if phase == "begin":
+            _strata.set_origin(_origin(name))
+        elif _present is not None and _strata.recorded_compile():
+            _join()
+    except Exception as error:  # a compile must not fail for want of a record
+        _say(f"a compile is not recorded in full: {_backends.first_line(error)}")
 
 
 def _origin(name):
