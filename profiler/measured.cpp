@@ -53,6 +53,7 @@ class Summer {
   Summer(trace::Reader& reader, MeasuredTimes& times) : reader_(reader), times_(times) {
     for (const trace::CompileRecord& c : reader.compiles())
       for (const trace::ProgramRecord& p : reader.programs(c.id)) titles_[p.id] = c.address + " " + p.role;
+    for (const trace::CompileRecord& c : reader.compiles()) addresses_[c.id] = c.address;
   }
 
   void add(const trace::RunRecord& run) {
@@ -116,7 +117,7 @@ class Summer {
     if (fresh) {
       if (const auto record = reader_.kernel(id)) it->second.record = *record;
       it->second.record.program = program;
-      it->second.graph = titles_[program];
+      it->second.graph = program != trace::kNone ? titles_[program] : addresses_[it->second.record.compile];
     }
     return it->second;
   }
@@ -217,7 +218,7 @@ class Summer {
 
   trace::Reader& reader_;
   MeasuredTimes& times_;
-  std::map<trace::Id, std::string> titles_;
+  std::map<trace::Id, std::string> titles_, addresses_;  ///< of programs, of compiles
   std::map<trace::Id, std::unique_ptr<CapturedNodes>> captured_;
   std::map<trace::Id, std::unordered_map<trace::NodeId, std::vector<trace::NodeId>>> exact_parents_;
   double left_over_ = 0;
