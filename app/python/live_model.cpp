@@ -150,7 +150,7 @@ std::vector<std::tuple<std::string, int64_t, bool>> LiveModel::times() const {
 }
 
 py::object LiveModel::call(PyObject* const* inputs, size_t count) {
-  if (thaw_ && (count != count_ || !frozen_.unchanged(inputs)))
+  if (thaw_ && count == count_ && !frozen_.unchanged(inputs))
     return py::reinterpret_steal<py::object>(PyObject_Vectorcall(thaw_.ptr(), inputs, count, nullptr));
   const ProfilerRegion region(profiler_name);
   std::vector<Tensor> results;
@@ -166,8 +166,7 @@ py::object LiveModel::call(PyObject* const* inputs, size_t count) {
   return tuple;
 }
 
-// ---------------------------------------------------------------------------------------------------------- as a
-// function
+// --------------------------------------------------------------------------------------------------- as a function
 
 namespace {
 
@@ -191,6 +190,8 @@ PyObject* call_model(PyObject* capsule, PyObject* const* arguments, Py_ssize_t c
     return callee->model->call(arguments, static_cast<size_t>(count)).release().ptr();
   } catch (py::error_already_set& error) {
     error.restore();
+  } catch (const py::builtin_exception& error) {
+    error.set_error();
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
   } catch (const std::exception& error) {
