@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 
 #include "codegen/compiler.h"
 #include "core/ir/interpreter.h"
 #include "core/runtime/parallel.h"
 #include "core/support/error.h"
+#include "passes/functionalize.h"
 
 namespace strata {
 namespace {
@@ -29,7 +31,9 @@ std::vector<bool> user_outputs(const Graph& graph, size_t count) {
 class Interpreted : public Compiled {
  public:
   Interpreted(const Program& program, const std::function<bool()>& cancelled)
-      : program_(program), interpreter_(program.graph, options(cancelled)) {}
+      : program_(program),
+        functional_(functional_form(program.graph)),
+        interpreter_(functional_ ? *functional_ : program.graph, options(cancelled)) {}
 
   std::vector<Tensor> run(const std::vector<Tensor>& inputs) override {
     std::vector<Tensor> values;
@@ -43,7 +47,9 @@ class Interpreted : public Compiled {
         values.push_back(state(spec));
     }
     const std::vector<RefValue> results = interpreter_.run(values);
-    const auto keep = user_outputs(program_.graph, results.size());
+    const Graph& graph = functional_ ? *functional_ : program_.graph;
+    write_back(graph, results, inputs);
+    const auto keep = user_outputs(graph, results.size());
     std::vector<Tensor> outputs;
     for (size_t i = 0; i < results.size(); ++i)
       if (keep[i]) outputs.push_back(as_tensor(results[i]));
@@ -56,6 +62,33 @@ class Interpreted : public Compiled {
     InterpreterOptions options;
     if (cancelled) options.progress = [cancelled](size_t, size_t) { return !cancelled(); };
     return options;
+  }
+
+  /// The interpreter works on copies of its inputs; what a program writes into them is a result of its functional form.
+  static std::unique_ptr<Graph> functional_form(const Graph& graph) {
+    const auto writes = [](const auto& node) { return node->op && node->op->op_class == OpClass::Mutation; };
+    if (std::none_of(graph.nodes().begin(), graph.nodes().end(), writes)) return nullptr;
+    return std::make_unique<Graph>(functionalize(graph, {}).graph);
+  }
+
+  static void write_back(const Graph& graph, const std::vector<RefValue>& results, const std::vector<Tensor>& inputs) {
+    const std::vector<Node*> names = user_placeholders(graph);
+    for (size_t i = 0; i < results.size() && i < graph.output_specs.size(); ++i) {
+      const OutputSpec& spec = graph.output_specs[i];
+      if (spec.kind != OutputSpec::Kind::UserInputMutation) continue;
+      for (size_t k = 0; k < names.size(); ++k)
+        if (names[k]->name == spec.target) assign(as_tensor(results[i]).contiguous(), inputs.at(k));
+    }
+  }
+
+  static void assign(const Tensor& from, const Tensor& to) {
+    const size_t item = dtype_size(to.dtype);
+    const int64_t total = from.numel();
+    for (int64_t i = 0; i < total; ++i) {
+      int64_t rest = i, position = 0;
+      for (size_t d = to.rank(); d-- > 0; rest /= to.shape[d]) position += rest % to.shape[d] * to.strides[d];
+      std::memcpy(to.data() + static_cast<size_t>(position) * item, from.data() + static_cast<size_t>(i) * item, item);
+    }
   }
 
   Tensor state(const InputSpec& spec) const {
@@ -77,6 +110,7 @@ class Interpreted : public Compiled {
   }
 
   const Program& program_;
+  std::unique_ptr<Graph> functional_;  ///< null: the program writes nothing
   Interpreter interpreter_;
 };
 

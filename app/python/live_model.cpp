@@ -123,7 +123,7 @@ void LiveModel::take_inputs(PyObject* const* inputs, size_t count) {
 }
 
 std::vector<Tensor> LiveModel::run_unlocked() {
-  const py::gil_scoped_release unlocked;
+  const Unlocked unlocked;
   return run();
 }
 

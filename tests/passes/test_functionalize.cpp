@@ -282,17 +282,18 @@ def forward(self, x: "f32[1, 3]"):
   EXPECT_THAT(error, HasSubstr("use the out-of-place form"));
 }
 
-TEST(Functionalize, SlicesWithStepsAreRefused) {
-  const std::string error = testing::error_of([] {
-    functionalize(graph_of(R"(
+TEST(Functionalize, ThroughSliceWithStep) {
+  EXPECT_EQ(functional(R"(
 def forward(self, x: "f32[6]"):
     a = torch.ops.aten.sin.default(x)
     s = torch.ops.aten.slice.Tensor(a, 0, 0, 6, 2)
     b = torch.ops.aten.add_.Tensor(s, 1)
     return (a,))"),
-                  {});
-  });
-  EXPECT_THAT(error, HasSubstr("writes through aten.slice.Tensor of 's', which cannot be written back"));
+            "a = aten.sin.default(x)\n"
+            "s = aten.slice.Tensor(a, 0, 0, 6, 2)\n"
+            "add = aten.add.Tensor(s, 1)\n"
+            "slice_scatter = aten.slice_scatter.default(a, add, 0, 0, 6, 2)\n"
+            "return (slice_scatter,)\n");
 }
 
 }  // namespace

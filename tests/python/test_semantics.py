@@ -127,7 +127,7 @@ class Semantics(unittest.TestCase):
             if not program.raises:
                 raise expected if isinstance(expected, Exception) else got
             self.assertIsInstance(expected, Exception)
-            self.assertIsInstance(got, Exception)
+            self.assertIsInstance(got, type(expected))
             self.assertIn(program.raises, str(got))
             return
         self.assertFalse(program.raises, "nothing was raised")

@@ -63,16 +63,10 @@ class _Casting(torch.fx.Interpreter):
         kinds = {v.dtype for v in leaves if v.is_floating_point()}
         if not kinds & {torch.float32, low} or target._schema.is_mutable:
             return args, kwargs
-        results = []
-        for enabled in (False, True):
-            with torch.fx.experimental.proxy_tensor.disable_proxy_modes_tracing():
-                with torch.autocast("cpu", low, enabled=enabled, cache_enabled=False):
-                    try:
-                        results.append(target(*args, **kwargs))
-                    except RuntimeError:  # operands of different types, which only autocast makes equal
-                        results.append(None)
-        before, after = ([v.dtype for v in torch.utils._pytree.tree_leaves(r) if isinstance(v, torch.Tensor)] for r in results)
-        if before == after:
+        # Operands of different types: only autocast may be able to make them equal.
+        before = _result_types(target, args, kwargs, low, False) if len(kinds) == 1 else None
+        after = _result_types(target, args, kwargs, low, True)
+        if before == after or not after & {torch.float32, low}:
             return args, kwargs
         wanted = low if low in after else torch.float32
 
@@ -82,6 +76,14 @@ class _Casting(torch.fx.Interpreter):
             return value
 
         return torch.utils._pytree.tree_map(convert, (args, kwargs))
+
+
+def _result_types(target, args, kwargs, low, enabled):
+    """Of a call on fake tensors, which is not traced."""
+    with torch.fx.experimental.proxy_tensor.disable_proxy_modes_tracing():
+        with torch.autocast("cpu", low, enabled=enabled, cache_enabled=False):
+            result = target(*args, **kwargs)
+    return {v.dtype for v in torch.utils._pytree.tree_leaves(result) if isinstance(v, torch.Tensor)}
 
 
 def has_autocast(traced):
