@@ -144,6 +144,15 @@ std::string note_of(trace::Reader& reader, const trace::CompileRecord& c, GraphF
   return text;
 }
 
+/// A recorder's rows come before those that only PyTorch's log knows: by time they are in order again.
+std::vector<trace::CompileRecord> compiles_in_time(trace::Reader& reader) {
+  std::vector<trace::CompileRecord> compiles = reader.compiles();
+  if (reader.property("producer") == "strata")
+    std::stable_sort(compiles.begin(), compiles.end(),
+                     [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
+  return compiles;
+}
+
 /// Compiles by process and frame, in the order in which frames were first compiled.
 std::vector<trace::CompileRecord> in_tree_order(std::vector<trace::CompileRecord> compiles) {
   std::map<std::tuple<trace::Id, std::string, std::int64_t>, std::size_t> first;
@@ -163,7 +172,7 @@ void list_graphs(const ListOptions& o) {
   Table table({"graph", "name", "backend", "outcome", ">nodes", ">stages", ">time", "note"});
   JsonArray items;
   trace::Id frame = trace::kNone;
-  for (const trace::CompileRecord& c : in_tree_order(reader.compiles())) {
+  for (const trace::CompileRecord& c : in_tree_order(compiles_in_time(reader))) {
     const std::string outcome = c.outcome.empty() ? "unfinished" : c.outcome;
     items.push_back(graph_json(reader, c, facts, outcome));
     const bool in_frame = c.frame != trace::kNone && facts.frames.contains(c.frame);

@@ -73,7 +73,7 @@ bool is_library(std::string_view file) {
 
 class Explainer {
  public:
-  Explainer(trace::Reader& reader, std::string_view address) : reader_(reader), compiles_(reader.compiles()) {
+  Explainer(trace::Reader& reader, std::string_view address) : reader_(reader), compiles_(in_time(reader)) {
     std::optional<CompileKey> only;
     if (!address.empty()) only = key_of(reader_.find_compile(address));
     for (const trace::CompileRecord& c : compiles_) {
@@ -99,6 +99,15 @@ class Explainer {
   }
 
  private:
+  /// A recorder's rows come before those that only PyTorch's log knows: by time they are in order again.
+  static std::vector<trace::CompileRecord> in_time(trace::Reader& reader) {
+    std::vector<trace::CompileRecord> compiles = reader.compiles();
+    if (reader.property("producer") == "strata")
+      std::stable_sort(compiles.begin(), compiles.end(),
+                       [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
+    return compiles;
+  }
+
   bool selected(Id compile) const { return filtered_ ? selected_.contains(compile) : true; }
 
   std::string address(Id compile) const {

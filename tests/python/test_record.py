@@ -127,23 +127,23 @@ class Recorded(Traced):
         self.assertEqual((compiles["3/0"]["outcome"], compiles["2/0"]["opaque"]), ("left", 1))
         self.assertIn("gradients", compiles["3/0"]["left"])
         self.check_breaks(found)
-        again = {r["graph"]: r["reasons"][0] for r in found["recompile_list"]}
-        self.assertEqual(set(again), {"0/1", "1/1"})
-        self.assertEqual((again["0/1"]["of"], again["0/1"]["expected"], again["0/1"]["actual"]), ("0/0", "2", "5"))
         self.assertTrue({s["graph"] for s in found["symbols"]} >= {"0/1", "1/1"})
         call = found["opaque"][0]
         self.assertEqual((call["graph"], call["target"], call["by"]), ("2/0", "aten.special_airy_ai.default", "PyTorch"))
         self.assertEqual((call["count"], call["place"]["line"]), (1, line_of("the opaque call")))
         self.assertTrue(0 < call["share"] <= 1 and call["time_ns"] > 0)
-        self.assertTrue({"left", "opaque", "recompile"} <= {f["kind"] for f in found["fix_first"]})
+        self.assertTrue({"left", "opaque"} <= {f["kind"] for f in found["fix_first"]})
 
     def check_breaks(self, found):
         if VERSION < (2, 5):  # its log does not have them
             return self.assertTrue([n for n in found["notes"] if n["kind"] == "restart" and "graph_break" in n["title"]])
+        again = {r["graph"]: r["reasons"][0] for r in found["recompile_list"]}
+        self.assertEqual(set(again), {"0/1", "1/1"})
+        self.assertEqual((again["0/1"]["of"], again["0/1"]["expected"], again["0/1"]["actual"]), ("0/0", "2", "5"))
         self.assertEqual([b["place"]["line"] for b in found["break_list"]], [line_of("the break")])
         self.assertEqual(found["break_list"][0]["graphs"], ["0/0", "0/1"])
         self.assertTrue(found["break_list"][0]["reason"] and found["break_list"][0]["advice"])
-        self.assertIn("break", {f["kind"] for f in found["fix_first"]})
+        self.assertTrue({"break", "recompile"} <= {f["kind"] for f in found["fix_first"]})
         if VERSION >= (2, 7):
             self.assertTrue(found["break_list"][0]["hints"])
 
@@ -199,7 +199,8 @@ class Recorded(Traced):
         compared = ask("diff", paths["eager"], paths["strata"])
         self.assertIn("aten::linear", json.dumps(compared))
         both = ask("diff", f"{paths['eager']}@0/0", f"{paths['strata']}@{graph}")
-        self.assertEqual((both["first_runs"]["count"], both["second_runs"]["count"]), (3, 3))
+        # Before 2.6 the profiler does not say which compile ran.
+        self.assertEqual((both["first_runs"]["count"], both["second_runs"]["count"]), (3 if VERSION >= (2, 6) else 0, 3))
         self.assertTrue(all(change["operators"] for change in both["changes"]))
 
     def test_numbers_that_start_again(self):
