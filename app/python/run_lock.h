@@ -16,6 +16,19 @@
 
 namespace strata {
 
+/// While it lives, other threads of Python run. Other than pybind11's, it lets a thread end where it wants the lock
+/// back from an interpreter that is being shut down: that unwinds the thread's stack, out of this destructor.
+class Unlocked {
+ public:
+  Unlocked() : state_(PyEval_SaveThread()) {}
+  ~Unlocked() noexcept(false) { PyEval_RestoreThread(state_); }
+  Unlocked(const Unlocked&) = delete;
+  Unlocked& operator=(const Unlocked&) = delete;
+
+ private:
+  PyThreadState* state_;
+};
+
 /// Survives a fork in the middle of a call: the child starts with a free lock.
 class RunLock {
  public:
@@ -45,7 +58,7 @@ class RunLock {
       if (lock_.owner_ == std::this_thread::get_id())
         throw_user("a compiled function was called from within its own call, by an operator that PyTorch runs for it",
                    "leave that operator out of the compiled function, or call the function itself there");
-      const pybind11::gil_scoped_release unlocked;
+      const Unlocked unlocked;
       lock_.mutex().lock();
     }
     RunLock& lock_;

@@ -155,7 +155,8 @@ class Calls(unittest.TestCase):
             if not SANITIZED:
                 # A kept result of 512 bytes, or a kept handle of 100, would come to more.
                 self.assertLess(resident_bytes() - before, 1 << 20)
-            self.assertEqual(sys.getrefcount(results[0]), 2 + 1)  # the tuple, the argument; and its view's base
+            # The tuple, the argument; and its view's base, which counts from PyTorch 2.10 on.
+            self.assertLessEqual(sys.getrefcount(results[0]), 2 + 1)
             torch.testing.assert_close(results[0], model(x))
 
     def test_results_outlive_the_function(self):
@@ -358,15 +359,16 @@ class Calls(unittest.TestCase):
             other = torch.compile(lambda x: x.sin(), backend="strata")
             with torch.no_grad():
                 kept = [compiled(torch.randn(300, 64)), other(torch.randn(200000))]
+            x = torch.randn(50000)  # not in the loop: PyTorch's own operators end the process where their thread has to end
             def work():
                 with torch.no_grad():
                     while True:
-                        other(torch.randn(100))
+                        other(x)  # mostly without the interpreter's lock
             if ENDLESS:
                 threading.Thread(target=work, daemon=True).start()
             print("reached the end")
         """
-        for endless in ("False", "True"):
+        for endless in ("False", "True", "True", "True"):
             text = textwrap.dedent(program).replace("ENDLESS", endless)
             run = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=PATIENCE)
             self.assertEqual((run.returncode, run.stdout), (0, "reached the end\n"), run.stderr)
