@@ -94,7 +94,7 @@ def chosen(count, limit):
 def work(op, given, after, send):
     """All samples of one operator behind position `after`; tells before and after each."""
     torch.set_num_threads(1)
-    options = {"threads": 1, "backend": given.backend}
+    options, picks = {"threads": 1, "backend": given.backend}, random.Random(f"{given.seed} {opinfo.name_of(op)}")
     position = 0
     for dtype_name in given.dtype:
         dtype = getattr(torch, dtype_name)
@@ -117,7 +117,7 @@ def work(op, given, after, send):
                     end = {"end": position, "outcome": outcome, "text": text, "opaque": opaque}
                     if outcome == "failed":
                         end["what"] = found[index].summary()[:400]
-                    if random.random() < given.share:
+                    if picks.random() < given.share:
                         other = opinfo.run(op, variant, found[index], not given.dynamo, options)
                         end["other"] = [other[0], other[1]]
                     send(end)
@@ -153,7 +153,6 @@ class Worker:
             nothing = os.open(os.devnull, os.O_RDWR)
             for stream, target in ((0, nothing), (1, nothing), (2, self.errors.fileno())):
                 os.dup2(target, stream)
-            random.seed(self.given.seed + hash(self.name))
 
             def send(message):
                 data = (json.dumps(message) + "\n").encode()
@@ -273,7 +272,8 @@ def main():
     if not operators:
         print(f"opinfo: no operator is called {', '.join(given.only)}", file=sys.stderr)
         return 2
-    given.share = 0 if not given.agree else min(1.0, given.agree / (40.0 * len(operators)))
+    about = len(operators) * len(given.dtype) * len(given.variant) * min(given.samples or 8, 8) / 2  # not all exist
+    given.share = min(1.0, given.agree / about)
     print(f"opinfo: PyTorch {torch.__version__}, {len(operators)} operators, seed {given.seed}", file=sys.stderr)
     began = time.monotonic()
     results, given.count = run_all(given, operators)
