@@ -140,8 +140,11 @@ void run_chunks(Chunks chunks, int64_t total, void (*body)(void*, int64_t, int64
 
 #else
 
+/// This thread has forked, and with it a team that waits for threads that are not there.
+thread_local bool without_team = false;
+
 void run_chunks(Chunks chunks, int64_t total, void (*body)(void*, int64_t, int64_t), void* context) {
-  if (omp_in_parallel()) return body(context, 0, total);
+  if (omp_in_parallel() || without_team) return body(context, 0, total);
   const int64_t size = chunks.size, count = chunks.count;
 #pragma omp parallel num_threads(chunks.count)
   {
@@ -170,14 +173,22 @@ void in_child() {
 #else
 
 /// libgomp keeps a team of threads for every thread that has used one. A child inherits the team of the thread that
-/// forked, but not its threads, and would wait for them forever. Older runtimes cannot end a team: looked up, not
-/// linked.
+/// forked, but not its threads, and would wait for them forever. Older runtimes, such as that of PyTorch up to 2.6,
+/// cannot end a team (looked up, not linked): there the child's thread goes on alone.
+thread_local bool team_ended = false;
+
 void before_fork() {
   static const auto pause = reinterpret_cast<int (*)(int)>(dlsym(RTLD_DEFAULT, "omp_pause_resource_all"));
   constexpr int kSoft = 1;
-  if (pause && !omp_in_parallel()) pause(kSoft);
+  team_ended = pause && !omp_in_parallel() && pause(kSoft) == 0;
 }
-void in_child() { forks.fetch_add(1, std::memory_order_relaxed); }
+
+void in_child() {
+  forks.fetch_add(1, std::memory_order_relaxed);
+  if (team_ended) return;
+  without_team = true;
+  omp_set_num_threads(1);  // for libraries
+}
 
 #endif
 
