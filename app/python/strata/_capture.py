@@ -167,8 +167,9 @@ def _with_places(traced, missing):
     places = {}
     for node in traced.graph.nodes:
         if node.op == "call_function":
-            name = str(node.target) if isinstance(node.target, torch._ops.OpOverload) else f"{node.target.__module__}.{node.target.__name__}"
-            places.setdefault(name, place(node))
+            target = node.target
+            own = isinstance(target, torch._ops.OpOverload)
+            places.setdefault(str(target) if own else f"{target.__module__}.{target.__name__}", place(node))
     return [f"{name} ({places[name]})" if name in places else name for name in sorted(missing)]
 
 
@@ -267,14 +268,16 @@ def _is_dense(value):
     return isinstance(value, torch.Tensor) and value.layout == torch.strided
 
 
+_CHECKS_OF_SIZES = {"sym_constrain_range", "sym_constrain_range_for_size", "_check_is_size"}
+
+
 def _remove_unused(traced):
     """Numbers that became tensors, checks of sizes that guards have made, and what only they used."""
     for node in reversed(list(traced.graph.nodes)):
         if node.op not in ("call_function", "get_attr") or node.users:
             continue
         schema = getattr(node.target, "_schema", None)
-        checks_sizes = getattr(node.target, "__name__", "").split(".")[0] in ("sym_constrain_range", "sym_constrain_range_for_size", "_check_is_size")
-        if checks_sizes or schema is None or not (schema.is_mutable or node.target in _CHECKS):
+        if getattr(node.target, "__name__", "").split(".")[0] in _CHECKS_OF_SIZES or schema is None or not (schema.is_mutable or node.target in _CHECKS):
             if getattr(schema, "name", "") != "aten::_assert_scalar":
                 traced.graph.erase_node(node)
 
@@ -286,7 +289,9 @@ _PLAIN = {torch.Tensor, torch.nn.Parameter, getattr(torch.nn, "Buffer", torch.Te
 # Element types that tensors can be handed over in.
 _EXCHANGED = {
     getattr(torch, name)
-    for name in "bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 float16 bfloat16 float32 float64 complex32 complex64 complex128".split()
+    for name in (
+        "bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 float16 bfloat16 float32 float64 complex32 complex64 complex128"
+    ).split()
 }
 
 

@@ -396,11 +396,11 @@ class Numbers:
 
     def _arithmetic(self, node, dtype):
         name = getattr(node.target, "__name__", "")
-        logical = dtype == torch.bool
         values = [node.args[i] for i in range(len(node.args))]
         # Comparisons and divisions of whole numbers are Python's, on numbers of 64 bits.
         kinds = [self._dtype_of(v) for v in values]
-        inside = torch.float64 if torch.float64 in kinds or name in ("truediv", "sqrt", "_sym_sqrt") or not logical and dtype == torch.float64 else torch.int64
+        floats = torch.float64 in kinds or dtype == torch.float64 or name in ("truediv", "sqrt", "_sym_sqrt")
+        inside = torch.float64 if floats else torch.int64
         if name in ("sym_float",):
             return self._operand(node, values[0], torch.float64)
         if name == "sym_ite":
@@ -465,7 +465,7 @@ class Numbers:
             return None
         # A number does not widen the tensor's type; PyTorch rounds it to a 16-bit one for sums only.
         kind = {torch.float64: 1.5, torch.int64: 1, torch.bool: True}[number.meta["val"].dtype]
-        inside = torch.result_type(torch.empty(fake.dim() and 1, dtype=fake.dtype) if fake.dim() else torch.empty((), dtype=fake.dtype), kind)
+        inside = torch.result_type(torch.empty([1] if fake.dim() else [], dtype=fake.dtype), kind)
         if inside in (torch.float16, torch.bfloat16) and node.target not in (aten.add.Tensor, aten.sub.Tensor):
             inside = torch.float32
             tensor = self._cast(node, tensor, torch.float32)

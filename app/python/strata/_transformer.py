@@ -21,8 +21,8 @@ def _attend(x, heads, qkv_weight, qkv_bias, weight, bias):
 
 
 def _encoder_layer(
-    x, width, heads, qkv_weight, qkv_bias, out_weight, out_bias, gelu, norm_first, eps, first_weight, first_bias, second_weight, second_bias,
-    up_weight, up_bias, down_weight, down_bias, mask=None, mask_type=None,
+    x, width, heads, qkv_weight, qkv_bias, out_weight, out_bias, gelu, norm_first, eps, first_weight, first_bias, second_weight,
+    second_bias, up_weight, up_bias, down_weight, down_bias, mask=None, mask_type=None,
 ):
     if mask is not None or x.is_nested:
         return NotImplemented
