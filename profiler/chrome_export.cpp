@@ -24,7 +24,7 @@ constexpr std::int64_t kProgressEvents = 20000;
 constexpr std::int64_t kNextProcess = 1'000'000;
 
 /// Where an event stands in the picture: JSON of `pid` and `tid`.
-struct Row {
+struct OutputRow {
   std::string pid, tid;
 };
 
@@ -76,21 +76,21 @@ class ChromeWriter {
   void head();
   void metadata();
   void names();
-  void name_event(const char* name, const Row& row, const char* key, const std::string& value);
-  void span(const char* category, const std::string& name, const Row& row, std::int64_t start, std::int64_t duration,
+  void name_event(const char* name, const OutputRow& row, const char* key, const std::string& value);
+  void span(const char* category, const std::string& name, const OutputRow& row, std::int64_t start, std::int64_t duration,
             const std::string& args);
   void compiles();
-  void passes(const trace::CompileRecord& compile, const Row& row);
+  void passes(const trace::CompileRecord& compile, const OutputRow& row);
   void own_runs();
   std::string pid_of_process(trace::Id id) const;
   void events();
   void event(const trace::EventRecord& event);
-  void slice(const trace::EventRecord& event, const RunInfo& run, const Row& row);
+  void slice(const trace::EventRecord& event, const RunInfo& run, const OutputRow& row);
   void args(const trace::EventRecord& event, const RunInfo& run);
   void columns(const trace::EventRecord& event, const RunInfo& run);
-  void arrows(const trace::EventRecord& event, const RunInfo& run, const Row& row);
-  void arrow(bool start, std::string_view kind, std::int64_t id, const Row& row, std::int64_t time);
-  Row row_of(const trace::EventRecord& event, const RunInfo& run);
+  void arrows(const trace::EventRecord& event, const RunInfo& run, const OutputRow& row);
+  void arrow(bool start, std::string_view kind, std::int64_t id, const OutputRow& row, std::int64_t time);
+  OutputRow row_of(const trace::EventRecord& event, const RunInfo& run);
   void begin_event();
   void begin_arg(std::string_view key);
   void flush() {
@@ -107,7 +107,7 @@ class ChromeWriter {
   std::int64_t base_ = 0;
   bool has_base_ = false, has_compile_run_ = false;
   std::map<trace::Id, RunInfo> runs_;
-  std::unordered_map<trace::Id, Row> rows_;
+  std::unordered_map<trace::Id, OutputRow> rows_;
   std::vector<trace::TrackRecord> tracks_;
   std::unordered_map<trace::Id, trace::ProcessRecord> processes_;
   std::map<std::string, trace::Id> pid_owners_;
@@ -175,7 +175,7 @@ void ChromeWriter::load_launches(RunInfo& run) {
 void ChromeWriter::load_rows() {
   tracks_ = reader_.tracks();
   for (const trace::TrackRecord& track : tracks_) {
-    Row row;
+    OutputRow row;
     row.pid = pid_of(track.pid, track.process);
     append_id(row.tid, track.tid);
     rows_[track.id] = std::move(row);
@@ -252,7 +252,7 @@ void ChromeWriter::begin_event() {
   if (buffer_.size() > kFlush) flush();
 }
 
-void ChromeWriter::name_event(const char* name, const Row& row, const char* key, const std::string& value) {
+void ChromeWriter::name_event(const char* name, const OutputRow& row, const char* key, const std::string& value) {
   begin_event();
   fmt::format_to(std::back_inserter(buffer_),
                  R"("ph":"M","name":"{}","pid":{},"tid":{},"ts":0.000,"args":{{"{}":{}}}}})", name, row.pid, row.tid,
@@ -262,14 +262,14 @@ void ChromeWriter::name_event(const char* name, const Row& row, const char* key,
 void ChromeWriter::names() {
   std::set<std::string> named;
   for (const trace::TrackRecord& track : tracks_) {
-    const Row& row = rows_[track.id];
+    const OutputRow& row = rows_[track.id];
     const auto text = [](const std::string& plain) {
       std::string json;
       append_text(json, plain);
       return json;
     };
     if (!track.process_name.empty() && named.insert(row.pid).second) {
-      const Row process{row.pid, "0"};
+      const OutputRow process{row.pid, "0"};
       name_event("process_name", process, "name", text(track.process_name));
       name_event("process_labels", process, "labels",
                  text(track.device >= 0 ? fmt::format("GPU {}", track.device) : "CPU"));
@@ -279,7 +279,7 @@ void ChromeWriter::names() {
   }
 }
 
-void ChromeWriter::span(const char* category, const std::string& name, const Row& row, std::int64_t start,
+void ChromeWriter::span(const char* category, const std::string& name, const OutputRow& row, std::int64_t start,
                         std::int64_t duration, const std::string& args) {
   if (duration < 0) return;
   begin_event();
@@ -297,7 +297,7 @@ void ChromeWriter::span(const char* category, const std::string& name, const Row
 void ChromeWriter::compiles() {
   if (options_.run != trace::kNone || has_compile_run_) return;
   for (const trace::CompileRecord& compile : reader_.compiles()) {
-    Row row{pid_of_process(compile.process), {}};
+    OutputRow row{pid_of_process(compile.process), {}};
     append_text(row.tid, "compile " + compile.address);
     if (compile.start_ns >= 0)
       span("compile", fmt::format("compile {} {}", compile.address, compile.name), row, minus(compile.start_ns, base_),
@@ -307,7 +307,7 @@ void ChromeWriter::compiles() {
 }
 
 // A pass whose start is not known follows the one before it.
-void ChromeWriter::passes(const trace::CompileRecord& compile, const Row& row) {
+void ChromeWriter::passes(const trace::CompileRecord& compile, const OutputRow& row) {
   std::int64_t next = compile.start_ns;
   for (const trace::PassRecord& pass : reader_.passes(compile.id)) {
     const std::int64_t start = pass.start_ns >= 0 ? pass.start_ns : next;
@@ -324,7 +324,7 @@ void ChromeWriter::own_runs() {
   for (const auto& [id, run] : runs_) {
     const trace::RunRecord& r = run.record;
     if (r.label == "profile" || r.label == "compile" || r.start_ns < 0) continue;
-    span("run", fmt::format("{} {}", r.label, r.repeat), Row{pid_of_process(r.process), "0"},
+    span("run", fmt::format("{} {}", r.label, r.repeat), OutputRow{pid_of_process(r.process), "0"},
          minus(r.start_ns, run.origin), r.duration_ns, {});
   }
 }
@@ -350,15 +350,15 @@ void ChromeWriter::events() {
 void ChromeWriter::event(const trace::EventRecord& event) {
   const auto run = runs_.find(event.run);
   if (run == runs_.end()) return;
-  const Row row = row_of(event, run->second);
+  const OutputRow row = row_of(event, run->second);
   slice(event, run->second, row);
   arrows(event, run->second, row);
   ++result_.events;
 }
 
-Row ChromeWriter::row_of(const trace::EventRecord& event, const RunInfo& run) {
+OutputRow ChromeWriter::row_of(const trace::EventRecord& event, const RunInfo& run) {
   if (const auto row = rows_.find(event.track); row != rows_.end()) return row->second;
-  Row row;
+  OutputRow row;
   row.pid = pid_of_process(run.record.process);
   if (event.stream >= 0) {
     append_text(row.tid, fmt::format("stream {}", event.stream));
@@ -368,7 +368,7 @@ Row ChromeWriter::row_of(const trace::EventRecord& event, const RunInfo& run) {
   return row;
 }
 
-void ChromeWriter::slice(const trace::EventRecord& event, const RunInfo& run, const Row& row) {
+void ChromeWriter::slice(const trace::EventRecord& event, const RunInfo& run, const OutputRow& row) {
   begin_event();
   buffer_ += "\"ph\":";
   append_text(buffer_, event.phase.empty() ? "X" : event.phase);
@@ -456,7 +456,7 @@ void ChromeWriter::columns(const trace::EventRecord& event, const RunInfo& run) 
     text("strata.match", event.match == trace::Match::Exact ? "exact" : "inferred");
 }
 
-void ChromeWriter::arrows(const trace::EventRecord& event, const RunInfo& run, const Row& row) {
+void ChromeWriter::arrows(const trace::EventRecord& event, const RunInfo& run, const OutputRow& row) {
   const std::int64_t time = minus(event.start_ns, run.origin);
   const bool complete = event.phase.empty() || event.phase == "X";
   if (complete && event.correlation != 0 &&
@@ -472,7 +472,7 @@ void ChromeWriter::arrows(const trace::EventRecord& event, const RunInfo& run, c
   }
 }
 
-void ChromeWriter::arrow(bool start, std::string_view kind, std::int64_t id, const Row& row, std::int64_t time) {
+void ChromeWriter::arrow(bool start, std::string_view kind, std::int64_t id, const OutputRow& row, std::int64_t time) {
   begin_event();
   fmt::format_to(std::back_inserter(buffer_), R"("ph":"{}","id":{},"pid":{},"tid":{},"ts":)", start ? 's' : 'f', id,
                  row.pid, row.tid);

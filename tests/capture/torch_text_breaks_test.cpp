@@ -13,7 +13,7 @@ using namespace strata::testing;
 
 std::vector<GraphBreakText> breaks_of(const std::string& name) {
   std::vector<GraphBreakText> found;
-  for (const LogRecord& r : log_records(slurp(torch_data(name))))
+  for (const auto& r : log_records(slurp(torch_data(name))))
     if (r.is_artifact("dynamo_graph_break_reason")) found.push_back(parse_graph_break(r.payload));
   return found;
 }
@@ -51,7 +51,7 @@ TEST(TorchTextBreaks, EveryKindOfTheBreaksLog) {
 TEST(TorchTextBreaks, PlaceAndKindOfEveryLogAsFoundByPattern) {
   std::size_t seen = 0;
   for (const std::string& path : all_logs())
-    for (const LogRecord& r : log_records(slurp(path))) {
+    for (const auto& r : log_records(slurp(path))) {
       if (!r.is_artifact("dynamo_graph_break_reason")) continue;
       ++seen;
       const GraphBreakText parsed = parse_graph_break(r.payload);
@@ -119,7 +119,7 @@ TEST(TorchTextBreaks, AnyTextIsAReason) {
 
 TEST(TorchTextTraceback, ChainsGiveTheLastException) {
   std::vector<PythonError> errors;
-  for (const LogRecord& r : log_records(slurp(torch_data("logs/backend_error.log.gz"))))
+  for (const auto& r : log_records(slurp(torch_data("logs/backend_error.log.gz"))))
     if (r.is_artifact("dynamo_error")) errors.push_back(parse_python_error(r.payload));
   ASSERT_EQ(errors.size(), 4u);
   EXPECT_EQ(errors[0].type, "torch._dynamo.exc.BackendCompilerFailed");

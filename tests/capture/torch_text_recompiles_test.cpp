@@ -31,7 +31,7 @@ std::string field(const std::string& envelope, const std::string& key) {
 
 Log read(const std::string& path) {
   Log log;
-  for (const LogRecord& r : log_records(slurp(path))) {
+  for (const auto& r : log_records(slurp(path))) {
     if (r.is("dynamo_cpp_guards_str"))
       for (const GuardText& g : parse_guard_tree(r.payload).guards) log.guards[r.address()].push_back(guard_record(g));
     if (r.is("create_symbol"))
@@ -90,7 +90,7 @@ TEST(TorchTextRecompiles, EveryReasonNamesAGuardOfItsCompile) {
 
 TEST(TorchTextRecompiles, CountsAsInTheLogs) {
   for (const std::string& path : all_logs())
-    for (const LogRecord& r : log_records(slurp(path))) {
+    for (const auto& r : log_records(slurp(path))) {
       if (!r.is_artifact("recompile_reasons")) continue;
       const bool list = r.payload.starts_with("[");
       const std::size_t expected = list ? count_lines(r.payload, R"(^"!?[0-9]+/[0-9]+)") : 1;
