@@ -92,14 +92,26 @@ def _table_for(node):
     return None
 
 
+def _alike(node):
+    """Equal for calls of one operator on operands of the same kinds."""
+
+    def kind(value):
+        return (tuple(value.shape), value.stride(), value.dtype) if isinstance(value, torch.Tensor) else value
+
+    return str(node.target), str(torch.utils._pytree.tree_map(kind, _operands(node)))
+
+
 def simpler_forms(traced, names):
     """A decomposition table for the operators in `names` that the graph calls: only those that leave nothing to PyTorch in any call."""
-    table, refused = {}, set()
+    table, refused, known = {}, set(), {}
     for node in traced.graph.nodes:
         target = node.target
         if node.op != "call_function" or str(target) not in names or target in refused or _form(target) is None:
             continue
-        found = _table_for(node)
+        alike = _alike(node)
+        if alike not in known:
+            known[alike] = _table_for(node)
+        found = known[alike]
         if found is None:
             refused.add(target)
             table.pop(target, None)
