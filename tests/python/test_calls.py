@@ -356,14 +356,16 @@ class Calls(unittest.TestCase):
             import threading, torch, strata
             model = torch.nn.Linear(64, 64)
             compiled = torch.compile(model, backend="strata", options={"freezing": True})
-            other = torch.compile(lambda x: x.sin(), backend="strata")
+            other = torch.compile(lambda x: x.sin().sum(), backend="strata")
+            x = torch.randn(50000)
             with torch.no_grad():
-                kept = [compiled(torch.randn(300, 64)), other(torch.randn(200000))]
-            x = torch.randn(50000)  # not in the loop: PyTorch's own operators end the process where their thread has to end
+                kept = [compiled(torch.randn(300, 64)), other(x)]
+            # In the loop no tensor is made or freed but by us: PyTorch itself ends the process where a thread of its operators has to end.
+            results = []
             def work():
                 with torch.no_grad():
                     while True:
-                        other(x)  # mostly without the interpreter's lock
+                        results.append(other(x))  # mostly without the interpreter's lock
             if ENDLESS:
                 threading.Thread(target=work, daemon=True).start()
             print("reached the end")
