@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.."
 site=$(mktemp -d)
 trap 'rm -rf "$site"' EXIT
 "$python" -m zipfile -e "$wheel" "$site" || exit 2
-"$python" -c 'import sys, torch; print("Python", sys.version.split()[0], "with PyTorch", torch.__version__)'
+"$python" -c 'import sys, torch; print("Python", sys.version.split()[0], "with PyTorch", torch.__version__)' 2>/dev/null || echo "no PyTorch: most is skipped"
 failed=0
 for test in tests/python/test_*.py; do
   [ "$test" != tests/python/test_package.py ] || continue # needs the models that a build unpacks

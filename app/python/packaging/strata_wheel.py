@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds the Python package with CMake and packs it as a wheel (PEP 517, PEP 660), for the Python that runs this.
 
-Nothing is downloaded: compiler, CMake, Ninja, pybind11 and the libraries are the system's. Settings (`pip wheel . --config-settings NAME=VALUE`):
+Nothing is downloaded: compiler, CMake, Ninja, pybind11 and the libraries are the system's.
+Settings (`pip wheel . --config-settings NAME=VALUE`):
 
     bundle=true     put the shared libraries beside the module, and LLVM into it: the wheel then needs none of them where it runs
     build-dir=DIR   CMake's folder (default: build/python-TAG); kept, so that the next build is short
