@@ -29,7 +29,7 @@ if tuple(int(part) for part in torch.__version__.split(".")[:2]) < (2, 4):
 
 try:
     import strata
-except ImportError as error:
+except ModuleNotFoundError as error:
     print(f"skipped: the package was built for another Python ({error})")
     sys.exit(77)
 

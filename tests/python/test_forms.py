@@ -22,7 +22,7 @@ if tuple(int(part) for part in torch.__version__.split(".")[:2]) < (2, 4):
 
 try:
     import strata
-except ImportError as error:
+except ModuleNotFoundError as error:
     print(f"skipped: the package was built for another Python ({error})")
     sys.exit(77)
 
@@ -56,6 +56,9 @@ class Forms(unittest.TestCase):
         strata.reset()
         several = lambda x, out, at: torch.sort(x, 1, out=(out, at))[0] * 2
         self.check(several, torch.randn(3, 4), torch.randn(3, 4), torch.randint(9, (3, 4)), opaque=["aten.sort.default"])
+
+    def test_ends_of_a_range_of_integers_are_integers(self):
+        self.check(lambda x: torch.linspace(4.3, -3.8, 50, dtype=torch.int64) + x, torch.randint(9, (50,)))
 
     def test_decompositions_that_are_all_ours(self):
         self.check(torch.nn.functional.pairwise_distance, torch.randn(4, 8), torch.randn(4, 8))

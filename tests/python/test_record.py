@@ -28,7 +28,7 @@ if VERSION < (2, 4):
 
 try:
     import strata
-except ImportError as error:
+except ModuleNotFoundError as error:
     print(f"skipped: the package was built for another Python ({error})")
     sys.exit(77)
 

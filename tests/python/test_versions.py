@@ -12,7 +12,7 @@ import unittest
 
 try:
     import strata
-except ImportError as error:
+except ModuleNotFoundError as error:
     print(f"skipped: the package was built for another Python ({error})")
     sys.exit(77)
 

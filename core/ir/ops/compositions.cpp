@@ -4,6 +4,7 @@
 // Operators that are nothing but combinations of others: one decomposition each, from which type, values and gradient
 // follow.
 
+#include <cmath>
 #include <limits>
 
 #include "core/ir/ops/indexing.h"
@@ -352,8 +353,10 @@ Nodes masked_scatter(Builder& b, const Call& c) {
 Nodes linspace(Builder& b, const Call& c) {
   const int64_t n = c.constant(2);
   if (n < 0) reject(c, "the number of steps must not be negative");
-  const double start = c.number(0), end = c.number(1), step = n > 1 ? (end - start) / static_cast<double>(n - 1) : 0;
   const DType d = c.dtype(3).value_or(DType::F32);
+  // PyTorch makes the ends elements of the result first.
+  const auto bound = [&](size_t i) { return is_integral(d) ? std::trunc(c.number(i)) : c.number(i); };
+  const double start = bound(0), end = bound(1), step = n > 1 ? (end - start) / static_cast<double>(n - 1) : 0;
   Node* i = b.call("aten.arange.default", {n});
   Node* x = b.cast(i, DType::F64);
   Node* from_start = b.add(b.mul(x, step), start);
