@@ -34,10 +34,6 @@ void update_size(Tensor& size, PyObject* value, size_t position) {
   size.set_int(0, number);
 }
 
-}  // namespace
-
-namespace {
-
 /// Results that the compiler found to be equal are one buffer; for the caller they are different tensors.
 void separate(std::vector<Tensor>& results) {
   for (size_t i = 1; i < results.size(); ++i)
@@ -60,7 +56,7 @@ LiveModel::LiveModel(const py::object& module, const std::string& name, CompileR
   inputs_.resize(positions_.size());
   recording_.attach(request, module);
   {
-    const py::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     compiled_ = compile_program(program_, request);
   }
   recording_.compiled(*compiled_);
@@ -123,7 +119,7 @@ void LiveModel::take_inputs(PyObject* const* inputs, size_t count) {
 }
 
 std::vector<Tensor> LiveModel::run_unlocked() {
-  const Unlocked unlocked;
+  const Unlocked unlocked(&lock_);
   return run();
 }
 

@@ -4,7 +4,9 @@
 
 /// One call at a time, for threads of Python.
 
+#include <cxxabi.h>
 #include <pybind11/pybind11.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <mutex>
@@ -16,16 +18,21 @@
 
 namespace strata {
 
-/// While it lives, other threads of Python run. Other than pybind11's, it lets a thread end where it wants the lock
-/// back from an interpreter that is being shut down: that unwinds the thread's stack, out of this destructor.
+class RunLock;
+
+/// While it lives, other threads of Python run. A thread that wants the lock back from an interpreter that is being
+/// shut down stays where it is, as in Python 3.14: before, Python ends such a thread by unwinding its stack, and
+/// PyTorch's frames, which then run without the lock, do not survive that.
 class Unlocked {
  public:
-  Unlocked() : state_(PyEval_SaveThread()) {}
-  ~Unlocked() noexcept(false) { PyEval_RestoreThread(state_); }
+  /// `held`, if given, is released by a thread that stays here.
+  explicit Unlocked(RunLock* held = nullptr) : held_(held), state_(PyEval_SaveThread()) {}
+  ~Unlocked() noexcept(false);
   Unlocked(const Unlocked&) = delete;
   Unlocked& operator=(const Unlocked&) = delete;
 
  private:
+  RunLock* held_;
   PyThreadState* state_;
 };
 
@@ -46,10 +53,7 @@ class RunLock {
       if (!lock.mutex().try_lock()) wait();
       lock.owner_ = std::this_thread::get_id();
     }
-    ~Hold() {
-      lock_.owner_ = std::thread::id();
-      lock_.mutex().unlock();
-    }
+    ~Hold() { lock_.release(); }
     Hold(const Hold&) = delete;
     Hold& operator=(const Hold&) = delete;
 
@@ -63,6 +67,12 @@ class RunLock {
     }
     RunLock& lock_;
   };
+
+  /// Only by the thread that holds it.
+  void release() {
+    owner_ = std::thread::id();
+    mutex().unlock();
+  }
 
  private:
   std::mutex& mutex() { return *std::launder(reinterpret_cast<std::mutex*>(&memory_)); }
@@ -79,5 +89,14 @@ class RunLock {
   std::atomic<std::thread::id> owner_{};
   unsigned forks_ = fork_count();
 };
+
+inline Unlocked::~Unlocked() noexcept(false) {
+  try {
+    PyEval_RestoreThread(state_);
+  } catch (const abi::__forced_unwind&) {
+    if (held_) held_->release();
+    for (;;) pause();
+  }
+}
 
 }  // namespace strata

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a call through `torch.compile(backend="strata")` costs beside the same graph without Python, and beside TorchInductor's.
 
-    PYTHONPATH=build/python OMP_WAIT_POLICY=passive python3 tests/bench/bench_bridge.py --model build/models/bert/bert.pt2
+    PYTHONPATH=build/python OMP_NUM_THREADS=2 python3 tests/bench/bench_bridge.py --model build/models/bert/bert.pt2
 
 All contenders of a table take turns in one process; medians, and how far the middle half of the runs spreads. "Weights as inputs": the
 graph that Dynamo gives, from a file. "Graph" is the function that Dynamo calls once its guards have passed; "Dynamo alone" is PyTorch's
