@@ -77,8 +77,8 @@ class ChromeWriter {
   void metadata();
   void names();
   void name_event(const char* name, const OutputRow& row, const char* key, const std::string& value);
-  void span(const char* category, const std::string& name, const OutputRow& row, std::int64_t start, std::int64_t duration,
-            const std::string& args);
+  void span(const char* category, const std::string& name, const OutputRow& row, std::int64_t start,
+            std::int64_t duration, const std::string& args);
   void compiles();
   void passes(const trace::CompileRecord& compile, const OutputRow& row);
   void own_runs();

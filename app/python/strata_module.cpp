@@ -146,16 +146,16 @@ PYBIND11_MODULE(_strata, m) {
       .def("times", &LiveModel::times)
       .def("caller", [](const py::object& self) { return caller_of(self); })
       .def_readwrite("profiler_name", &LiveModel::profiler_name);
-  m.def("compile_fx", [](const py::object& module, const std::string& name, const std::string& backend,
-                         const std::string& mode, int threads, const std::set<std::string>& disabled,
-                         const py::dict& frozen) {
-    CompileRequest request;
-    request.backend = backend;
-    request.mode = mode;
-    request.threads = threads;
-    request.disabled_passes = disabled;
-    return std::make_unique<LiveModel>(module, name, request, frozen);
-  });
+  m.def("compile_fx",
+        [](const py::object& module, const std::string& name, const std::string& backend, const std::string& mode,
+           int threads, const std::set<std::string>& disabled, const py::dict& frozen) {
+          CompileRequest request;
+          request.backend = backend;
+          request.mode = mode;
+          request.threads = threads;
+          request.disabled_passes = disabled;
+          return std::make_unique<LiveModel>(module, name, request, frozen);
+        });
   m.def("operators_of_fx", [](const py::object& module) {
     FxOperators found = operators_of_fx_graph(module);
     return py::make_tuple(std::move(found.missing), std::move(found.foreign));
