@@ -4,7 +4,6 @@
 
 /// One call at a time, for threads of Python.
 
-#include <cxxabi.h>
 #include <pybind11/pybind11.h>
 #include <unistd.h>
 
@@ -93,7 +92,7 @@ class RunLock {
 inline Unlocked::~Unlocked() noexcept(false) {
   try {
     PyEval_RestoreThread(state_);
-  } catch (const abi::__forced_unwind&) {
+  } catch (...) {  // nothing is thrown: the thread is being ended
     if (held_) held_->release();
     for (;;) pause();
   }
