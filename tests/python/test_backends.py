@@ -20,22 +20,13 @@ import unittest
 import unittest.mock
 import xml.etree.ElementTree
 
-if importlib.util.find_spec("torch") is None:
-    print("skipped: this Python has no PyTorch (set STRATA_TORCH_PYTHON to one that has 2.4 or later)")
-    sys.exit(77)
+import torch_or_skip
+
+VERSION = torch_or_skip.check()
 
 import torch
 
-VERSION = tuple(int(part) for part in torch.__version__.split(".")[:2])
-if VERSION < (2, 4):
-    print(f"skipped: PyTorch {torch.__version__} has no backends of this kind; 2.4 or later is needed")
-    sys.exit(77)
-
-try:
-    import strata
-except ModuleNotFoundError as error:
-    print(f"skipped: the package was built for another Python ({error})")
-    sys.exit(77)
+import strata
 
 from torch._dynamo.exc import BackendCompilerFailed
 

@@ -7,7 +7,6 @@ Needs PyTorch 2.4 or later; exit code 77 (skipped) without it.
 """
 import faulthandler
 import gc
-import importlib.util
 import os
 import signal
 import subprocess
@@ -17,21 +16,13 @@ import threading
 import time
 import unittest
 
-if importlib.util.find_spec("torch") is None:
-    print("skipped: this Python has no PyTorch (set STRATA_TORCH_PYTHON to one that has 2.4 or later)")
-    sys.exit(77)
+import torch_or_skip
+
+torch_or_skip.check()
 
 import torch
 
-if tuple(int(part) for part in torch.__version__.split(".")[:2]) < (2, 4):
-    print(f"skipped: PyTorch {torch.__version__} has no backends of this kind; 2.4 or later is needed")
-    sys.exit(77)
-
-try:
-    import strata
-except ModuleNotFoundError as error:
-    print(f"skipped: the package was built for another Python ({error})")
-    sys.exit(77)
+import strata
 
 from strata._torch import compile_graph
 

@@ -4,7 +4,6 @@
 Needs PyTorch 2.4 or later and the command (STRATA_COMMAND, else `bin/strata` beside the package); exit code 77 (skipped) without them.
 """
 import concurrent.futures
-import importlib.util
 import json
 import os
 import re
@@ -15,22 +14,13 @@ import tempfile
 import textwrap
 import unittest
 
-if importlib.util.find_spec("torch") is None:
-    print("skipped: this Python has no PyTorch (set STRATA_TORCH_PYTHON to one that has 2.4 or later)")
-    sys.exit(77)
+import torch_or_skip
+
+VERSION = torch_or_skip.check()
 
 import torch
 
-VERSION = tuple(int(part) for part in torch.__version__.split(".")[:2])
-if VERSION < (2, 4):
-    print(f"skipped: PyTorch {torch.__version__} has no backends of this kind; 2.4 or later is needed")
-    sys.exit(77)
-
-try:
-    import strata
-except ModuleNotFoundError as error:
-    print(f"skipped: the package was built for another Python ({error})")
-    sys.exit(77)
+import strata
 
 BESIDE = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(strata.__file__)))), "bin", "strata")
 COMMAND = os.environ.get("STRATA_COMMAND", BESIDE)

@@ -6,27 +6,18 @@ as PyTorch's own (plus a rounding of the largest value).
 """
 import copy
 import gc
-import importlib.util
 import resource
 import sys
 import threading
 import unittest
 
-if importlib.util.find_spec("torch") is None:
-    print("skipped: this Python has no PyTorch (set STRATA_TORCH_PYTHON to one that has 2.4 or later)")
-    sys.exit(77)
+import torch_or_skip
+
+torch_or_skip.check()
 
 import torch
 
-if tuple(int(part) for part in torch.__version__.split(".")[:2]) < (2, 4):
-    print(f"skipped: PyTorch {torch.__version__} has no backends of this kind; 2.4 or later is needed")
-    sys.exit(77)
-
-try:
-    import strata
-except ModuleNotFoundError as error:
-    print(f"skipped: the package was built for another Python ({error})")
-    sys.exit(77)
+import strata
 
 leaves = torch.utils._pytree.tree_leaves
 

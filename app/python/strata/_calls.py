@@ -4,6 +4,7 @@
 import torch
 
 from . import _strata
+from ._capture import written_storages
 from ._outputs import Outputs
 
 _VARIANTS = 8  # sets of weights with a program of their own
@@ -66,7 +67,7 @@ class _Frozen:
 def _weights(traced, inputs):
     """Positions of inputs that are parameters or buffers, and that the graph leaves as they are."""
     nodes = [node for node in traced.graph.nodes if node.op == "placeholder"]
-    written = _written_storages(traced)
+    written = written_storages(traced)
     return [
         i
         for i, (node, value) in enumerate(zip(nodes, inputs))
@@ -78,19 +79,3 @@ def _is_weight(value):
     if not isinstance(value, torch.Tensor) or isinstance(value, torch._subclasses.FakeTensor):
         return False
     return isinstance(value, torch.nn.Parameter) or bool(torch._dynamo.utils.get_static_address_type(value))
-
-
-def _written_storages(traced):
-    storages = set()
-    for node in traced.graph.nodes:
-        schema = getattr(node.target, "_schema", None)
-        if schema is None or not schema.is_mutable:
-            continue
-        for i, parameter in enumerate(schema.arguments):
-            given = node.args[i] if i < len(node.args) else node.kwargs.get(parameter.name)
-            if parameter.alias_info is None or not parameter.alias_info.is_write:
-                continue
-            for written in given if isinstance(given, (list, tuple)) else [given]:
-                if isinstance(written, torch.fx.Node):
-                    storages.add(written.meta["val"].untyped_storage()._cdata)
-    return storages

@@ -340,15 +340,20 @@ def check_graph(traced):
 # ------------------------------------------------------------------------------------------------------------ shared memory
 
 
-def _written_inputs(traced):
-    """Positions of inputs that the graph writes, through views too."""
-    written = {
+def written_storages(traced):
+    """Storages that the graph writes, through views too."""
+    return {
         operand.meta["val"].untyped_storage()._cdata
         for node in traced.graph.nodes
         if node.op == "call_function"
         for operand in _opaque.written_operands(node)
         if _is_dense(operand.meta.get("val"))
     }
+
+
+def _written_inputs(traced):
+    """Positions of inputs that the graph writes."""
+    written = written_storages(traced)
     inputs = [node.meta.get("val") for node in traced.graph.nodes if node.op == "placeholder"]
     return [i for i, value in enumerate(inputs) if _is_dense(value) and value.untyped_storage()._cdata in written]
 

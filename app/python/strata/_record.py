@@ -9,8 +9,6 @@ at the end. A compile that both know has a record in the log that names its row 
 Nothing here imports PyTorch before somebody else does.
 """
 import atexit as _atexit
-import importlib.abc as _abc
-import importlib.util as _util
 import itertools as _itertools
 import logging as _logging
 import os as _os
@@ -21,6 +19,7 @@ import threading as _threading
 from . import _backends
 from . import _strata
 from ._strata import StrataError
+from ._when_loaded import WhenLoaded
 
 _OUTPUT_GRAPH = "torch._dynamo.output_graph"
 _lock = _threading.RLock()
@@ -143,45 +142,6 @@ def _watch_backends(module):
     graph.call_user_compiler = call_user_compiler
 
 
-class _Loader(_abc.Loader):
-    def __init__(self, loader, then):
-        self.loader, self.then = loader, then
-
-    def create_module(self, spec):
-        return self.loader.create_module(spec)
-
-    def exec_module(self, module):
-        self.loader.exec_module(module)
-        self.then(module)
-
-
-class _WhenLoaded(_abc.MetaPathFinder):
-    """Calls a function with a module as soon as somebody has loaded it."""
-
-    def __init__(self, name, then):
-        self.name, self.then = name, then
-
-    def find_spec(self, name, path=None, target=None):
-        if name != self.name:
-            return None
-        self.forget()
-        spec = _util.find_spec(name)
-        if spec is not None and spec.loader is not None:
-            spec.loader = _Loader(spec.loader, self.then)
-        return spec
-
-    def begin(self):
-        """Calls it at once where the module is there."""
-        if self.name in _sys.modules:
-            self.then(_sys.modules[self.name])
-        else:
-            _sys.meta_path.insert(0, self)
-
-    def forget(self):
-        if self in _sys.meta_path:
-            _sys.meta_path.remove(self)
-
-
 class _Settings:
     """Settings of PyTorch's compiler while it is recorded: a graph that comes out of a cache is logged in part only, and exact maps
     from kernels to nodes are made on request."""
@@ -198,7 +158,7 @@ class _Settings:
 
     def __init__(self, profile):
         self.before, self.profile = [], profile
-        self.waiting = [_WhenLoaded(name, self.apply) for name in self._WANTED]
+        self.waiting = [WhenLoaded(name, self.apply) for name in self._WANTED]
 
     def begin(self):
         for finder in self.waiting:
@@ -289,7 +249,7 @@ class _Recording:
         self.path, self.pid, self.number = path, _os.getpid(), next(_numbers)
         self.log = _Log(path + ".torch.log")
         self.profiler = self.profile = None
-        self.waiting = _WhenLoaded(_OUTPUT_GRAPH, self._torch_is_there)
+        self.waiting = WhenLoaded(_OUTPUT_GRAPH, self._torch_is_there)
         self.settings = _Settings(profile)
         _strata.start_recording(path, command)
         try:
