@@ -3,11 +3,15 @@
 #include "codegen/compiler.h"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 
 #include "codegen/library_call.h"
 #include "codegen/library_layout.h"
 #include "codegen/loop_jit.h"
+#include "codegen/native/native_kernel.h"
 #include "codegen/opaque_call.h"
+#include "core/runtime/parallel.h"
 #include "core/support/error.h"
 
 namespace strata {
@@ -77,6 +81,18 @@ std::vector<bool> made_by_one_call(const Plan& plan) {
   return whole;
 }
 
+int64_t now_ns() { return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1); }
+
+/// Calls `work(i)` for each number below `count`; a thread takes the next one when it is done with one. The first
+/// exception is rethrown when all have ended.
+template <class F>
+void in_parallel(size_t count, const F& work) {
+  std::atomic<size_t> next{0};
+  parallel_for(std::min<int64_t>(static_cast<int64_t>(count), thread_count()), 1, [&](int64_t, int64_t) {
+    for (size_t i; (i = next++) < count;) work(i);
+  });
+}
+
 class CpuCompiler : public KernelCompiler {
  public:
   std::string name() const override { return "cpu"; }
@@ -90,12 +106,24 @@ class CpuCompiler : public KernelCompiler {
     const std::vector<LibraryCall> calls = library::lay_out_channels_last(plan);
     const std::vector<bool> bounded = made_by_one_call(plan);
     const auto bounds = std::make_shared<std::vector<double>>(plan.buffers.size());
+    // Primitives are made, and weights packed, by all threads.
+    std::vector<size_t> libraries;
+    for (size_t i = 0; i < plan.launches.size(); ++i)
+      if (std::holds_alternative<LibraryCall>(plan.launches[i].work)) libraries.push_back(i);
+    statistics_ = {};
+    const int64_t start = now_ns();
+    in_parallel(libraries.size(), [&](size_t n) {
+      const size_t i = libraries[n];
+      kernels[i] = compile_library(plan, calls[i], plan.launches[i], constants, options, scratch, i, {bounds, {}},
+                                   bounded);
+    });
+    statistics_.library_ns = now_ns() - start;
     for (size_t i = 0; i < plan.launches.size(); ++i) {
       const Launch& launch = plan.launches[i];
-      if (std::holds_alternative<LibraryCall>(launch.work)) {
-        kernels[i] = compile_library(plan, calls[i], launch, constants, options, scratch, i, {bounds, {}}, bounded);
-      } else if (std::holds_alternative<OpaqueCall>(launch.work)) {
+      if (std::holds_alternative<OpaqueCall>(launch.work)) {
         kernels[i] = compile_opaque_call(plan, launch);
+      } else if (std::holds_alternative<NativeCall>(launch.work)) {
+        kernels[i] = native::compile_native_call(plan, launch);
       }
     }
     compile_loops(plan, options, kernels);
@@ -105,6 +133,7 @@ class CpuCompiler : public KernelCompiler {
   std::vector<CodeArtifact> artifacts(size_t launch) const override {
     return launch < artifacts_.size() ? artifacts_[launch] : std::vector<CodeArtifact>{};
   }
+  CodegenStatistics statistics() const override { return statistics_; }
 
  private:
   static void check_buffers(const Plan& plan) {
@@ -164,13 +193,30 @@ class CpuCompiler : public KernelCompiler {
       launch_of.push_back(i);
     }
     if (loops.empty()) return;
-    std::vector<std::unique_ptr<CompiledKernel>> made = jit_.compile(loops, {options.threads, options.keep_artifacts});
+    std::vector<std::unique_ptr<CompiledKernel>> made = jit_.compile(loops, {options.threads, options.keep_artifacts, true});
+    keep_statistics(plan, launch_of);
     for (size_t k = 0; k < made.size(); ++k) kernels[launch_of[k]] = std::move(made[k]);
     if (!options.keep_artifacts) return;
     for (size_t k = 0; k < loops.size(); ++k) artifacts_[launch_of[k]] = jit_.artifacts(k);
   }
 
+  void keep_statistics(const Plan& plan, const std::vector<size_t>& launch_of) {
+    const codegen::LoopJitStatistics& s = jit_.statistics();
+    statistics_.loops = s.kernels;
+    statistics_.distinct = s.distinct;
+    statistics_.generated = s.generated;
+    statistics_.from_cache = s.from_cache;
+    statistics_.plan_ns = s.plan_ns;
+    statistics_.cache_ns = s.cache_ns;
+    statistics_.generate_ns = s.build_ns;
+    statistics_.load_ns = s.link_ns;
+    statistics_.cache_off = s.cache_off;
+    statistics_.launch_from_cache.assign(plan.launches.size(), false);
+    for (size_t k = 0; k < launch_of.size(); ++k) statistics_.launch_from_cache[launch_of[k]] = jit_.from_cache(k);
+  }
+
   codegen::LoopJit jit_;
+  CodegenStatistics statistics_;
   std::vector<std::vector<CodeArtifact>> artifacts_;
 };
 

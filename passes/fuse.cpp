@@ -110,7 +110,7 @@ class Fuser {
         for (const Node* n : operands_to_materialize(*node, fused_.layouts)) materialize(n);
       else if (computes(*node) && is_opaque(*node))
         for (const Node* n : node->operands())
-          if (is_view(*n)) materialize(n);
+          if (is_view(*n) && !(is_native(*node) && strided_view(n, fused_.layouts))) materialize(n);
     }
     for (const Node* n : outputs_)
       if (n->type.is_tensor() && !strided_view(n, fused_.layouts)) materialize(n);
@@ -127,6 +127,8 @@ class Fuser {
     return !is_inlinable(node) && !is_reduction(node) && !is_window(node) && !is_scan(node) && !is_library(node) &&
            !is_view(node);
   }
+
+  static bool is_native(const Node& node) { return std::holds_alternative<KernelRule>(node.op->lowering); }
 
   // --------------------------------------------------------------------------------------------------- post-operations
 
@@ -215,8 +217,24 @@ class Fuser {
       if (it == group_of_.end()) continue;
       const Group& group = groups_[it->second];
       const bool convolution = made_by_convolution(*node) && group.front()->tensor().shape == node->tensor().shape;
-      if (convolution || is_loop_group(group)) fused_.layouts.chosen_strides[node] = strides;
+      if (!convolution && !is_loop_group(group)) continue;
+      const std::vector<SymInt> before = fused_.layouts.strides(node);
+      fused_.layouts.chosen_strides[node] = strides;
+      if (!has_strides_for_calls(*node)) fused_.layouts.chosen_strides[node] = before;
     }
+  }
+
+  /// Calls that read `node` through views still find strides over its buffer.
+  bool has_strides_for_calls(const Node& node) const {
+    const auto it = readers_.find(&node);
+    if (it == readers_.end()) return true;
+    return std::all_of(it->second.begin(), it->second.end(), [&](const Node* reader) {
+      if (!is_library(*reader) && !is_opaque(*reader)) return true;
+      const auto operands = reader->operands();
+      return std::all_of(operands.begin(), operands.end(), [&](const Node* operand) {
+        return base_of(operand) != &node || strided_view(operand, fused_.layouts).has_value();
+      });
+    });
   }
 
   static std::vector<SymInt> channels_last(const std::vector<SymInt>& s) {
@@ -435,7 +453,7 @@ class Fuser {
       group.nodes = groups_[g];
       const Node& first = *group.nodes.front();
       group.kind = is_library(first)  ? FusionGroup::Kind::Library
-                   : is_opaque(first) ? FusionGroup::Kind::Opaque
+                   : is_opaque(first) ? is_native(first) ? FusionGroup::Kind::Native : FusionGroup::Kind::Opaque
                                       : FusionGroup::Kind::Loop;
       if (group.kind == FusionGroup::Kind::Library) {
         group.stored = {group.nodes.back()};

@@ -185,6 +185,7 @@ class Scheduler {
       case FusionGroup::Kind::Library:
         nodes = lower_library(group, launch);
         break;
+      case FusionGroup::Kind::Native:
       case FusionGroup::Kind::Opaque:
         nodes = lower_opaque(group, launch);
         break;
@@ -229,14 +230,21 @@ class Scheduler {
   /// One operator as a graph of its own: placeholders for the operands, in order.
   std::vector<const Node*> lower_opaque(FusionGroup& group, Launch& launch) {
     const Node& node = *group.nodes.front();
+    const bool native = group.kind == FusionGroup::Kind::Native;
     auto graph = std::make_shared<Graph>(graph_.shared_env(), graph_.ids());
     std::unordered_map<const Node*, Node*> inside;
     std::vector<const Node*> buffers;
+    std::vector<SymInt> offsets;
     for (const Node* operand : node.operands()) {
       Type type = operand->type;
-      if (type.is_tensor()) type.tensor.strides = layouts_.strides(operand);  // those of its buffer
+      if (type.is_tensor()) {
+        const StridedView view = view_of(*operand, group.name);
+        type.tensor.strides = view.strides;
+        buffers.push_back(view.base);
+        offsets.push_back(view.offset);
+        note_views(launch, view);
+      }
       inside[operand] = graph->placeholder(operand->name, std::move(type));
-      if (operand->type.is_tensor()) buffers.push_back(operand);
     }
     auto copy = std::make_unique<Node>(node);
     copy->for_each_operand([&](Node*& operand) { operand = inside.at(operand); });
@@ -244,9 +252,26 @@ class Scheduler {
     group.stored =
         node.type.kind == Type::Kind::Tuple ? add_parts(node, *graph, call, launch) : add_result(node, *graph, call);
     launch.nodes.insert(launch.nodes.begin(), node.id);
-    launch.work = OpaqueCall{node.target, graph};
+    if (native)
+      launch.work = NativeCall{std::string(std::get<KernelRule>(node.op->lowering).name), graph, std::move(offsets)};
+    else
+      launch.work = OpaqueCall{node.target, graph};
     buffers.insert(buffers.end(), group.stored.begin(), group.stored.end());
     return buffers;
+  }
+
+  /// An operand of a call as strides over a buffer.
+  StridedView view_of(const Node& operand, const std::string& call) const {
+    std::optional<StridedView> view = strided_view(&operand, layouts_);
+    if (!view) throw_internal("operand '" + operand.name + "' of '" + call + "' has no strides over a buffer");
+    return *std::move(view);
+  }
+
+  /// Views that a call reads through are computed in it.
+  static void note_views(Launch& launch, const StridedView& view) {
+    for (const Node* step : view.through)
+      if (std::find(launch.nodes.begin(), launch.nodes.end(), step->id) == launch.nodes.end())
+        launch.nodes.push_back(step->id);
   }
 
   static std::vector<const Node*> add_result(const Node& node, Graph& graph, Node* call) {

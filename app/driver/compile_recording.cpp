@@ -48,8 +48,9 @@ std::set<size_t> written_by(const Launch& launch) {
   } else if (const auto* call = std::get_if<LibraryCall>(&launch.work)) {
     written.insert(static_cast<size_t>(call->result.buffer));
   } else {
-    const auto& opaque = std::get<OpaqueCall>(launch.work);
-    for (size_t i = launch.buffers.size() - opaque.graph->flat_outputs().size(); i < launch.buffers.size(); ++i)
+    const auto* native = std::get_if<NativeCall>(&launch.work);
+    const Graph& graph = native ? *native->graph : *std::get<OpaqueCall>(launch.work).graph;
+    for (size_t i = launch.buffers.size() - graph.flat_outputs().size(); i < launch.buffers.size(); ++i)
       written.insert(i);
   }
   return written;
@@ -233,6 +234,9 @@ void CompileRecording::kernel(size_t i, const Launch& launch) {
   if (const auto* call = std::get_if<LibraryCall>(&launch.work)) {
     k.kind = trace::KernelKind::Library;
     k.library = call->kind;
+  } else if (const auto* native = std::get_if<NativeCall>(&launch.work)) {
+    k.kind = trace::KernelKind::Library;
+    k.library = native->kernel;
   } else if (std::holds_alternative<OpaqueCall>(launch.work)) {
     k.kind = trace::KernelKind::Opaque;
   }

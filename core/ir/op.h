@@ -185,6 +185,11 @@ struct ReductionRule {
 struct LibraryRule {
   std::string_view name;
 };
+/// A kernel written by hand (sorting, scatters that meet): the name that codegen/native knows it by. Results are
+/// row-major; operands come with strides.
+struct KernelRule {
+  std::string_view name;
+};
 /// Windowed reductions (pooling): extents of the window axes, and the combined value per window position.
 struct WindowRule {
   loop::Combine combine;
@@ -200,7 +205,8 @@ struct ScanRule {
 };
 struct NoLowering {};  ///< never reaches a kernel: compound, mutation, symbolic, assertion
 using Lowering =
-    std::variant<NoLowering, PointwiseBody, IndexMap, IndexedBody, ReductionRule, LibraryRule, WindowRule, ScanRule>;
+    std::variant<NoLowering, PointwiseBody, IndexMap, IndexedBody, ReductionRule, LibraryRule, KernelRule, WindowRule,
+                 ScanRule>;
 
 /// How the types of operands and result of a pointwise operator are found.
 enum class Promotion : uint8_t {

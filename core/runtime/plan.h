@@ -15,6 +15,7 @@
 #include "core/ir/graph.h"
 #include "core/ir/library.h"
 #include "core/ir/loop.h"
+#include "core/ir/program.h"
 
 namespace strata {
 
@@ -39,9 +40,16 @@ struct OpaqueCall {
   std::shared_ptr<const Graph> graph;  ///< one operator with placeholders for its operands
 };
 
+/// A call of an operator whose kernel is written by hand (`KernelRule`).
+struct NativeCall {
+  std::string kernel;
+  std::shared_ptr<const Graph> graph;  ///< one operator with placeholders for its operands, strides as they lie
+  std::vector<SymInt> offsets;         ///< per tensor placeholder: elements from the start of its buffer
+};
+
 struct Launch {
   std::string name;
-  std::variant<loop::Kernel, LibraryCall, OpaqueCall> work;
+  std::variant<loop::Kernel, LibraryCall, OpaqueCall, NativeCall> work;
   std::vector<int> buffers;   ///< plan buffers, in the order of the kernel's buffers (library: operands then result, by
                               ///< their `buffer` index)
   std::vector<NodeId> nodes;  ///< captured-or-later graph nodes it computes
@@ -64,12 +72,32 @@ struct PlanMutation {
   int buffer = -1;  ///< the Input or Constant that is written; -1: the one whose name is `spec.target`
 };
 
+/// A size that only the data tells: an element of a buffer, read as soon as the launch that computes it has run. What
+/// needs it stands in later launches.
+struct PlanSize {
+  SymInt size;  ///< has at most one symbol that nothing before gives, and is linear in it; else the element is compared
+  int buffer = -1;
+  SymInt offset;  ///< of the element
+  DType dtype = DType::I64;
+  int after = -1;  ///< launch; -1: known before the first
+  NodeId node = 0;
+  std::string where;  ///< node and line of Python, for messages
+};
+
+/// What the program says of such sizes; a run for which it does not hold ends with a user Error.
+struct PlanCondition {
+  SizeGuard guard;
+  std::string where;
+};
+
 struct Plan {
   std::shared_ptr<ShapeEnv> env;
   std::vector<PlanBuffer> buffers;
   std::vector<Launch> launches;
   std::vector<PlanOutput> outputs;
   std::vector<PlanMutation> mutations;
+  std::vector<PlanSize> sizes;            ///< by `after`
+  std::vector<PlanCondition> conditions;
   /// User inputs: type with symbolic sizes, in order; and where each size symbol is found.
   std::vector<Type> inputs;
 };
@@ -108,6 +136,15 @@ struct CompileOptions {
   std::string mode = "default";
 };
 
+/// What a compile of kernels did; times in nanoseconds.
+struct CodegenStatistics {
+  size_t loops = 0, distinct = 0;            ///< loop kernels, and different ones among their functions
+  size_t generated = 0, from_cache = 0;      ///< of the distinct ones
+  int64_t plan_ns = 0, cache_ns = 0, generate_ns = 0, load_ns = 0, library_ns = 0;
+  std::string cache_off;                     ///< why no cache on disk was used; empty: it was
+  std::vector<bool> launch_from_cache;       ///< per launch: its code was in the cache; empty: no loop kernels
+};
+
 /// Seam between passes and code generation.
 class KernelCompiler {
  public:
@@ -117,6 +154,8 @@ class KernelCompiler {
   virtual std::vector<std::unique_ptr<CompiledKernel>> compile(const Plan& plan, const CompileOptions& options) = 0;
   /// Artifacts of launch i after `compile` (empty unless kept).
   virtual std::vector<CodeArtifact> artifacts(size_t launch) const = 0;
+  /// Of the last `compile`.
+  virtual CodegenStatistics statistics() const { return {}; }
 };
 
 /// Timing of one launch, nanoseconds of the steady clock.
@@ -160,6 +199,7 @@ struct Target {
   int vector_bits = 256;
   int cores = 1;
   bool avx512 = false, amx = false, bf16 = false;
+  int64_t cache_bytes = 32 << 20;  ///< of the last level: results beyond it are written past the caches
 };
 /// Filled once; `STRATA_CPU_FEATURES` can lower it for tests.
 const Target& host_target();

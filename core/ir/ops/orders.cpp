@@ -152,7 +152,7 @@ Rows sorts() {
   Rows r;
   const auto add = [&](const char* schema, const char* doc) {
     r.push_back(OpDef(schema, OpClass::Indexing, 0, Promotion::None, sort_type, sort_reference, nullptr,
-                      Gradient(sort_gradient), NoLowering{}, "", doc));
+                      Gradient(sort_gradient), KernelRule{"sort"}, "", doc));
   };
   add("aten::sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
       "elements in order, and where they were");
