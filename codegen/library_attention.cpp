@@ -2,405 +2,588 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Attention with an online softmax: keys are taken in blocks, and each query row keeps the maximum and the sum of what
-/// it has seen, so that the scores of a block never leave the first-level cache. Keys are packed transposed and values
-/// dense, in float32 whatever the storage type; both products then run over rows of vectors. A task is one
-/// batch-and-head with a range of its queries.
+/// it has seen, so that the scores of a block never leave the first-level cache (attention_kernel.h). A task is one
+/// batch-and-head with a range of its queries; with few queries, of its keys. Tasks are handed out one by one, since
+/// order and masks make them unequal.
 
 #include "codegen/library_attention.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
+#include "codegen/attention_kernel.h"
 #include "codegen/library_copy.h"
-#include "codegen/vector_clones.h"
 #include "core/runtime/parallel.h"
 #include "core/support/error.h"
 
 namespace strata::library {
 namespace {
 
-// 64 bytes: one register where there is AVX-512, several elsewhere. Never passed by value, so that the calling
-// convention does not matter.
-typedef float Floats __attribute__((vector_size(64)));
-typedef int32_t Ints __attribute__((vector_size(64)));
-constexpr int64_t kLanes = 16;
-constexpr int64_t kKeys = 128;  // keys per block: scores of a row block stay in cache
-constexpr int64_t kRows = 6;    // query rows per register block: 6 x 2 vectors of sums
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
-#define STRATA_INLINE __attribute__((always_inline)) inline
+constexpr int64_t kBlock = 128;          // keys per block
+constexpr int64_t kFewRows = 8;          // up to here vectors run along the head
+constexpr int64_t kTileVectors = 2;      // vectors of rows in a tile
+constexpr int64_t kTaskTiles = 4;        // tiles that share a packed block of keys
+constexpr int64_t kTaskFlops = 200'000;  // below, another thread costs more than it saves
 
 int64_t padded(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
-/// x = exp(x), 1 ulp or so; below -87 it is 0; NaN stays.
-STRATA_INLINE void exp_in_place(Floats& x) {
-  const Floats scaled = x * 1.44269504f + 12582912.0f;  // rounds to an integer in the low bits
-  const Floats n = scaled - 12582912.0f;
-  const Floats r = x - n * 0.693359375f + n * 2.12194440e-4f;
-  Floats p = r * 1.9875691500e-4f + 1.3981999507e-3f;
-  p = p * r + 8.3334519073e-3f;
-  p = p * r + 4.1665795894e-2f;
-  p = p * r + 1.6666665459e-1f;
-  p = p * r + 5.0000001201e-1f;
-  p = p * r * r + r + 1.0f;
-  Ints bits;
-  std::memcpy(&bits, &scaled, sizeof bits);
-  const Ints power = (bits + 127) << 23;
-  Floats scale;
-  std::memcpy(&scale, &power, sizeof scale);
-  const Floats zero = {};
-  const Floats value = p * scale;
-  x = x < -87.0f ? zero : value;
-}
-
-/// c[rows, n] (+)= a[rows, k] b[k, n]: leading dimensions lda, ldb, ldc; n a multiple of 16, b and c aligned.
-template <int R, int V>
-STRATA_INLINE void tile(const float* a, int64_t lda, const float* b, int64_t ldb, float* c, int64_t ldc, int64_t k,
-                        bool add) {
-  Floats sum[R][V];
-  for (int r = 0; r < R; ++r) {
-    for (int v = 0; v < V; ++v) sum[r][v] = add ? *reinterpret_cast<const Floats*>(c + r * ldc + v * kLanes) : Floats{};
-  }
-  for (int64_t p = 0; p < k; ++p) {
-    Floats line[V];
-    for (int v = 0; v < V; ++v) line[v] = *reinterpret_cast<const Floats*>(b + p * ldb + v * kLanes);
-    for (int r = 0; r < R; ++r) {
-      for (int v = 0; v < V; ++v) sum[r][v] += a[r * lda + p] * line[v];
-    }
-  }
-  for (int r = 0; r < R; ++r) {
-    for (int v = 0; v < V; ++v) *reinterpret_cast<Floats*>(c + r * ldc + v * kLanes) = sum[r][v];
-  }
-}
-
-template <int R>
-STRATA_INLINE void multiply(const float* a, int64_t lda, const float* b, int64_t ldb, float* c, int64_t ldc, int64_t n,
-                            int64_t k, bool add) {
-  int64_t j = 0;
-  for (; j + 2 * kLanes <= n; j += 2 * kLanes) tile<R, 2>(a, lda, b + j, ldb, c + j, ldc, k, add);
-  if (j < n) tile<R, 1>(a, lda, b + j, ldb, c + j, ldc, k, add);
-}
-
-STRATA_INLINE float horizontal_max(const Floats& v) {
-  float m = v[0];
-  for (int i = 1; i < kLanes; ++i) m = v[i] > m ? v[i] : m;
-  return m;
-}
-
-/// Turns a row of scores into probabilities relative to the row's running maximum; rescales what the row has gathered.
-STRATA_INLINE void softmax_row(float* s, int64_t n, float& maximum, float& sum, float* out, int64_t width) {
-  Floats top = {};
-  top = top - kInfinity;
-  for (int64_t j = 0; j < n; j += kLanes) {
-    const Floats x = *reinterpret_cast<const Floats*>(s + j);
-    top = x > top ? x : top;
-  }
-  const float now = std::max(maximum, horizontal_max(top));
-  // Nothing seen so far: any finite reference gives zeros (and keeps a NaN).
-  const float reference = now == -kInfinity ? 0.0f : now;
-  Floats total = {};
-  for (int64_t j = 0; j < n; j += kLanes) {
-    Floats x = *reinterpret_cast<const Floats*>(s + j) - reference;
-    exp_in_place(x);
-    *reinterpret_cast<Floats*>(s + j) = x;
-    total += x;
-  }
-  const float shrink = maximum == -kInfinity ? 0.0f : std::exp(maximum - now);
-  float added = 0;
-  for (int i = 0; i < kLanes; ++i) added += total[i];
-  sum = sum * shrink + added;
-  if (shrink != 1.0f) {
-    for (int64_t j = 0; j < width; j += kLanes) *reinterpret_cast<Floats*>(out + j) *= shrink;
-  }
-  maximum = now;
-}
-
-/// Packed operands of one key block against a range of query rows.
-struct Block {
-  const float* q;                      // [rows, e], scaled
-  const float* k;                      // [e, keys], transposed
-  const float* v;                      // [keys, width]
-  float* scores;                       // [kRows, keys]
-  float *maximum, *sum;                // [rows]
-  float* out;                          // [rows, width]
-  int64_t rows, e, keys, width, live;  // live: keys that exist; the rest is padding
-  const float* mask;                   // [rows, keys] to be added, or null
-  int64_t causal_from;                 // first row's index minus the block's first key, for causal; else a large number
-};
-
-template <int R>
-STRATA_INLINE void attend_rows(const Block& b, int64_t row) {
-  multiply<R>(b.q + row * b.e, b.e, b.k, b.keys, b.scores, b.keys, b.keys, b.e, false);
-  for (int r = 0; r < R; ++r) {
-    float* s = b.scores + r * b.keys;
-    if (b.mask) {
-      for (int64_t j = 0; j < b.keys; ++j) s[j] += b.mask[(row + r) * b.keys + j];
-    }
-    const int64_t seen = std::clamp<int64_t>(b.causal_from + row + r + 1, 0, b.live);
-    std::fill(s + seen, s + b.keys, -kInfinity);
-    softmax_row(s, b.keys, b.maximum[row + r], b.sum[row + r], b.out + (row + r) * b.width, b.width);
-  }
-  multiply<R>(b.scores, b.keys, b.v, b.width, b.out + row * b.width, b.width, b.width, b.live, true);
-}
-
-STRATA_VECTOR_CLONES void attend_block(const Block& b) {
-  int64_t row = 0;
-  for (; row + kRows <= b.rows; row += kRows) attend_rows<kRows>(b, row);
-  for (; row < b.rows; ++row) attend_rows<1>(b, row);
-}
-
-float load(DType dtype, const std::byte* p, int64_t i) {
-  switch (dtype) {
-    case DType::F32:
-      return reinterpret_cast<const float*>(p)[i];
-    case DType::BF16:
-      return bfloat16_to_float(reinterpret_cast<const uint16_t*>(p)[i]);
-    case DType::F16:
-      return half_to_float(reinterpret_cast<const uint16_t*>(p)[i]);
-    default:
-      return static_cast<float>(load_as_double(dtype, p + i * static_cast<int64_t>(dtype_size(dtype))));
-  }
-}
-
-/// A matrix of the operand for one batch index: address and strides.
-struct Matrix {
-  const std::byte* p;
-  DType dtype;
-  int64_t rows, columns;  // strides
-  float at(int64_t r, int64_t c) const { return load(dtype, p, r * rows + c * columns); }
-  void row(int64_t r, int64_t n, float* to) const {
-    if (dtype == DType::F32 && columns == 1) {
-      std::memcpy(to, reinterpret_cast<const float*>(p) + r * rows, static_cast<size_t>(n) * sizeof(float));
-    } else {
-      for (int64_t c = 0; c < n; ++c) to[c] = at(r, c);
-    }
-  }
-};
-
 /// Grows, never shrinks; one per thread.
-float* thread_scratch(int64_t floats) {
-  thread_local std::unique_ptr<float, decltype(&std::free)> memory(nullptr, &std::free);
+std::byte* thread_scratch(int64_t bytes) {
+  thread_local std::unique_ptr<std::byte, decltype(&std::free)> memory(nullptr, &std::free);
   thread_local int64_t size = 0;
-  if (floats > size) {
-    memory.reset(
-        static_cast<float*>(std::aligned_alloc(64, static_cast<size_t>(padded(floats, kLanes)) * sizeof(float))));
-    size = memory ? floats : 0;
+  if (bytes > size) {
+    memory.reset(static_cast<std::byte*>(std::aligned_alloc(64, static_cast<size_t>(padded(bytes, 64)))));
+    size = memory ? bytes : 0;
   }
   return memory.get();
 }
 
-class AttentionStep : public Step {
+/// Parts of one piece of memory, each on a line of its own. The first pass (no memory) only counts.
+class Carver {
  public:
-  AttentionStep(const ConcreteCall& call, View out) : call_(*call.call), out_(std::move(out)) {
-    const size_t rank = out_.rank();
-    q_ = spread(call.operands[0], rank);
-    k_ = spread(call.operands[1], rank);
-    v_ = spread(call.operands[2], rank);
-    if (call_.has_mask) mask_ = spread(call.operands[3], rank);
-    rows_ = out_.shape[rank - 2];
-    values_ = out_.shape[rank - 1];
-    keys_ = k_.shape[rank - 2];
-    e_ = q_.shape[rank - 1];
-    for (size_t d = 0; d + 2 < rank; ++d) batch_ *= out_.shape[d];
-    if (call_.has_mask) widen_mask(rank);
-    if (q_.shape[rank - 2] != rows_ || k_.shape[rank - 1] != e_ || v_.shape[rank - 2] != keys_ ||
-        v_.shape[rank - 1] != values_) {
-      throw_internal("attention " + call_.name + " with operands that do not fit: " + library::describe(q_) + ", " +
-                     library::describe(k_) + ", " + library::describe(v_));
+  explicit Carver(std::byte* memory) : memory_(memory) {}
+  template <class T>
+  void take(T*& p, int64_t count) {
+    p = memory_ ? reinterpret_cast<T*>(memory_ + used_) : nullptr;
+    used_ += padded(count * static_cast<int64_t>(sizeof(T)), 64);
+  }
+  int64_t used() const { return used_; }
+
+ private:
+  std::byte* memory_;
+  int64_t used_ = 0;
+};
+
+/// The call's sizes and operands for one run of it.
+struct Problem {
+  View q, k, v, mask, out;
+  bool has_mask = false, causal = false, empty_is_nan = false;
+  double scale = 1, fill = -std::numeric_limits<double>::infinity();
+  int64_t rows = 0, keys = 0, e = 0, values = 0, batch = 1;
+
+  /// Grouped heads: where the operand has fewer than the result, each serves as many of them in a row.
+  int64_t batch_offset(const View& view, int64_t index) const {
+    int64_t at = 0;
+    for (size_t d = out.rank() - 2; d-- > 0;) {
+      const int64_t i = index % out.shape[d];
+      at += (view.shape[d] == out.shape[d] ? i : i * view.shape[d] / out.shape[d]) * view.strides[d];
+      index /= out.shape[d];
     }
+    return at * static_cast<int64_t>(dtype_size(view.dtype));
+  }
+  AttentionMatrix matrix(const StepArgs& args, const View& view, int64_t index) const {
+    return {args.at(view.slot) + batch_offset(view, index), view.dtype, view.strides[view.rank() - 2],
+            view.strides[view.rank() - 1]};
+  }
+};
+
+const std::byte* address(const AttentionMatrix& m, int64_t row, int64_t column) {
+  return static_cast<const std::byte*>(m.data) +
+         (row * m.row_stride + column * m.column_stride) * static_cast<int64_t>(dtype_size(m.dtype));
+}
+AttentionMatrix part(const AttentionMatrix& m, int64_t row, int64_t column) {
+  return {address(m, row, column), m.dtype, m.row_stride, m.column_stride};
+}
+
+/// Elements of two bytes as they are.
+void copy_halves(const AttentionMatrix& m, int64_t rows, int64_t columns, int64_t filled, uint16_t* to) {
+  for (int64_t r = 0; r < rows; ++r, to += filled) {
+    const auto* from = reinterpret_cast<const uint16_t*>(address(m, r, 0));
+    if (m.column_stride == 1)
+      std::memcpy(to, from, static_cast<size_t>(columns) * sizeof *to);
+    else
+      for (int64_t c = 0; c < columns; ++c) to[c] = from[c * m.column_stride];
+    std::fill(to + columns, to + filled, uint16_t{0});
+  }
+}
+
+template <class T>
+constexpr DType kDType = sizeof(T) == 8 ? DType::F64 : DType::F32;
+template <class T>
+constexpr int64_t kLaneCount = 64 / static_cast<int64_t>(sizeof(T));
+template <class T>
+constexpr T kNothing = -std::numeric_limits<T>::infinity();
+
+template <class T>
+MaskKind mask_kind(const Problem& p) {
+  return !p.has_mask ? MaskKind::None : p.mask.dtype == DType::Bool ? MaskKind::Fill : MaskKind::Add;
+}
+
+/// result = out / sum; rows that saw no key are 0 or NaN.
+template <class T>
+void finish_rows(const Problem& p, T* out, const T* sum, int64_t rows, int64_t width, const AttentionMatrix& to) {
+  for (int64_t r = 0; r < rows; ++r) {
+    const T inverse = sum[r] == 0 ? (p.empty_is_nan ? std::numeric_limits<T>::quiet_NaN() : T(0)) : T(1) / sum[r];
+    for (int64_t c = 0; c < p.values; ++c) out[r * width + c] *= inverse;
+  }
+  store_rows(out, width, rows, p.values, to);
+}
+
+// -------------------------------------------------------------------------------------------------------------
+// many rows
+
+/// Rows [first, last) of one batch index. `Pairs`: bfloat16 is multiplied as it is.
+template <class T, bool Pairs>
+class TileTask {
+ public:
+  TileTask(const Problem& p, const StepArgs& args, int64_t index, int64_t first, int64_t last)
+      : p_(p),
+        first_(first),
+        rows_(last - first),
+        q_(p.matrix(args, p.q, index)),
+        k_(p.matrix(args, p.k, index)),
+        v_(p.matrix(args, p.v, index)),
+        out_to_(p.matrix(args, p.out, index)) {
+    if (p.has_mask) mask_from_ = p.matrix(args, p.mask, index);
+    block_ = std::min(kBlock, padded(p.keys, kAttentionKeys));
+    words_ = Pairs ? (p.e + 1) / 2 : p.e;
+    width_ = padded(p.values, kAttentionKeys);
+    kind_ = mask_kind<T>(p);
+    row_mask_ = p.has_mask && (mask_from_.row_stride != 0 && p.rows > 1);
   }
 
-  void run(const StepArgs& args) override {
-    // Enough tasks for all threads, but not so many that packing the keys is repeated in vain.
-    const int64_t wanted = batch_ >= 2 * args.threads ? 1 : (2 * args.threads + batch_ - 1) / batch_;
-    const int64_t chunk = std::max<int64_t>(padded((rows_ + wanted - 1) / wanted, kRows), 24);
-    struct Context {
-      const AttentionStep* self;
-      const StepArgs* args;
-      int64_t chunk, chunks;
-      bool failed;
-    } context{this, &args, chunk, (rows_ + chunk - 1) / chunk, false};
-    parallel_for_raw(
-        batch_ * context.chunks, 1, args.threads,
-        [](void* p, int64_t begin, int64_t end) {
-          auto& c = *static_cast<Context*>(p);
-          for (int64_t i = begin; i < end; ++i) {
-            const int64_t first = i % c.chunks * c.chunk, last = std::min(c.self->rows_, first + c.chunk);
-            const bool wide = c.self->out_.dtype == DType::F64;
-            const bool fine = wide ? c.self->task_double(*c.args, i / c.chunks, first, last)
-                                   : c.self->task(*c.args, i / c.chunks, first, last);
-            if (!fine) __atomic_store_n(&c.failed, true, __ATOMIC_RELAXED);
-          }
-        },
-        &context);
-    if (context.failed) throw_runtime("out of memory in attention " + call_.name);
-  }
-
-  std::string describe() const override {
-    std::string text = "attention own blocked kernel with online softmax\n  query " + library::describe(q_) +
-                       "\n  key " + library::describe(k_) + "\n  value " + library::describe(v_) + "\n";
-    if (call_.has_mask) text += "  mask " + library::describe(mask_) + "\n";
-    return text + "  result " + library::describe(out_) + (call_.causal ? "\n  causal\n" : "\n");
+  /// False: out of memory.
+  bool run() {
+    if (!allocate()) return false;
+    pack_queries();
+    const int64_t seen = p_.causal ? std::min(p_.keys, first_ + rows_) : p_.keys;
+    for (int64_t key = 0; key < seen; key += block_) block(key, std::min(block_, seen - key));
+    finish();
+    return true;
   }
 
  private:
-  /// Aligned to the result's rank; batch dimensions of one element are broadcast.
-  static View spread(const View& view, size_t rank) {
-    View v = with_rank(view, rank);
-    for (size_t d = 0; d + 2 < rank; ++d) {
-      if (v.shape[d] == 1) v.strides[d] = 0;
+  static constexpr int64_t kLanes = kLaneCount<T>;
+
+  int64_t padded_rows() const { return padded(rows_, kLanes); }
+  int64_t vectors_at(int64_t row) const { return std::min(kTileVectors, (padded_rows() - row) / kLanes); }
+
+  bool allocate() {
+    for (std::byte* memory = nullptr;;) {
+      Carver c(memory);
+      const int64_t tile_rows = kTileVectors * kLanes, head = padded(Pairs ? words_ : p_.e, kLanes);
+      c.take(qt_, head * padded_rows());
+      c.take(maximum_, padded_rows());
+      c.take(sum_, padded_rows());
+      c.take(out_, width_ * padded_rows());
+      c.take(k_block_, block_ * (Pairs ? 2 * words_ : words_));
+      c.take(v_block_, block_ * width_);
+      c.take(scores_, block_ * tile_rows);
+      c.take(mask_, row_mask_ ? padded(block_, kLanes) * tile_rows : padded(block_, kLanes));
+      c.take(dense_, tile_rows * std::max({head, padded(block_, kLanes), padded(width_, kLanes)}));
+      if (memory) return true;
+      if (!(memory = thread_scratch(c.used()))) return false;
     }
-    return v;
-  }
-  void widen_mask(size_t rank) {
-    if (mask_.shape[rank - 2] == 1) mask_.strides[rank - 2] = 0;
-    if (mask_.shape[rank - 1] == 1) mask_.strides[rank - 1] = 0;
   }
 
-  /// Grouped heads: where the operand has fewer than the result, each serves as many of them in a row.
-  int64_t batch_offset(const View& v, int64_t batch) const {
-    int64_t at = 0;
-    for (size_t d = out_.rank() - 2; d-- > 0;) {
-      const int64_t index = batch % out_.shape[d];
-      at += (v.shape[d] == out_.shape[d] ? index : index * v.shape[d] / out_.shape[d]) * v.strides[d];
-      batch /= out_.shape[d];
+  void pack_queries() {
+    const int64_t head = padded(Pairs ? words_ : p_.e, kLanes);
+    for (int64_t row = 0; row < rows_; row += kTileVectors * kLanes) {
+      const int64_t vectors = vectors_at(row), n = std::min(rows_ - row, vectors * kLanes);
+      if constexpr (Pairs)
+        copy_halves(part(q_, first_ + row, 0), n, p_.e, 2 * head, reinterpret_cast<uint16_t*>(dense_));
+      else
+        pack_rows(part(q_, first_ + row, 0), n, p_.e, head, dense_, head);
+      pack_transposed(dense_, head, n, head, vectors, qt_ + row * head);
     }
-    return at * static_cast<int64_t>(dtype_size(v.dtype));
-  }
-  Matrix matrix(const StepArgs& args, const View& v, int64_t batch) const {
-    return {args.at(v.slot) + batch_offset(v, batch), v.dtype, v.strides[v.rank() - 2], v.strides[v.rank() - 1]};
+    std::fill(maximum_, maximum_ + padded_rows(), kNothing<T>);
+    std::fill(sum_, sum_ + padded_rows(), T(0));
+    std::fill(out_, out_ + width_ * padded_rows(), T(0));
   }
 
-  /// Additive mask of rows and keys; bool becomes 0 or -infinity.
-  void load_mask(const Matrix& m, int64_t first, int64_t rows, int64_t key, int64_t live, int64_t keys,
-                 float* to) const {
-    for (int64_t r = 0; r < rows; ++r) {
-      float* line = to + r * keys;
-      for (int64_t j = 0; j < live; ++j) {
-        const float x = m.at(first + r, key + j);
-        line[j] = m.dtype == DType::Bool ? (x != 0 ? 0.0f : -kInfinity) : x;
+  /// Whether the tile can read rows of this operand where they lie. Far apart, they fall on few lines of the cache.
+  bool in_place(const AttentionMatrix& m, int64_t n) const {
+    return m.dtype == kDType<T> && m.column_stride == 1 && m.row_stride <= 2 * n && n % kAttentionKeys == 0;
+  }
+
+  void pack_keys(AttentionTile<T>& t, int64_t key, int64_t live) {
+    const AttentionMatrix from = part(k_, key, 0);
+    t.k_stride = words_;
+    t.k = k_block_;
+    if constexpr (Pairs) {
+      const bool aligned = reinterpret_cast<uintptr_t>(from.data) % 4 == 0;
+      if (aligned && from.column_stride == 1 && from.row_stride % 2 == 0 && p_.e % 2 == 0 && live == t.keys) {
+        t.k = from.data;
+        t.k_stride = from.row_stride / 2;
+        return;
       }
-      std::fill(line + live, line + keys, 0.0f);
-    }
-  }
-
-  bool task(const StepArgs& args, int64_t batch, int64_t first, int64_t last) const {
-    const int64_t rows = last - first, width = padded(values_, kLanes), block = std::min(kKeys, padded(keys_, kLanes));
-    const int64_t sizes[] = {padded(rows * e_, kLanes),
-                             e_ * block,
-                             block * width,
-                             kRows * block,
-                             padded(2 * rows, kLanes),
-                             rows * width,
-                             call_.has_mask ? rows * block : 0};
-    int64_t total = 0;
-    for (int64_t s : sizes) total += s;
-    float* memory = thread_scratch(total);
-    if (!memory) return false;
-    float* part[7];
-    for (int i = 0; i < 7; ++i) {
-      part[i] = memory;
-      memory += sizes[i];
-    }
-    float *qp = part[0], *kp = part[1], *vp = part[2], *state = part[4], *out = part[5];
-    const Matrix q = matrix(args, q_, batch), k = matrix(args, k_, batch), v = matrix(args, v_, batch);
-    const auto scale = static_cast<float>(call_.alpha);
-    for (int64_t r = 0; r < rows; ++r) {
-      q.row(first + r, e_, qp + r * e_);
-      for (int64_t c = 0; c < e_; ++c) qp[r * e_ + c] *= scale;
-    }
-    std::fill(state, state + rows, -kInfinity);
-    std::fill(state + rows, state + 2 * rows, 0.0f);
-    std::fill(out, out + rows * width, 0.0f);
-    for (int64_t key = 0; key < keys_; key += block) {
-      if (call_.causal && key > last - 1) break;
-      const int64_t live = std::min(block, keys_ - key), keys = padded(live, kLanes);
-      pack_keys(k, key, live, keys, kp);
-      for (int64_t j = 0; j < live; ++j) {
-        v.row(key + j, values_, vp + j * width);
-        std::fill(vp + j * width + values_, vp + (j + 1) * width, 0.0f);
-      }
-      if (call_.has_mask) load_mask(matrix(args, mask_, batch), first, rows, key, live, keys, part[6]);
-      attend_block({qp, kp, vp, part[3], state, state + rows, out, rows, e_, keys, width, live,
-                    call_.has_mask ? part[6] : nullptr, call_.causal ? first - key : INT32_MAX});
-    }
-    store(args, batch, first, rows, width, state + rows, out);
-    return true;
-  }
-
-  void pack_keys(const Matrix& k, int64_t key, int64_t live, int64_t keys, float* kp) const {
-    if (k.dtype == DType::F32) {
-      const auto* p = reinterpret_cast<const float*>(k.p);
-      for (int64_t c = 0; c < e_; ++c) {
-        for (int64_t j = 0; j < live; ++j) kp[c * keys + j] = p[(key + j) * k.rows + c * k.columns];
-      }
+      auto* to = reinterpret_cast<uint16_t*>(k_block_);
+      copy_halves(from, live, p_.e, 2 * words_, to);
+      std::fill(to + live * 2 * words_, to + t.keys * 2 * words_, uint16_t{0});
+    } else if (in_place(from, p_.e) && live == t.keys) {
+      t.k = from.data;
+      t.k_stride = from.row_stride;
     } else {
-      for (int64_t c = 0; c < e_; ++c) {
-        for (int64_t j = 0; j < live; ++j) kp[c * keys + j] = k.at(key + j, c);
-      }
-    }
-    for (int64_t c = 0; c < e_; ++c) std::fill(kp + c * keys + live, kp + (c + 1) * keys, 0.0f);
-  }
-
-  void store(const StepArgs& args, int64_t batch, int64_t first, int64_t rows, int64_t width, const float* sum,
-             const float* out) const {
-    const Matrix m = matrix(args, out_, batch);
-    const auto item = static_cast<int64_t>(dtype_size(out_.dtype));
-    auto* base = const_cast<std::byte*>(m.p);
-    for (int64_t r = 0; r < rows; ++r) {
-      const float inverse = sum[r] == 0 ? 0.0f : 1.0f / sum[r];
-      std::byte* line = base + (first + r) * m.rows * item;
-      if (out_.dtype == DType::F32 && m.columns == 1) {
-        auto* to = reinterpret_cast<float*>(line);
-        for (int64_t c = 0; c < values_; ++c) to[c] = out[r * width + c] * inverse;
-      } else {
-        for (int64_t c = 0; c < values_; ++c)
-          store_from_double(out_.dtype, line + c * m.columns * item, out[r * width + c] * inverse);
-      }
+      pack_rows(from, live, p_.e, words_, k_block_, words_);
+      std::fill(k_block_ + live * words_, k_block_ + t.keys * words_, T(0));
     }
   }
 
-  /// float64: plain loops, one query row at a time.
-  bool task_double(const StepArgs& args, int64_t batch, int64_t first, int64_t last) const {
-    const Matrix q = matrix(args, q_, batch), k = matrix(args, k_, batch), v = matrix(args, v_, batch),
-                 o = matrix(args, out_, batch);
-    const Matrix m = call_.has_mask ? matrix(args, mask_, batch) : Matrix{};
-    const auto at = [](const Matrix& x, int64_t r, int64_t c) {
-      return load_as_double(x.dtype, x.p + (r * x.rows + c * x.columns) * static_cast<int64_t>(dtype_size(x.dtype)));
-    };
-    auto* s = reinterpret_cast<double*>(thread_scratch(2 * (keys_ + values_)));
-    if (!s) return false;
-    double* out = s + keys_;
-    for (int64_t r = first; r < last; ++r) {
-      double top = -INFINITY, sum = 0;
-      for (int64_t j = 0; j < keys_; ++j) {
-        s[j] = 0;
-        for (int64_t c = 0; c < e_; ++c) s[j] += at(q, r, c) * at(k, j, c);
-        s[j] *= call_.alpha;
-        if (call_.has_mask) s[j] += m.dtype != DType::Bool ? at(m, r, j) : at(m, r, j) != 0 ? 0 : -INFINITY;
-        if (call_.causal && j > r) s[j] = -INFINITY;
-        top = std::max(top, s[j]);
-      }
-      std::fill(out, out + values_, 0.0);
-      for (int64_t j = 0; j < keys_; ++j) {
-        const double p = std::exp(s[j] - (top == -INFINITY ? 0 : top));
-        sum += p;
-        for (int64_t c = 0; c < values_; ++c) out[c] += p * at(v, j, c);
-      }
-      for (int64_t c = 0; c < values_; ++c) {
-        std::byte* to =
-            const_cast<std::byte*>(o.p) + (r * o.rows + c * o.columns) * static_cast<int64_t>(sizeof(double));
-        store_from_double(DType::F64, to, sum == 0 ? 0 : out[c] / sum);
-      }
+  void pack_values(AttentionTile<T>& t, int64_t key, int64_t live) {
+    const AttentionMatrix from = part(v_, key, 0);
+    t.v_stride = width_;
+    t.v = v_block_;
+    if constexpr (Pairs) {
+      auto* to = reinterpret_cast<uint32_t*>(v_block_);
+      if (from.column_stride == 1)
+        return pack_pairs(static_cast<const uint16_t*>(from.data), from.row_stride, live, p_.values, t.keys, width_,
+                          to);
+      auto* halves = reinterpret_cast<uint16_t*>(to + t.keys / 2 * width_);
+      copy_halves(from, live, p_.values, width_, halves);
+      pack_pairs(halves, width_, live, p_.values, t.keys, width_, to);
+    } else if (in_place(from, p_.values) && live == t.keys) {
+      t.v = from.data;
+      t.v_stride = from.row_stride;
+    } else {
+      pack_rows(from, live, p_.values, width_, v_block_, width_);
+      std::fill(v_block_ + live * width_, v_block_ + t.keys * width_, T(0));
     }
+  }
+
+  /// The mask of a block that is the same for all rows. False: no row sees any of its keys.
+  bool load_key_mask(AttentionTile<T>& t, int64_t key, int64_t live) {
+    t.kind = kind_;
+    t.mask = mask_;
+    t.mask_stride = 0;
+    if (kind_ == MaskKind::None || row_mask_) return true;
+    pack_rows(part(mask_from_, 0, key), 1, live, live, mask_, live);
+    if (kind_ != MaskKind::Fill) return true;
+    const auto shown = live - std::count(mask_, mask_ + live, T(0));
+    if (shown == live) t.kind = MaskKind::None;
+    return shown > 0 || t.fill != kNothing<T>;
+  }
+
+  void load_row_mask(AttentionTile<T>& t, int64_t row, int64_t key, int64_t live) {
+    const int64_t lanes = t.vectors * kLanes, n = std::min(rows_ - row, lanes), filled = padded(live, kLanes);
+    pack_rows(part(mask_from_, first_ + row, key), n, live, filled, dense_, filled);
+    pack_transposed(dense_, filled, n, filled, t.vectors, mask_);
+    t.mask_stride = lanes;
+  }
+
+  void block(int64_t key, int64_t live) {
+    AttentionTile<T> t{};
+    t.keys = padded(live, kAttentionKeys);
+    t.live = live;
+    t.e = words_;
+    t.width = width_;
+    t.scale = static_cast<T>(p_.scale);
+    t.fill = static_cast<T>(p_.fill);
+    t.scores = scores_;
+    if (!load_key_mask(t, key, live)) return;
+    pack_keys(t, key, live);
+    pack_values(t, key, live);
+    const int64_t head = padded(Pairs ? words_ : p_.e, kLanes);
+    for (int64_t row = 0; row < rows_; row += kTileVectors * kLanes) {
+      t.vectors = vectors_at(row);
+      t.causal_from = p_.causal ? first_ + row - key : INT32_MAX;
+      if (t.causal_from + t.vectors * kLanes <= 0) continue;
+      if (row_mask_) load_row_mask(t, row, key, live);
+      t.q = qt_ + row * head;
+      t.maximum = maximum_ + row;
+      t.sum = sum_ + row;
+      t.out = out_ + row * width_;
+      if constexpr (Pairs)
+        attend_tile_bfloat16(t);
+      else
+        attend_tile(t);
+    }
+  }
+
+  void finish() {
+    const int64_t stride = padded(width_, kLanes);
+    for (int64_t row = 0; row < rows_; row += kTileVectors * kLanes) {
+      const int64_t vectors = vectors_at(row), n = std::min(rows_ - row, vectors * kLanes);
+      unpack_transposed(out_ + row * width_, vectors, n, p_.values, dense_, stride);
+      finish_rows(p_, dense_, sum_ + row, n, stride, part(out_to_, first_ + row, 0));
+    }
+  }
+
+  const Problem& p_;
+  int64_t first_, rows_, block_, words_, width_;
+  AttentionMatrix q_, k_, v_, mask_from_{}, out_to_;
+  MaskKind kind_;
+  bool row_mask_;
+  T *qt_, *maximum_, *sum_, *out_, *k_block_, *v_block_, *scores_, *mask_, *dense_;
+};
+
+// -------------------------------------------------------------------------------------------------------------
+// few rows
+
+/// The state of all rows of a batch index over some of its keys.
+template <class T>
+struct LineState {
+  T *maximum, *sum, *out;
+  LineState(T* memory, int64_t rows, int64_t width) : maximum(memory), sum(memory + rows), out(memory + 2 * rows) {
+    std::fill(maximum, maximum + rows, kNothing<T>);
+    std::fill(sum, sum + rows + rows * width, T(0));
+  }
+};
+template <class T>
+int64_t line_width(const Problem& p) {
+  return padded(p.values, kLaneCount<T>);
+}
+template <class T>
+int64_t line_state_size(const Problem& p) {
+  return padded(p.rows * (line_width<T>(p) + 2), kLaneCount<T>);
+}
+
+template <class T>
+class LineTask {
+ public:
+  LineTask(const Problem& p, const StepArgs& args, int64_t index)
+      : p_(p), q_(p.matrix(args, p.q, index)), k_(p.matrix(args, p.k, index)), v_(p.matrix(args, p.v, index)) {
+    if (p.has_mask) mask_from_ = p.matrix(args, p.mask, index);
+    e_ = padded(p.e, kLanes);
+    width_ = line_width<T>(p);
+    const bool dense = k_.column_stride == 1 && v_.column_stride == 1 && p.e == e_ && p.values == width_;
+    narrow_ = dense && sizeof(T) == 4 && k_.dtype == DType::BF16;
+    in_place_ = narrow_ || (dense && k_.dtype == kDType<T>);
+  }
+
+  /// Keys [first, last) into `state`. False: out of memory.
+  bool run(const LineState<T>& state, int64_t first, int64_t last) {
+    if (!allocate()) return false;
+    pack_rows(q_, p_.rows, p_.e, e_, qp_, e_);
+    const int64_t seen = p_.causal ? std::min(last, p_.rows) : last;
+    for (int64_t key = first; key < seen; key += kBlock) block(state, key, std::min(kBlock, seen - key));
     return true;
+  }
+
+ private:
+  static constexpr int64_t kLanes = kLaneCount<T>;
+
+  bool allocate() {
+    for (std::byte* memory = nullptr;;) {
+      Carver c(memory);
+      c.take(qp_, p_.rows * e_);
+      c.take(scores_, kAttentionLineRows * kBlock);
+      c.take(mask_, p_.has_mask ? p_.rows * kBlock : 0);
+      c.take(k_block_, in_place_ ? 0 : kBlock * e_);
+      c.take(v_block_, in_place_ ? 0 : kBlock * width_);
+      if (memory) return true;
+      if (!(memory = thread_scratch(c.used()))) return false;
+    }
+  }
+
+  void block(const LineState<T>& state, int64_t key, int64_t keys) {
+    AttentionLines<T> t{};
+    t.keys = keys;
+    t.e = e_;
+    t.width = width_;
+    t.narrow = narrow_;
+    t.scale = static_cast<T>(p_.scale);
+    t.fill = static_cast<T>(p_.fill);
+    t.kind = mask_kind<T>(p_);
+    t.mask_stride = t.score_stride = kBlock;
+    t.scores = scores_;
+    t.k = in_place_ ? static_cast<const void*>(address(k_, key, 0)) : k_block_;
+    t.v = in_place_ ? static_cast<const void*>(address(v_, key, 0)) : v_block_;
+    t.k_stride = in_place_ ? k_.row_stride : e_;
+    t.v_stride = in_place_ ? v_.row_stride : width_;
+    if (!in_place_) {
+      pack_rows(part(k_, key, 0), keys, p_.e, e_, k_block_, e_);
+      pack_rows(part(v_, key, 0), keys, p_.values, width_, v_block_, width_);
+    }
+    if (p_.has_mask) pack_rows(part(mask_from_, 0, key), p_.rows, keys, keys, mask_, kBlock);
+    for (int64_t row = 0; row < p_.rows; row += kAttentionLineRows) {
+      t.rows = std::min(kAttentionLineRows, p_.rows - row);
+      t.causal_from = p_.causal ? row - key : INT32_MAX;
+      t.q = qp_ + row * e_;
+      t.mask = mask_ + row * kBlock;
+      t.maximum = state.maximum + row;
+      t.sum = state.sum + row;
+      t.out = state.out + row * width_;
+      attend_lines(t);
+    }
+  }
+
+  const Problem& p_;
+  AttentionMatrix q_, k_, v_, mask_from_{};
+  int64_t e_, width_;
+  bool narrow_, in_place_;
+  T *qp_, *scores_, *mask_, *k_block_, *v_block_;
+};
+
+// -------------------------------------------------------------------------------------------------------------
+// the step
+
+/// Aligned to the result's rank; batch dimensions of one element are broadcast.
+View spread(const View& view, size_t rank) {
+  View v = with_rank(view, rank);
+  for (size_t d = 0; d + 2 < rank; ++d) {
+    if (v.shape[d] == 1) v.strides[d] = 0;
+  }
+  return v;
+}
+
+/// The heads that share a key head become rows when there is one query only.
+void stack_heads(Problem& p) {
+  const size_t rank = p.out.rank(), head = rank - 3, row = rank - 2;
+  if (rank < 3 || p.rows != 1 || p.k.shape[head] != p.v.shape[head]) return;
+  const int64_t kept = p.k.shape[head], group = kept ? p.out.shape[head] / kept : 0;
+  if (group < 2 || group > kFewRows || p.q.shape[head] != p.out.shape[head]) return;
+  const auto stack = [&](View& v) {
+    const int64_t stride = v.shape[head] == 1 ? 0 : v.strides[head];
+    v.shape[row] = group;
+    v.strides[row] = stride;
+    v.strides[head] = stride * group;
+    v.shape[head] = kept;
+  };
+  stack(p.q);
+  stack(p.out);
+  if (p.has_mask) stack(p.mask);
+  if (p.causal) p.keys = std::min<int64_t>(p.keys, 1);
+  p.causal = false;
+  p.rows = group;
+  p.batch /= group;
+}
+
+class AttentionStep : public Step {
+ public:
+  AttentionStep(const ConcreteCall& call, View out, Instance& instance) : call_(*call.call) {
+    const size_t rank = out.rank();
+    p_.out = std::move(out);
+    p_.q = spread(call.operands[0], rank);
+    p_.k = spread(call.operands[1], rank);
+    p_.v = spread(call.operands[2], rank);
+    p_.has_mask = call_.has_mask;
+    p_.causal = call_.causal;
+    p_.scale = call_.alpha;
+    p_.fill = call_.mask_fill;
+    p_.empty_is_nan = call_.empty_rows_nan;
+    p_.rows = p_.out.shape[rank - 2];
+    p_.values = p_.out.shape[rank - 1];
+    p_.keys = p_.k.shape[rank - 2];
+    p_.e = p_.q.shape[rank - 1];
+    for (size_t d = 0; d + 2 < rank; ++d) p_.batch *= p_.out.shape[d];
+    if (p_.has_mask) widen_mask(call.operands[3], rank);
+    if (p_.q.shape[rank - 2] != p_.rows || p_.k.shape[rank - 1] != p_.e || p_.v.shape[rank - 2] != p_.keys ||
+        p_.v.shape[rank - 1] != p_.values) {
+      throw_internal("attention " + call_.name + " with operands that do not fit: " + library::describe(p_.q) + ", " +
+                     library::describe(p_.k) + ", " + library::describe(p_.v));
+    }
+    text_ = description();
+    stack_heads(p_);
+    divide(call.threads);
+    if (few()) states_ = instance.scratch.take(p_.batch * splits_ * state_bytes());
+  }
+
+  void run(const StepArgs& args) override {
+    Run run{this, &args, {0}, {false}};
+    parallel_for_raw(
+        threads_, 1, threads_,
+        [](void* context, int64_t, int64_t) {
+          auto& r = *static_cast<Run*>(context);
+          for (int64_t i; (i = r.next.fetch_add(1, std::memory_order_relaxed)) < r.self->tasks_;) {
+            if (!r.self->task(*r.args, i)) r.failed.store(true, std::memory_order_relaxed);
+          }
+        },
+        &run);
+    if (run.failed) throw_runtime("out of memory in attention " + call_.name);
+    if (splits_ > 1) wide() ? join<double>(args) : join<float>(args);
+  }
+
+  std::string describe() const override { return text_; }
+
+ private:
+  struct Run {
+    const AttentionStep* self;
+    const StepArgs* args;
+    std::atomic<int64_t> next;
+    std::atomic<bool> failed;
+  };
+
+  bool wide() const { return p_.out.dtype == DType::F64; }
+  bool pairs() const {
+    const auto narrow = [](const View& v) { return v.dtype == DType::BF16; };
+    return narrow(p_.q) && narrow(p_.k) && narrow(p_.v) && has_bfloat16_products();
+  }
+  bool few() const { return p_.rows <= kFewRows; }
+  int64_t state_bytes() const {
+    return wide() ? line_state_size<double>(p_) * static_cast<int64_t>(sizeof(double))
+                  : line_state_size<float>(p_) * static_cast<int64_t>(sizeof(float));
+  }
+
+  void widen_mask(const View& given, size_t rank) {
+    p_.mask = spread(given, rank);
+    if (p_.mask.shape[rank - 2] == 1) p_.mask.strides[rank - 2] = 0;
+    if (p_.mask.shape[rank - 1] == 1) p_.mask.strides[rank - 1] = 0;
+  }
+
+  /// Enough tasks for all threads, but not so many that packing the keys is repeated in vain.
+  void divide(int threads) {
+    const int64_t flops = 2 * p_.batch * p_.rows * p_.keys * (p_.e + p_.values);
+    threads_ = static_cast<int>(std::clamp<int64_t>(flops / kTaskFlops, 1, threads));
+    const int64_t wanted = threads_ == 1 ? 1 : (4 * threads_ + p_.batch - 1) / p_.batch;
+    if (few()) {
+      splits_ = std::clamp<int64_t>(p_.keys / (2 * kBlock), 1, wanted);
+      split_keys_ = padded((p_.keys + splits_ - 1) / splits_, kBlock);
+      tasks_ = p_.batch * splits_;
+      return;
+    }
+    const int64_t lanes = wide() ? kLaneCount<double> : kLaneCount<float>, tile = kTileVectors * lanes;
+    chunk_ = std::min(padded((p_.rows + wanted - 1) / wanted, tile), kTaskTiles * tile);
+    chunks_ = (p_.rows + chunk_ - 1) / chunk_;
+    tasks_ = p_.batch * chunks_;
+  }
+
+  bool task(const StepArgs& args, int64_t i) const {
+    if (few()) return wide() ? line_task<double>(args, i) : line_task<float>(args, i);
+    // The last rows see most when order counts: they come first.
+    const int64_t chunk = p_.causal ? chunks_ - 1 - i % chunks_ : i % chunks_;
+    const int64_t first = chunk * chunk_, last = std::min(p_.rows, first + chunk_), index = i / chunks_;
+    if (wide()) return TileTask<double, false>(p_, args, index, first, last).run();
+    if (pairs()) return TileTask<float, true>(p_, args, index, first, last).run();
+    return TileTask<float, false>(p_, args, index, first, last).run();
+  }
+
+  template <class T>
+  bool line_task(const StepArgs& args, int64_t i) const {
+    const int64_t index = i / splits_, first = i % splits_ * split_keys_;
+    LineTask<T> task(p_, args, index);
+    auto* memory = reinterpret_cast<T*>(args.at(states_) + i * state_bytes());
+    const LineState<T> state(memory, p_.rows, line_width<T>(p_));
+    if (!task.run(state, first, std::min(p_.keys, first + split_keys_))) return false;
+    if (splits_ == 1) finish_rows(p_, state.out, state.sum, p_.rows, line_width<T>(p_), p_.matrix(args, p_.out, index));
+    return true;
+  }
+
+  template <class T>
+  void join(const StepArgs& args) const {
+    const int64_t width = line_width<T>(p_), rows = p_.rows;
+    for (int64_t index = 0; index < p_.batch; ++index) {
+      const auto part = [&](int64_t split) {
+        return reinterpret_cast<T*>(args.at(states_) + (index * splits_ + split) * state_bytes());
+      };
+      T* all = part(0);
+      for (int64_t split = 1; split < splits_; ++split) {
+        const T* other = part(split);
+        for (int64_t r = 0; r < rows; ++r)
+          join_states(all + r, all + rows + r, all + 2 * rows + r * width, other[r], other[rows + r],
+                      other + 2 * rows + r * width, width);
+      }
+      finish_rows(p_, all + 2 * rows, all + rows, rows, width, p_.matrix(args, p_.out, index));
+    }
+  }
+
+  std::string description() const {
+    std::string text = "attention own blocked kernel with online softmax";
+    if (pairs() && !few()) text += ", bfloat16 products";
+    text += "\n  query " + library::describe(p_.q) + "\n  key " + library::describe(p_.k) + "\n  value " +
+            library::describe(p_.v) + "\n";
+    if (call_.has_mask) text += "  mask " + library::describe(p_.mask) + "\n";
+    return text + "  result " + library::describe(p_.out) + (call_.causal ? "\n  causal\n" : "\n");
   }
 
   const LibraryCall& call_;
-  View q_, k_, v_, mask_, out_;
-  int64_t rows_ = 0, keys_ = 0, e_ = 0, values_ = 0, batch_ = 1;
+  Problem p_;
+  int threads_ = 1;
+  int64_t tasks_ = 0, chunk_ = 0, chunks_ = 1, splits_ = 1, split_keys_ = 0;
+  Slot states_;
+  std::string text_;
 };
 
 }  // namespace
@@ -415,7 +598,7 @@ void build_attention(const ConcreteCall& call, Instance& instance) {
   std::vector<ResultOp> ops = result_ops(call);
   View into = call.result;
   if (!ops.empty()) into = instance.scratch.tensor(accumulation_dtype(call.result.dtype), call.result.shape);
-  instance.steps.push_back(std::make_unique<AttentionStep>(call, into));
+  instance.steps.push_back(std::make_unique<AttentionStep>(call, into, instance));
   if (!ops.empty()) instance.steps.push_back(make_epilogue(into, call.result, std::move(ops)));
 }
 

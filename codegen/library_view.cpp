@@ -27,6 +27,7 @@ bool View::is_contiguous() const {
 }
 
 void Scratch::reserve(int64_t bytes) {
+  const std::lock_guard lock(mutex_);
   if (bytes <= size_) return;
   const size_t rounded = (static_cast<size_t>(bytes) + 63) / 64 * 64;
   memory_.reset(static_cast<std::byte*>(std::aligned_alloc(64, rounded)));

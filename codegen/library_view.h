@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -42,7 +43,8 @@ struct View {
 /// Memory shared by the kernels of one compile: none of it outlives a launch.
 class Scratch {
  public:
-  /// At least `bytes`, 64-byte aligned, from now on. Throws a runtime Error.
+  /// At least `bytes`, 64-byte aligned, from now on. Throws a runtime Error. Threads may call at once while nothing
+  /// runs.
   void reserve(int64_t bytes);
   std::byte* data() const { return memory_.get(); }
 
@@ -50,6 +52,7 @@ class Scratch {
   struct Free {
     void operator()(std::byte* p) const { std::free(p); }
   };
+  std::mutex mutex_;
   std::unique_ptr<std::byte, Free> memory_;
   int64_t size_ = 0;
 };

@@ -11,13 +11,11 @@
 #include <span>
 #include <string>
 
+#include "codegen/math_symbol.h"
 #include "core/ir/loop.h"
 #include "core/runtime/plan.h"
 
 namespace strata::codegen {
-
-/// Address of a function that emitted code may call: vector math, C math, and helpers of this library. Null if unknown.
-void* math_symbol(const std::string& name);
 
 class MathEmitter {
  public:

@@ -413,7 +413,7 @@ void KernelEmitter::store_lanes(const Store& s, const Address& a, Value* value) 
     Value* place = pointer(s.buffer, reversed ? b_.CreateSub(a.base, b_.getInt64(lanes_ - 1)) : a.base);
     if (reversed) v = reverse(v);
     if (!mask) {
-      b_.CreateAlignedStore(v, place, align_of(s.buffer));
+      store_vector(s.buffer, v, place);
     } else {
       b_.CreateMaskedStore(v, place, align_of(s.buffer), reversed ? reverse(mask) : mask);
     }
@@ -425,6 +425,29 @@ void KernelEmitter::store_lanes(const Store& s, const Address& a, Value* value) 
   Value* old = s.accumulate ? gather(s.buffer, addresses, mask) : nullptr;
   if (!mask) mask = llvm::Constant::getAllOnesValue(FixedVectorType::get(b_.getInt1Ty(), lanes_));
   b_.CreateMaskedScatter(stored_form(s, value, old), addresses, align_of(s.buffer), mask);
+}
+
+/// A whole vector; past the caches where the plan wants that and the place is aligned, which only the addresses tell.
+void KernelEmitter::store_vector(BufferId buffer, Value* v, Value* place) {
+  const auto bytes = v->getType()->getPrimitiveSizeInBits().getFixedValue() / 8;
+  if (!plan_.streamed[buffer] || bytes < 16) {
+    b_.CreateAlignedStore(v, place, align_of(buffer));
+    return;
+  }
+  const uint64_t unit = std::min<uint64_t>(bytes, 64);
+  Block *past = block("past"), *plain = block("plain"), *next = block("stored");
+  Value* low = b_.CreateAnd(b_.CreatePtrToInt(place, b_.getInt64Ty()), b_.getInt64(unit - 1));
+  b_.CreateCondBr(b_.CreateICmpEQ(low, b_.getInt64(0)), past, plain);
+  b_.SetInsertPoint(past);
+  auto* store = b_.CreateAlignedStore(v, place, llvm::Align(unit));
+  llvm::LLVMContext& context = module_.getContext();
+  auto* one = llvm::ConstantAsMetadata::get(b_.getInt32(1));
+  store->setMetadata(llvm::LLVMContext::MD_nontemporal, llvm::MDNode::get(context, one));
+  go(next);
+  b_.SetInsertPoint(plain);
+  b_.CreateAlignedStore(v, place, align_of(buffer));
+  go(next);
+  b_.SetInsertPoint(next);
 }
 
 /// Lane after lane, for places that may coincide; lanes that do not count write to a place nobody reads.

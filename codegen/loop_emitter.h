@@ -49,6 +49,7 @@ class KernelEmitter {
   void attach_lines(const std::string& name);
   void load_arguments();
   void emit_rows();
+  void finish_function();
   void emit_points(Value* low, Value* high);
   void emit_point_vectors(Value* low, Value* high);
   void emit_point();
@@ -100,6 +101,7 @@ class KernelEmitter {
   void emit_store(const loop::Store& s);
   void store_scalar(const loop::Store& s, const Address& a, Value* value);
   void store_lanes(const loop::Store& s, const Address& a, Value* value);
+  void store_vector(loop::BufferId buffer, Value* v, Value* place);
   void store_each_lane(const loop::Store& s, Value* addresses, Value* value, Value* mask);
   void write_scalar(const loop::Store& s, Value* address, Value* value);
   Value* stored_form(const loop::Store& s, Value* value, Value* old);
@@ -115,6 +117,8 @@ class KernelEmitter {
   Results identity(const loop::Reduction& r, unsigned lanes);
   void accumulate(size_t reduction, size_t copy);
   Results step(const loop::Reduction& r, const Results& acc, Value* value, Value* position);
+  Results welford_step(const Results& acc, Value* value, llvm::AllocaInst* counter);
+  bool counts_alike(const loop::Reduction& r) const;
   Results combine(const loop::Reduction& r, const Results& a, const Results& b);
   Results better(const loop::Reduction& r, const Results& a, const Results& b);
   Results merge_welford(const Results& a, const Results& b);
@@ -144,10 +148,12 @@ class KernelEmitter {
   size_t nest_ = 0;
   int depth_ = 0;
   unsigned lanes_ = 1;
-  Value* active_ = nullptr;                             ///< lanes that count; null: all
-  Value* active_count_ = nullptr;                       ///< how many (i32): the first ones
-  std::vector<std::vector<Accumulator>> accumulators_;  ///< per copy, per reduction
-  size_t scalar_copy_ = SIZE_MAX;                       ///< the copy that the scalar rest of a loop uses
+  Value* active_ = nullptr;                               ///< lanes that count; null: all
+  Value* active_count_ = nullptr;                         ///< how many (i32): the first ones
+  std::vector<std::vector<Accumulator>> accumulators_;    ///< per copy, per reduction
+  std::vector<std::vector<llvm::AllocaInst*>> counters_;  ///< the same: elements so far, where all lanes saw as many
+  size_t scalar_copy_ = SIZE_MAX;                         ///< the copy that the scalar rest of a loop uses
+  bool equal_counts_ = false;  ///< all partial results being merged are of equally many elements
   std::vector<char> accumulated_;
   size_t copy_ = 0;
 };

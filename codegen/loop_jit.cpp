@@ -3,6 +3,7 @@
 #include "codegen/loop_jit.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <exception>
@@ -11,9 +12,13 @@
 #include <unordered_map>
 
 #include "codegen/cpp_source.h"
+#include "codegen/kernel_code.h"
+#include "codegen/kernel_key.h"
+#include "codegen/loop_lines.h"
 #include "codegen/loop_object.h"
 #include "codegen/loop_plan.h"
 #include "codegen/loop_split.h"
+#include "codegen/object_cache.h"
 #include "core/runtime/parallel.h"
 #include "core/support/error.h"
 
@@ -37,7 +42,7 @@ SymInt iterations_of(const loop::Kernel& k, const loop::Nest& nest) {
 
 class LoopKernel : public CompiledKernel {
  public:
-  LoopKernel(LoopFunction function, std::shared_ptr<LinkedCode> code, const KernelPlan& plan)
+  LoopKernel(LoopFunction function, std::shared_ptr<LoadedCode> code, const KernelPlan& plan)
       : function_(function), code_(std::move(code)), name_(plan.kernel.name), ids_(plan.kernel.symbols) {
     const loop::Kernel& k = plan.kernel;
     points_ = 1;
@@ -54,9 +59,10 @@ class LoopKernel : public CompiledKernel {
   void run(const LaunchArgs& args) override {
     bind(args.symbols);
     if (total_ <= 0) return;
-    Context context{function_, args.buffers, values_.data()};
+    Context context{function_, args.buffers, values_.data(), align_, total_};
     if (serial_ || chunk_ >= total_ || args.threads == 1) return function_(args.buffers, values_.data(), 0, total_);
-    parallel_for_raw(total_, chunk_, args.threads, &call, &context);
+    // In whole vectors: where a thread begins, stores are as aligned as at the start.
+    parallel_for_raw((total_ + align_ - 1) / align_, chunk_ / align_, args.threads, &call, &context);
   }
 
  private:
@@ -64,10 +70,11 @@ class LoopKernel : public CompiledKernel {
     LoopFunction function;
     std::byte* const* buffers;
     const int64_t* symbols;
+    int64_t unit, total;
   };
   static void call(void* context, int64_t begin, int64_t end) {
     auto* c = static_cast<Context*>(context);
-    c->function(c->buffers, c->symbols, begin, end);
+    c->function(c->buffers, c->symbols, begin * c->unit, std::min(end * c->unit, c->total));
   }
 
   /// Sizes rarely change between calls: what follows from them is kept.
@@ -99,7 +106,7 @@ class LoopKernel : public CompiledKernel {
   }
 
   LoopFunction function_;
-  std::shared_ptr<LinkedCode> code_;
+  std::shared_ptr<LoadedCode> code_;
   std::string name_;
   std::vector<size_t> ids_;
   std::vector<int64_t> values_;
@@ -148,32 +155,38 @@ size_t weight(const KernelPlan& plan) {
   return work;
 }
 
-std::string symbol_of(const loop::Kernel& kernel, size_t i) {
-  std::string out;
+std::string symbol_of(const loop::Kernel& kernel) {
+  std::string out = "strata_";
   for (char c : kernel.name) out += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-  return out + "_k" + std::to_string(i);
+  return out;
 }
 
-/// One function to generate; a cut kernel has two.
+/// One function; a cut kernel has two.
 struct Unit {
   size_t kernel;  ///< among those given
-  size_t twin;    ///< the unit whose code it uses
+  size_t code;    ///< among the distinct ones
   KernelPlan plan;
 };
 
-/// Splits units into groups of about equal weight, the heavy ones first.
-std::vector<std::vector<size_t>> split(const std::vector<Unit>& units, const std::vector<size_t>& distinct,
-                                       size_t groups) {
-  std::vector<size_t> order = distinct;
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return weight(units[a].plan) > weight(units[b].plan); });
-  groups = std::clamp<size_t>(groups, 1, std::max<size_t>(distinct.size(), 1));
-  std::vector<std::vector<size_t>> out(groups);
-  std::vector<size_t> load(groups, 0);
-  for (size_t u : order) {
-    auto lightest = static_cast<size_t>(std::min_element(load.begin(), load.end()) - load.begin());
-    out[lightest].push_back(u);
-    load[lightest] += weight(units[u].plan);
+/// What units with one key share.
+struct Distinct {
+  std::string key;
+  size_t unit;  ///< the first that has it
+  Sha256Digest entry{};
+  bool cached = false;
+};
+
+/// The text as this kernel's: with its name and its nodes.
+CodeArtifact artifact_of(const KernelText& text, const std::string& symbol, const loop::Kernel& kernel) {
+  const std::vector<uint64_t> nodes = kernel_lines(kernel);
+  CodeArtifact out{text.kind, text.text, {}};
+  const std::string name = symbol_of(kernel);
+  for (size_t at = 0; name != symbol && (at = out.text.find(symbol, at)) != std::string::npos; at += name.size())
+    out.text.replace(at, symbol.size(), name);
+  for (const std::vector<uint32_t>& entries : text.lines) {
+    out.line_nodes.emplace_back();
+    for (uint32_t e : entries)
+      if (e > 0 && e <= nodes.size()) out.line_nodes.back().push_back(static_cast<NodeId>(nodes[e - 1]));
   }
   return out;
 }
@@ -182,63 +195,91 @@ std::vector<std::vector<size_t>> split(const std::vector<Unit>& units, const std
 
 struct LoopJit::Impl {
   Target target;
+  ObjectCache cache;
   std::vector<Unit> units;
+  std::vector<Distinct> distinct;
+  std::vector<KernelCode> codes;        // per distinct
   std::vector<LoopFunction> functions;  // per kernel
+  std::vector<bool> cached;             // per kernel
   std::vector<std::vector<CodeArtifact>> artifacts;
   LoopJitStatistics statistics;
   std::unordered_map<std::string, size_t> known;
-  std::vector<size_t> distinct;
 
   void reset() {
     units.clear();
+    distinct.clear();
+    codes.clear();
     functions.clear();
+    cached.clear();
     artifacts.clear();
     known.clear();
-    distinct.clear();
     statistics = {};
   }
 
   void add_unit(size_t kernel, const loop::Kernel& k, bool keep) {
-    size_t unit = units.size();
-    // Lines lead to nodes, so with texts kept every kernel has code of its own.
-    std::string key = keep ? std::to_string(unit) : fingerprint(k);
-    size_t twin = known.emplace(std::move(key), unit).first->second;
-    if (twin == unit) distinct.push_back(unit);
-    units.push_back({kernel, twin, plan_kernel(k, target)});
+    KernelPlan plan = plan_kernel(k, target);
+    const auto [it, is_new] = known.emplace(code_key(plan, keep), distinct.size());
+    if (is_new) distinct.push_back({it->first, units.size()});
+    units.push_back({kernel, it->second, std::move(plan)});
   }
 
-  std::vector<ObjectResult> build(const std::vector<std::vector<size_t>>& groups, bool keep) {
-    std::vector<ObjectResult> results(groups.size());
-    std::vector<std::exception_ptr> errors(groups.size());
-    auto work = [&](size_t g) {
+  void open_cache(bool wanted) {
+    cache = wanted ? ObjectCache::from_environment() : ObjectCache();
+    if (build_identity().empty()) cache = ObjectCache();
+    statistics.cache_off = cache.why_off();
+  }
+
+  /// Takes what the cache has.
+  void load() {
+    codes.resize(distinct.size());
+    if (!cache.is_on()) return;
+    for (size_t d = 0; d < distinct.size(); ++d) {
+      distinct[d].entry = entry_key(distinct[d].key, target);
+      const auto found = cache.load(distinct[d].entry);
+      distinct[d].cached = found && unpack_code(*found, codes[d]) && LoadedCode::can_load(codes[d]);
+    }
+  }
+
+  /// Generates the rest, the heavy ones first. A thread takes the next one when it is done with one.
+  void build(size_t threads, bool keep) {
+    std::vector<size_t> missing;
+    for (size_t d = 0; d < distinct.size(); ++d)
+      if (!distinct[d].cached) missing.push_back(d);
+    const auto weight_of = [&](size_t d) { return weight(units[distinct[d].unit].plan); };
+    std::stable_sort(missing.begin(), missing.end(), [&](size_t a, size_t b) { return weight_of(a) > weight_of(b); });
+    std::atomic<size_t> next{0};
+    std::vector<std::exception_ptr> errors(std::min(threads, missing.size()));
+    const auto work = [&](size_t thread) {
       try {
-        std::vector<ObjectRequest> requests;
-        for (size_t u : groups[g]) requests.push_back({&units[u].plan, symbol_of(units[u].plan.kernel, u)});
-        results[g] = build_object(requests, target, keep);
+        CodeBuilder builder(target);
+        for (size_t i; (i = next++) < missing.size();) generate(missing[i], builder, keep);
       } catch (...) {
-        errors[g] = std::current_exception();
+        errors[thread] = std::current_exception();
       }
     };
-    std::vector<std::thread> threads;
-    for (size_t g = 1; g < groups.size(); ++g) threads.emplace_back(work, g);
-    work(0);
-    for (std::thread& t : threads) t.join();
+    std::vector<std::thread> workers;
+    for (size_t t = 1; t < errors.size(); ++t) workers.emplace_back(work, t);
+    if (!errors.empty()) work(0);
+    for (std::thread& t : workers) t.join();
     for (const std::exception_ptr& e : errors) {
       if (e) std::rethrow_exception(e);
     }
-    return results;
+    statistics.generated = missing.size();
   }
 
-  void keep_texts(std::span<const loop::Kernel* const> kernels, const std::vector<std::vector<size_t>>& groups,
-                  std::vector<ObjectResult>& objects) {
+  void generate(size_t d, CodeBuilder& builder, bool keep) {
+    const KernelPlan& plan = units[distinct[d].unit].plan;
+    codes[d] = builder.build(plan, symbol_of(plan.kernel), keep);
+    if (cache.is_on()) cache.store(distinct[d].entry, pack_code(codes[d]));
+  }
+
+  void keep_texts(std::span<const loop::Kernel* const> kernels) {
     artifacts.assign(kernels.size(), {});
     for (size_t i = 0; i < kernels.size(); ++i) artifacts[i] = {loop_artifact(*kernels[i]), emit_cpp(*kernels[i])};
-    std::vector<std::vector<CodeArtifact>*> texts(units.size(), nullptr);
-    for (size_t g = 0; g < groups.size(); ++g) {
-      for (size_t j = 0; j < groups[g].size(); ++j) texts[groups[g][j]] = &objects[g].texts[j];
-    }
-    for (size_t u = 0; u < units.size(); ++u) {
-      for (CodeArtifact& text : *texts[u]) append_text(artifacts[units[u].kernel], text);
+    for (const Unit& unit : units) {
+      const KernelCode& code = codes[unit.code];
+      for (const KernelText& text : code.texts)
+        append_text(artifacts[unit.kernel], artifact_of(text, code.symbol, unit.plan.kernel));
     }
   }
 
@@ -275,34 +316,41 @@ std::vector<std::unique_ptr<CompiledKernel>> LoopJit::compile(std::span<const lo
   std::vector<std::unique_ptr<CompiledKernel>> out;
   if (kernels.empty()) return out;
   const int64_t planned = now_ns();
-  const int threads = options.threads > 0 ? options.threads : thread_count();
-  const auto groups = split(s.units, s.distinct, static_cast<size_t>(threads));
-  auto objects = s.build(groups, options.keep_artifacts);
+  s.open_cache(options.cache);
+  s.load();
+  const int64_t looked_up = now_ns();
+  s.build(static_cast<size_t>(options.threads > 0 ? options.threads : thread_count()), options.keep_artifacts);
   const int64_t built = now_ns();
-  auto code = link_objects(objects);
-  std::vector<LoopFunction> linked;
-  for (size_t u = 0; u < s.units.size(); ++u) {
-    const Unit& unit = s.units[u];
-    void* found = unit.twin == u ? code->address(symbol_of(unit.plan.kernel, u)) : nullptr;
-    linked.push_back(found ? reinterpret_cast<LoopFunction>(found) : linked[unit.twin]);
-    auto made = std::make_unique<LoopKernel>(linked[u], code, unit.plan);
+  const auto code = std::make_shared<LoadedCode>(s.codes);
+  s.cached.assign(kernels.size(), true);
+  for (const Unit& unit : s.units) {
+    const auto function = reinterpret_cast<LoopFunction>(code->function(unit.code));
+    auto made = std::make_unique<LoopKernel>(function, code, unit.plan);
     const size_t i = unit.kernel;
-    if (!splits[i]) {
-      out.push_back(std::move(made));
-    } else if (out.size() == i) {
-      out.push_back(std::move(made));  // the first half waits here for the second
+    if (out.size() == i) {
+      out.push_back(std::move(made));  // of a cut kernel: the first half waits here for the second
     } else {
       out[i] = std::make_unique<SplitKernel>(std::move(out[i]), std::move(made), kernels[i]->buffers.size(),
                                              splits[i]->scratch);
     }
-    if (s.functions.size() <= i) s.functions.push_back(splits[i] ? nullptr : linked[u]);
+    if (s.functions.size() <= i) s.functions.push_back(splits[i] ? nullptr : function);
+    s.cached[i] = s.cached[i] && s.distinct[unit.code].cached;
   }
-  if (options.keep_artifacts) s.keep_texts(kernels, groups, objects);
+  if (options.keep_artifacts) s.keep_texts(kernels);
   const int64_t end = now_ns();
-  s.statistics = {kernels.size(),  s.distinct.size(), objects.size(), end - start,
-                  planned - start, built - planned,   end - built};
+  LoopJitStatistics& n = s.statistics;
+  n.kernels = kernels.size();
+  n.distinct = s.distinct.size();
+  n.from_cache = n.distinct - n.generated;
+  n.total_ns = end - start;
+  n.plan_ns = planned - start;
+  n.cache_ns = looked_up - planned;
+  n.build_ns = built - looked_up;
+  n.link_ns = end - built;
   return out;
 }
+
+bool LoopJit::from_cache(size_t i) const { return i < impl_->cached.size() && impl_->cached[i]; }
 
 std::vector<CodeArtifact> LoopJit::artifacts(size_t i) const {
   return i < impl_->artifacts.size() ? impl_->artifacts[i] : std::vector<CodeArtifact>{};

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/ir/loop.h"
@@ -21,12 +22,15 @@ using LoopFunction = void (*)(std::byte* const* buffers, const int64_t* symbols,
 struct LoopJitOptions {
   int threads = 0;              ///< that compile; 0: as many as `thread_count()`
   bool keep_artifacts = false;  ///< keep loop IR, C++, LLVM IR and assembly as text: costs compile time
+  bool cache = false;           ///< use the cache on disk, if the environment lets it (see object_cache.h)
 };
 
-/// What a `compile` did, nanoseconds.
+/// What a `compile` did; times in nanoseconds. `generated` is how many functions LLVM made: with all of them in the
+/// cache it is 0, and nothing of LLVM has run.
 struct LoopJitStatistics {
-  size_t kernels = 0, distinct = 0, objects = 0;
-  int64_t total_ns = 0, plan_ns = 0, build_ns = 0, link_ns = 0;
+  size_t kernels = 0, distinct = 0, generated = 0, from_cache = 0;
+  int64_t total_ns = 0, plan_ns = 0, cache_ns = 0, build_ns = 0, link_ns = 0;
+  std::string cache_off;  ///< why no cache was used; empty: it was
 };
 
 class LoopJit {
@@ -45,6 +49,8 @@ class LoopJit {
   std::vector<CodeArtifact> artifacts(size_t i) const;
   /// The code of kernel i; null for one whose long reduction was cut in two functions.
   LoopFunction function(size_t i) const;
+  /// Whether all code of kernel i came from the cache.
+  bool from_cache(size_t i) const;
   const LoopJitStatistics& statistics() const;
 
  private:

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/loop_llvm.h"
 
+#include <algorithm>
 #include <set>
 
 #include "codegen/loop_emitter.h"
@@ -43,6 +44,7 @@ void KernelEmitter::open_function(const std::string& name) {
   f_->addFnAttr("prefer-vector-width", bits);
   f_->addFnAttr("min-legal-vector-width", bits);
   f_->addFnAttr(llvm::Attribute::NoUnwind);
+  f_->setAlignment(llvm::Align(64));
   constexpr const char* names[] = {"buffers", "symbols", "begin", "end"};
   for (unsigned i = 0; i < 4; ++i) f_->getArg(i)->setName(names[i]);
   hoist_.assign(kPointLevel + 1, nullptr);
@@ -137,7 +139,7 @@ void KernelEmitter::emit_rows() {
     emit_points(begin, end);
     go(done);
     b_.SetInsertPoint(done);
-    b_.CreateRetVoid();
+    finish_function();
     return;
   }
   std::vector<Value*> extents, first(count);
@@ -186,6 +188,14 @@ void KernelEmitter::emit_rows() {
   low->addIncoming(b_.getInt64(0), last);
   for (size_t i = 0; i + 1 < count; ++i) index[i]->addIncoming(advanced[i], last);
   b_.SetInsertPoint(done);
+  finish_function();
+}
+
+/// Stores past the caches are not ordered with what follows otherwise.
+void KernelEmitter::finish_function() {
+  const auto& streamed = plan_.streamed;
+  if (std::find(streamed.begin(), streamed.end(), 1) != streamed.end())
+    b_.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent);
   b_.CreateRetVoid();
 }
 

@@ -8,6 +8,7 @@
 
 #include <string>
 
+#include "codegen/loop_lines.h"
 #include "codegen/loop_plan.h"
 
 namespace strata::codegen {
@@ -17,8 +18,5 @@ namespace strata::codegen {
 /// `kernel_lines`. Vectorised already: later passes need only clean up. Throws Error.
 llvm::Function* emit_kernel(llvm::Module& module, const KernelPlan& plan, const std::string& name, const Target& target,
                             bool lines);
-
-/// The graph nodes that debug lines stand for: entry i is line i + 1.
-std::vector<uint64_t> kernel_lines(const loop::Kernel& kernel);
 
 }  // namespace strata::codegen

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/loop_object.h"
 
+#include <llvm-c/Core.h>
 #include <llvm/Analysis/LoopAnalysisManager.h>
 #include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/IR/AssemblyAnnotationWriter.h>
@@ -22,6 +23,7 @@
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
+#include <algorithm>
 #include <charconv>
 #include <mutex>
 
@@ -44,6 +46,7 @@ std::unique_ptr<llvm::TargetMachine> make_machine(const Target& target) {
   if (!found) throw_runtime("llvm has no code generator for '" + triple + "': " + error);
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
+  options.LoopAlignment = 64;  // times of short kernels must not depend on where their loops happen to start
   std::unique_ptr<llvm::TargetMachine> machine(found->createTargetMachine(triple, target.cpu, target.features, options,
                                                                           llvm::Reloc::PIC_, llvm::CodeModel::Small,
                                                                           llvm::CodeGenOptLevel::Default, true));
@@ -125,26 +128,25 @@ void remove_debug_suffixes(std::string& text) {
   text = std::move(out);
 }
 
-void add_node(std::vector<std::vector<NodeId>>& line_nodes, size_t line, unsigned entry,
-              const std::vector<uint64_t>& nodes) {
-  if (entry == 0 || entry > nodes.size()) return;
-  if (line_nodes.size() <= line) line_nodes.resize(line + 1);
-  line_nodes[line].push_back(static_cast<NodeId>(nodes[entry - 1]));
+void add_entry(std::vector<std::vector<uint32_t>>& lines, size_t line, uint32_t entry) {
+  if (entry == 0) return;
+  if (lines.size() <= line) lines.resize(line + 1);
+  lines[line].push_back(entry);
 }
 
-CodeArtifact ir_text(const llvm::Function& f, const std::vector<uint64_t>& nodes) {
+KernelText ir_text(const llvm::Function& f) {
   LineCollector collector;
   {
     llvm::raw_string_ostream out(collector.text);
     f.print(out, &collector);
   }
-  CodeArtifact artifact;
-  artifact.kind = "llvm-ir";
-  for (auto [line, entry] : collector.lines) add_node(artifact.line_nodes, line, entry, nodes);
-  artifact.text = std::move(collector.text);
-  remove_debug_suffixes(artifact.text);
-  artifact.line_nodes.resize(static_cast<size_t>(std::count(artifact.text.begin(), artifact.text.end(), '\n')) + 1);
-  return artifact;
+  KernelText out;
+  out.kind = "llvm-ir";
+  for (auto [line, entry] : collector.lines) add_entry(out.lines, line, entry);
+  out.text = std::move(collector.text);
+  remove_debug_suffixes(out.text);
+  out.lines.resize(static_cast<size_t>(std::count(out.text.begin(), out.text.end(), '\n')) + 1);
+  return out;
 }
 
 bool is_noise(std::string_view line) {
@@ -164,11 +166,11 @@ unsigned loc_line(std::string_view line) {
 }
 
 /// The function's part of the module's assembly, without directives.
-CodeArtifact asm_text(std::string_view all, const std::string& name, const std::vector<uint64_t>& nodes) {
-  CodeArtifact artifact;
-  artifact.kind = "asm";
+KernelText asm_text(std::string_view all, const std::string& name) {
+  KernelText out;
+  out.kind = "asm";
   size_t at = all.find("\n" + name + ":");
-  if (at == std::string_view::npos) return artifact;
+  if (at == std::string_view::npos) return out;
   unsigned entry = 0;
   for (++at; at < all.size();) {
     size_t end = std::min(all.find('\n', at), all.size());
@@ -177,43 +179,49 @@ CodeArtifact asm_text(std::string_view all, const std::string& name, const std::
     if (line.starts_with(".Lfunc_end")) break;
     if (line.starts_with("\t.loc")) entry = loc_line(line);
     if (is_noise(line)) continue;
-    artifact.line_nodes.emplace_back();
-    if (line.starts_with("\t")) add_node(artifact.line_nodes, artifact.line_nodes.size() - 1, entry, nodes);
-    artifact.text.append(line).push_back('\n');
+    out.lines.emplace_back();
+    if (line.starts_with("\t")) add_entry(out.lines, out.lines.size() - 1, entry);
+    out.text.append(line).push_back('\n');
   }
-  return artifact;
+  return out;
 }
 
 }  // namespace
 
-ObjectResult build_object(const std::vector<ObjectRequest>& requests, const Target& target, bool keep_texts) {
-  auto machine = make_machine(target);
+struct CodeBuilder::Impl {
+  Target target;
+  std::unique_ptr<llvm::TargetMachine> machine;
+};
+
+CodeBuilder::CodeBuilder(const Target& target) : impl_(std::make_unique<Impl>(Impl{target, make_machine(target)})) {}
+CodeBuilder::~CodeBuilder() = default;
+
+KernelCode CodeBuilder::build(const KernelPlan& plan, const std::string& symbol, bool keep_texts) {
+  llvm::TargetMachine& machine = *impl_->machine;
   llvm::LLVMContext context;
   context.setDiscardValueNames(!keep_texts);
   llvm::Module module("strata", context);
-  module.setTargetTriple(machine->getTargetTriple().str());
-  module.setDataLayout(machine->createDataLayout());
+  module.setTargetTriple(machine.getTargetTriple().str());
+  module.setDataLayout(machine.createDataLayout());
   if (keep_texts) module.addModuleFlag(llvm::Module::Warning, "Debug Info Version", llvm::DEBUG_METADATA_VERSION);
-  std::vector<llvm::Function*> functions;
-  for (const ObjectRequest& r : requests)
-    functions.push_back(emit_kernel(module, *r.plan, r.symbol, target, keep_texts));
+  const llvm::Function* function = emit_kernel(module, plan, symbol, impl_->target, keep_texts);
   check(module);
-  clean_up(module, *machine);
-  ObjectResult result;
-  for (const llvm::Function& f : module) {
-    if (f.isDeclaration() && !f.isIntrinsic()) result.externals.push_back(f.getName().str());
-  }
+  clean_up(module, machine);
+  std::vector<KernelText> texts;
   if (keep_texts) {
     auto copy = llvm::CloneModule(module);
-    std::vector<char> text = emit_file(*copy, *machine, llvm::CodeGenFileType::AssemblyFile);
-    for (size_t i = 0; i < requests.size(); ++i) {
-      auto nodes = kernel_lines(requests[i].plan->kernel);
-      result.texts.push_back(
-          {ir_text(*functions[i], nodes), asm_text({text.data(), text.size()}, requests[i].symbol, nodes)});
-    }
+    const std::vector<char> text = emit_file(*copy, machine, llvm::CodeGenFileType::AssemblyFile);
+    texts = {ir_text(*function), asm_text({text.data(), text.size()}, symbol)};
   }
-  result.object = emit_file(module, *machine, llvm::CodeGenFileType::ObjectFile);
-  return result;
+  KernelCode code = link_image(emit_file(module, machine, llvm::CodeGenFileType::ObjectFile), symbol);
+  code.texts = std::move(texts);
+  return code;
+}
+
+std::string code_generator_version() {
+  unsigned major = 0, minor = 0, patch = 0;
+  LLVMGetVersion(&major, &minor, &patch);
+  return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
 }
 
 }  // namespace strata::codegen

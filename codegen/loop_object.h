@@ -2,37 +2,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// From planned kernels to one relocatable object, and linking objects into this process. Free of LLVM headers.
+/// From planned kernels to machine code, with LLVM. Free of LLVM headers.
 
 #include <memory>
 #include <string>
-#include <vector>
 
+#include "codegen/kernel_code.h"
 #include "codegen/loop_plan.h"
 
 namespace strata::codegen {
 
-struct ObjectRequest {
-  const KernelPlan* plan;
-  std::string symbol;  ///< name of the function
-};
-
-struct ObjectResult {
-  std::vector<char> object;
-  std::vector<std::string> externals;            ///< functions it calls
-  std::vector<std::vector<CodeArtifact>> texts;  ///< per request: LLVM IR and assembly, if asked for
-};
-
-/// Compiles the requests into one object. Safe to call from several threads at once. Throws Error.
-ObjectResult build_object(const std::vector<ObjectRequest>& requests, const Target& target, bool keep_texts);
-
-/// Code linked into this process; freed with the last reference.
-class LinkedCode {
+/// One thread's code generator: what LLVM needs for a machine is set up once, each kernel is a module of its own.
+class CodeBuilder {
  public:
-  virtual ~LinkedCode() = default;
-  virtual void* address(const std::string& symbol) = 0;
+  /// Throws a runtime Error if LLVM has no code generator for the target.
+  explicit CodeBuilder(const Target& target);
+  ~CodeBuilder();
+  CodeBuilder(const CodeBuilder&) = delete;
+  CodeBuilder& operator=(const CodeBuilder&) = delete;
+
+  /// `symbol` is the function's name. With `keep_texts`, LLVM IR and assembly come along. Throws Error.
+  KernelCode build(const KernelPlan& plan, const std::string& symbol, bool keep_texts);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
 };
-/// Throws a runtime Error if a symbol is unknown or memory cannot be had.
-std::shared_ptr<LinkedCode> link_objects(const std::vector<ObjectResult>& objects);
+
+/// Version of the LLVM that runs. Does not set up anything of it.
+std::string code_generator_version();
 
 }  // namespace strata::codegen

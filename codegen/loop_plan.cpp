@@ -358,6 +358,24 @@ void widen_column_reductions(KernelPlan& plan, const Target& target) {
   if (extent_hint(k, k.outer.back()) >= 16 * plan.lanes) plan.lanes *= 4;
 }
 
+/// Buffers that the kernel only writes, each element once, and that are too large to be found in a cache later.
+void choose_streams(KernelPlan& plan, const Target& target) {
+  const Kernel& k = plan.kernel;
+  plan.streamed.assign(k.buffers.size(), 0);
+  for (size_t i = 0; i < k.buffers.size(); ++i) {
+    const Buffer& b = k.buffers[i];
+    auto numel = b.numel.maybe_value() ? b.numel.maybe_value() : hint(b.numel);
+    plan.streamed[i] = b.role == BufferRole::Output && numel &&
+                       *numel >= target.cache_bytes / static_cast<int64_t>(dtype_size(b.dtype));
+  }
+  for (const Scalar& s : k.scalars) {
+    if (s.op == ScalarOp::Load) plan.streamed[s.buffer] = 0;
+  }
+  for (const Nest& nest : k.nests) {
+    for (const Store& s : nest.stores) plan.streamed[s.buffer] = plan.streamed[s.buffer] && !s.accumulate;
+  }
+}
+
 void estimate(KernelPlan& plan) {
   const Kernel& k = plan.kernel;
   for (size_t n = 0; n < k.nests.size(); ++n) {
@@ -446,6 +464,7 @@ KernelPlan plan_kernel(const Kernel& kernel, const Target& target) {
   plan.serial = points_may_collide(k);
   widen_column_reductions(plan, target);
   choose_unrolling(plan, target);
+  choose_streams(plan, target);
   estimate(plan);
   return plan;
 }

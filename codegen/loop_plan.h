@@ -29,13 +29,15 @@ struct NestPlan {
   double cost = 1;      ///< estimated nanoseconds of one iteration of the innermost loop, all lanes of it shared out
 };
 
+/// Every field is part of `code_key` (kernel_key.h).
 struct KernelPlan {
   loop::Kernel kernel;           ///< with merged and reordered axes
   bool lanes_are_points = true;  ///< each lane is one outer point of the innermost outer axis
   int lanes = 1;                 ///< lanes if they are points
   int unroll = 1;
   bool masked = false;
-  bool serial = false;  ///< outer points may write the same place: no two threads
+  bool serial = false;         ///< outer points may write the same place: no two threads
+  std::vector<char> streamed;  ///< per buffer: results that no cache holds go to memory past the caches
   std::vector<NestPlan> nests;
 };
 

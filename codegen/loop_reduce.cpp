@@ -4,6 +4,7 @@
 // Reductions of the emitter: accumulators in allocas (promoted to registers later), one set per unrolled copy, merged
 // at the end.
 
+#include <bit>
 #include <limits>
 
 #include "codegen/loop_emitter.h"
@@ -70,11 +71,17 @@ KernelEmitter::Accumulator KernelEmitter::make_accumulator(const Reduction& r, u
 void KernelEmitter::open_reductions(size_t copies, bool rest_is_scalar) {
   const Nest& nest = k_.nests[nest_];
   accumulators_.clear();
+  counters_.clear();
   scalar_copy_ = rest_is_scalar ? copies : SIZE_MAX;
   for (size_t c = 0; c < copies + (rest_is_scalar ? 1 : 0); ++c) {
     std::vector<Accumulator> set;
-    for (const Reduction& r : nest.reductions) set.push_back(make_accumulator(r, c == scalar_copy_ ? 1 : lanes_));
+    std::vector<llvm::AllocaInst*> counters;
+    for (const Reduction& r : nest.reductions) {
+      set.push_back(make_accumulator(r, c == scalar_copy_ ? 1 : lanes_));
+      counters.push_back(counts_alike(r) ? make_accumulator(r, 1)[2] : nullptr);
+    }
     accumulators_.push_back(std::move(set));
+    counters_.push_back(std::move(counters));
   }
 }
 
@@ -92,7 +99,9 @@ void KernelEmitter::accumulate(size_t index, size_t copy) {
   const Accumulator& acc = accumulators_[copy][index];
   bool wide = lanes_ > 1;
   Results old = load_accumulator(acc);
-  Results now = step(r, old, get(r.value, wide), r.position == kNone ? nullptr : get(r.position, wide));
+  llvm::AllocaInst* counter = counters_[copy][index];
+  Results now = counter ? welford_step(old, get(r.value, wide), counter)
+                        : step(r, old, get(r.value, wide), r.position == kNone ? nullptr : get(r.position, wide));
   // With points in the lanes, those that do not count are never stored, so their sums may be anything.
   Value* mask = r.mask == kNone ? nullptr : get(r.mask, wide);
   if (!plan_.lanes_are_points) mask = both(mask, wide ? active_ : nullptr);
@@ -110,6 +119,28 @@ KernelEmitter::Results KernelEmitter::step(const Reduction& r, const Results& ac
   Value* mean = b_.CreateFAdd(acc[0], b_.CreateFDiv(delta, count));
   Value* m2 = b_.CreateFAdd(acc[1], b_.CreateFMul(delta, b_.CreateFSub(value, mean)));
   return {mean, m2, count};
+}
+
+/// Whether a Welford reduction's lanes have seen equally many elements whenever another one comes: then one scalar
+/// division serves a vector. Of a loop whose end is masked, the masked step must be the last.
+bool KernelEmitter::counts_alike(const Reduction& r) const {
+  if (r.combine != Combine::Welford || r.mask != kNone) return false;
+  const Nest& nest = k_.nests[nest_];
+  if (plan_.lanes_are_points || nest.axes.size() == 1) return true;
+  return mod(k_.axes[nest.axes.back()].extent, SymInt(int64_t{lanes_})) == SymInt(0);
+}
+
+KernelEmitter::Results KernelEmitter::welford_step(const Results& acc, Value* value, llvm::AllocaInst* counter) {
+  llvm::Type* type = value->getType()->getScalarType();
+  Value* one = llvm::ConstantFP::get(type, 1);
+  Value* count = b_.CreateFAdd(b_.CreateLoad(type, counter), one);
+  b_.CreateStore(count, counter);
+  Value* share = b_.CreateFDiv(one, count);
+  if (const unsigned lanes = MathEmitter::lanes_of(value)) share = b_.CreateVectorSplat(lanes, share);
+  Value* delta = b_.CreateFSub(value, acc[0]);
+  Value* mean = b_.CreateFAdd(acc[0], b_.CreateFMul(delta, share));
+  Value* m2 = b_.CreateFAdd(acc[1], b_.CreateFMul(delta, b_.CreateFSub(value, mean)));
+  return {mean, m2, b_.CreateFAdd(acc[2], llvm::ConstantFP::get(value->getType(), 1))};
 }
 
 KernelEmitter::Results KernelEmitter::combine(const Reduction& r, const Results& a, const Results& b) {
@@ -152,7 +183,9 @@ KernelEmitter::Results KernelEmitter::merge_welford(const Results& a, const Resu
   Value* zero = llvm::Constant::getNullValue(a[0]->getType());
   Value* count = b_.CreateFAdd(a[2], b[2]);
   Value* delta = b_.CreateFSub(b[0], a[0]);
-  Value* share = b_.CreateSelect(b_.CreateFCmpOEQ(count, zero), zero, b_.CreateFDiv(b[2], count));
+  Value* half = llvm::ConstantFP::get(a[0]->getType(), 0.5);
+  Value* share =
+      equal_counts_ ? half : b_.CreateSelect(b_.CreateFCmpOEQ(count, zero), zero, b_.CreateFDiv(b[2], count));
   Value* mean = b_.CreateFAdd(a[0], b_.CreateFMul(delta, share));
   Value* between = b_.CreateFMul(b_.CreateFMul(delta, delta), b_.CreateFMul(a[2], share));
   return {mean, b_.CreateFAdd(b_.CreateFAdd(a[1], b[1]), between), count};
@@ -193,10 +226,14 @@ void KernelEmitter::close_reductions() {
         parts.push_back(std::move(loaded));
       }
     }
+    const auto whole = static_cast<int64_t>(lanes_ * parts.size());
+    equal_counts_ = !plan_.lanes_are_points && counts_alike(r) && std::has_single_bit(parts.size()) &&
+                    mod(k_.axes[nest.axes.back()].extent, whole) == SymInt(0);
     for (size_t width = parts.size(); width > 1; width = (width + 1) / 2) {
       for (size_t c = 0; c < width / 2; ++c) parts[c] = combine(r, parts[c], parts[width - 1 - c]);
     }
     Results out = plan_.lanes_are_points ? parts[0] : across_lanes(r, parts[0]);
+    equal_counts_ = false;
     if (!rest.empty()) out = combine(r, out, rest);
     for (size_t j = 0; j < out.size(); ++j) reduced_[{nest_, i, j}] = out[j];
   }

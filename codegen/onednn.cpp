@@ -20,8 +20,9 @@ __attribute__((weak)) void omp_set_num_threads(int threads);
 namespace strata::library {
 namespace {
 
+/// Streams are not to be shared by threads.
 dnnl::stream& engine_stream() {
-  static dnnl::stream stream(onednn_engine());
+  thread_local dnnl::stream stream(onednn_engine());
   return stream;
 }
 

@@ -37,21 +37,28 @@ Node detached(const GraphRewriter& rewriter, const Node& node) {
   return call;
 }
 
+void copy_with_expressions(GraphRewriter& rewriter, const Node& node) {
+  Node* copied = rewriter.copy(node);
+  if (copied->kind != NodeKind::Call || copied->type.kind == Type::Kind::SymInt) return;
+  for (Argument& a : copied->args) a = with_expressions(a);
+  for (auto& [key, a] : copied->kwargs) a = with_expressions(a);
+}
+
 bool one_round(const Graph& from, Graph& to, std::vector<Rewrite>& rewrites) {
   GraphRewriter rewriter(from, "decompose");
   for (const auto& node : from.nodes()) {
     if (!decomposes(*node)) {
-      Node* copied = rewriter.copy(*node);
-      if (copied->kind == NodeKind::Call && copied->type.kind != Type::Kind::SymInt) {
-        for (Argument& a : copied->args) a = with_expressions(a);
-        for (auto& [key, a] : copied->kwargs) a = with_expressions(a);
-      }
+      copy_with_expressions(rewriter, *node);
       continue;
     }
     const std::string rule = "decompose " + node->target;
     Builder& builder = rewriter.at(*node, rule, OriginKind::Decomposed);
     const Node call = detached(rewriter, *node);
     std::vector<Node*> results = node->op->decompose(builder, Call(call));
+    if (results.empty()) {  // it is a primitive for these operands
+      copy_with_expressions(rewriter, *node);
+      continue;
+    }
     if (node->type.kind == Type::Kind::Tuple)
       rewriter.replace_parts(*node, std::move(results), rule);
     else

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/runtime/parallel.h"
+
 namespace strata {
 namespace {
 
@@ -140,17 +142,29 @@ class BatchNormFolder {
     rewriter_.replace(node, made, "fold batch norm", "scale and shift per channel are constant");
   }
 
+  /// Elements [begin, begin + count) times a factor, computed in double.
+  static void scale_run(const Tensor& from, Tensor& to, int64_t begin, int64_t count, double factor) {
+    if (from.dtype != DType::F32) {
+      for (int64_t i = begin; i < begin + count; ++i) to.set(i, from.at(i) * factor);
+      return;
+    }
+    const auto* p = reinterpret_cast<const float*>(from.data()) + begin;
+    auto* q = reinterpret_cast<float*>(to.data()) + begin;
+    for (int64_t i = 0; i < count; ++i) q[i] = static_cast<float>(p[i] * factor);
+  }
+
   static Tensor scale_weight(const Tensor& weight, const std::vector<double>& scale, bool transposed, int64_t groups) {
     Tensor out = Tensor::empty(weight.dtype, weight.shape);
     const int64_t n0 = weight.shape[0], n1 = weight.shape[1], inner = n0 > 0 && n1 > 0 ? weight.numel() / (n0 * n1) : 0;
-    for (int64_t i = 0, flat = 0; i < n0; ++i) {
-      for (int64_t j = 0; j < n1; ++j) {
-        // Transposed weights are [in, out / groups, ...]: the output channel of (i, j) lies in i's group.
-        const int64_t channel = transposed ? i / (n0 / groups) * n1 + j : i;
-        for (int64_t k = 0; k < inner; ++k, ++flat)
-          out.set(flat, weight.at(flat) * scale[static_cast<size_t>(channel)]);
+    parallel_for(n0, std::max<int64_t>(1, 65536 / std::max<int64_t>(n1 * inner, 1)), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        for (int64_t j = 0; j < n1; ++j) {
+          // Transposed weights are [in, out / groups, ...]: the output channel of (i, j) lies in i's group.
+          const int64_t channel = transposed ? i / (n0 / groups) * n1 + j : i;
+          scale_run(weight, out, (i * n1 + j) * inner, inner, scale[static_cast<size_t>(channel)]);
+        }
       }
-    }
+    });
     return out;
   }
 

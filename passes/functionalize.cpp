@@ -12,6 +12,7 @@
 #include <set>
 
 #include "core/support/error.h"
+#include "passes/data_sizes.h"
 
 namespace strata {
 namespace {
@@ -59,7 +60,7 @@ const Node* aliased_operand(const Node& node) {
 
 class Functionalizer {
  public:
-  Functionalizer(const Graph& graph) : graph_(graph), rewriter_(graph, "functionalize") {}
+  Functionalizer(const Graph& graph) : graph_(graph), sizes_(graph), rewriter_(graph, "functionalize") {}
 
   PassResult run() {
     for (const auto& node : graph_.nodes()) visit(*node);
@@ -80,7 +81,7 @@ class Functionalizer {
 
   void visit(const Node& node) {
     if (node.kind == NodeKind::Output) return finish_outputs(node);
-    if (node.op && node.op->op_class == OpClass::Assertion)
+    if (node.op && node.op->op_class == OpClass::Assertion && !about_data(node))
       return rewriter_.erase(node, "assertion", "it holds for the exported program");
     for (Node* operand : node.operands()) refresh(*operand);
     if (node.op && node.op->op_class == OpClass::Mutation) return mutate(node);
@@ -90,6 +91,17 @@ class Functionalizer {
     const Node* base = parent ? parent->base : &node;
     values_[&node] = {base, via, parent ? sets_[base].version : 0};
     if (!parent) sets_[base];
+  }
+
+  /// What is asserted of sizes that only the data tells is tested in every run.
+  bool about_data(const Node& node) const {
+    if (node.is("aten._assert_async.default") || node.is("aten._assert_async.msg")) return false;
+    for (const Node* operand : node.operands()) {
+      if (operand->type.kind == Type::Kind::SymInt && sizes_.depends_on_data(operand->type.sym)) return true;
+      for (const Node* size : operand->operands())
+        if (size->type.kind == Type::Kind::SymInt && sizes_.depends_on_data(size->type.sym)) return true;
+    }
+    return false;
   }
 
   /// Brings the new value of `old` up to date with the writes to its set.
@@ -279,6 +291,7 @@ class Functionalizer {
   }
 
   const Graph& graph_;
+  const DataSizes sizes_;
   GraphRewriter rewriter_;
   std::unordered_map<const Node*, Value> values_;
   std::unordered_map<const Node*, AliasSet> sets_;

@@ -17,6 +17,7 @@
 
 #include "core/ir/program.h"
 #include "core/support/error.h"
+#include "passes/data_sizes.h"
 
 namespace strata {
 namespace {
@@ -37,12 +38,13 @@ bool is_expensive(const Node& node) {
 
 bool computes(const Node& node) {
   if (node.kind != NodeKind::Call || node.type.kind == Type::Kind::SymInt) return false;
+  if (node.op && (node.op->op_class == OpClass::Symbolic || node.op->op_class == OpClass::Assertion)) return false;
   return !is_view(node) && node.target != "_operator.getitem";
 }
 
 class Fuser {
  public:
-  Fuser(const Graph& graph, const FuseOptions& options) : graph_(graph), options_(options) {}
+  Fuser(const Graph& graph, const FuseOptions& options) : graph_(graph), options_(options), sizes_(graph) {}
 
   Fused run() {
     collect();
@@ -70,7 +72,31 @@ class Fuser {
     }
     for (const Argument& leaf : graph_.flat_outputs())
       if (const Node* n = leaf.node()) outputs_.insert(n);
+    for (const Node* reader : sizes_.readers())
+      outputs_.insert(reader->args.at(0).node());  // a size is read from memory
     index_users();
+    collect_waits();
+  }
+
+  /// What needs a size comes after the kernel that computes it.
+  void collect_waits() {
+    if (sizes_.readers().empty()) return;
+    for (const auto& node : graph_.nodes()) {
+      if (!group_of_.contains(node.get()) && !is_view(*node)) continue;  // views may be copied out later
+      for (const Node* reader : sizes_.needed_by(*node)) {
+        const Node* giver = base_of(reader->args.at(0).node());
+        if (giver == node.get()) continue;
+        waits_for_[node.get()].push_back(giver);
+        waiting_[giver].push_back(node.get());
+      }
+    }
+  }
+
+  template <class F>
+  void for_each_wait(const std::unordered_map<const Node*, std::vector<const Node*>>& edges, const Node* node,
+                     F&& visit) const {
+    if (const auto it = edges.find(node); it != edges.end())
+      for (const Node* other : it->second) visit(other);
   }
 
   /// Who reads the value of a buffer-owning node, through virtual views.
@@ -386,8 +412,10 @@ class Fuser {
       if (position_.at(n) < position_.at(target) || !seen.insert(n).second) continue;
       const auto it = group_of_.find(n);
       if (it != group_of_.end())
-        for (const Node* member : groups_[it->second])
+        for (const Node* member : groups_[it->second]) {
           for (const Node* operand : member->operands()) stack.push_back(base_of(operand));
+          for_each_wait(waits_for_, member, [&](const Node* giver) { stack.push_back(giver); });
+        }
       else
         for (const Node* operand : n->operands()) stack.push_back(base_of(operand));
     }
@@ -401,6 +429,10 @@ class Fuser {
     std::unordered_set<size_t> seen;
     const auto push_readers = [&](const Group& group, bool first) {
       for (const Node* node : group) {
+        for_each_wait(waiting_, node, [&](const Node* later) {  // never in the kernel itself
+          const auto g = group_of_.find(later);
+          if (g != group_of_.end() && g->second != a && seen.insert(g->second).second) stack.push_back(g->second);
+        });
         const auto it = readers_.find(node);
         if (it == readers_.end()) continue;
         for (const Node* reader : it->second) {
@@ -471,10 +503,14 @@ class Fuser {
   std::vector<size_t> sorted_groups() const {
     std::vector<std::set<size_t>> needs(groups_.size());
     for (size_t g = 0; g < groups_.size(); ++g)
-      for (const Node* node : groups_[g])
-        for (const Node* operand : node->operands())
-          if (const auto it = group_of_.find(base_of(operand)); it != group_of_.end() && it->second != g)
+      for (const Node* node : groups_[g]) {
+        const auto need = [&](const Node* other) {
+          if (const auto it = group_of_.find(other); it != group_of_.end() && it->second != g)
             needs[g].insert(it->second);
+        };
+        for (const Node* operand : node->operands()) need(base_of(operand));
+        for_each_wait(waits_for_, node, need);
+      }
     std::vector<size_t> order;
     std::vector<char> state(groups_.size(), 0);
     std::vector<size_t> by_position;
@@ -522,6 +558,8 @@ class Fuser {
 
   const Graph& graph_;
   const FuseOptions& options_;
+  const DataSizes sizes_;
+  std::unordered_map<const Node*, std::vector<const Node*>> waits_for_, waiting_;
   Fused fused_;
   std::unordered_map<const Node*, int> position_;
   std::unordered_map<const Node*, size_t> group_of_;

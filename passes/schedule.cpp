@@ -3,9 +3,11 @@
 #include "passes/schedule.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "core/support/error.h"
+#include "passes/data_sizes.h"
 #include "passes/plan_memory.h"
 
 namespace strata {
@@ -33,6 +35,7 @@ class Scheduler {
     find_outputs();
     for (FusionGroup& group : fused.groups) lower(group);
     add_outputs();
+    add_sizes();
     plan_memory(plan());
     fill_fates();
     return std::move(result_);
@@ -170,6 +173,76 @@ class Scheduler {
     if (node->tensor().numel() == SymInt(0)) out.offset = 0;
     for (const Node* step : view->through) output_views_.insert(step);
     return out;
+  }
+
+  // ------------------------------------------------------------------------------------------------------------- sizes
+
+  /// Sizes that are read from data, and what the program asserts of them.
+  void add_sizes() {
+    const DataSizes sizes(graph_);
+    std::unordered_map<int, int> made;  // buffer -> launch
+    for (size_t i = 0; i < result_.groups.size(); ++i)
+      for (const Node* node : result_.groups[i].stored) made[buffer_of_.at(node)] = static_cast<int>(i);
+    for (const Node* reader : sizes.readers()) {
+      const StridedView view = view_of(*reader->args.at(0).node(), reader->name);
+      PlanSize size{reader->type.sym, buffer_of_.at(view.base), view.offset, view.base->tensor().dtype, -1, reader->id,
+                    place(*reader)};
+      if (const auto it = made.find(size.buffer); it != made.end()) size.after = it->second;
+      plan().sizes.push_back(std::move(size));
+    }
+    std::stable_sort(plan().sizes.begin(), plan().sizes.end(),
+                     [](const PlanSize& a, const PlanSize& b) { return a.after < b.after; });
+    for (const auto& node : graph_.nodes())
+      if (node->op && node->op->op_class == OpClass::Assertion) add_condition(*node, sizes);
+  }
+
+  void add_condition(const Node& node, const DataSizes& sizes) {
+    for (PlanCondition& condition : conditions_of(node)) {
+      if (!sizes.depends_on_data(condition.guard.left) && !sizes.depends_on_data(condition.guard.right)) continue;
+      condition.where = place(node);
+      plan().conditions.push_back(std::move(condition));
+    }
+  }
+
+  /// Comparisons of sizes; other conditions are none here.
+  static std::vector<PlanCondition> conditions_of(const Node& node) {
+    using Relation = SizeGuard::Relation;
+    std::vector<PlanCondition> found;
+    const Call call(node);
+    const auto& params = node.op->schema.params;
+    if (node.target.starts_with("aten.sym_constrain_range")) {
+      const std::string text = "a size is outside the range that the program states";
+      for (size_t i = 1; i < params.size(); ++i)
+        if (!call.is_none(i))
+          found.push_back({{text, call.integer(0), call.integer(i),
+                            params[i].name == "min" ? Relation::GreaterEqual : Relation::LessEqual},
+                           {}});
+      return found;
+    }
+    const Node* test = node.is("aten._assert_scalar.default") ? node.args.at(0).node() : nullptr;
+    if (!test || !test->op) return found;
+    static const std::map<std::string_view, Relation> relations = {
+        {"_operator.eq", Relation::Equal},   {"_operator.ne", Relation::NotEqual},
+        {"_operator.lt", Relation::Less},    {"_operator.le", Relation::LessEqual},
+        {"_operator.gt", Relation::Greater}, {"_operator.ge", Relation::GreaterEqual}};
+    const auto it = relations.find(test->target);
+    if (it == relations.end()) return found;
+    const auto size = [&](size_t i) -> std::optional<SymInt> {
+      const Argument& a = test->args.at(i);
+      if (const auto* v = a.as<int64_t>()) return SymInt(*v);
+      if (const auto* v = a.as<SymInt>()) return *v;
+      const Node* n = a.node();
+      return n && n->type.kind == Type::Kind::SymInt ? std::optional(n->type.sym) : std::nullopt;
+    };
+    const auto left = size(0), right = size(1);
+    if (left && right) found.push_back({{call.string(1), *left, *right, it->second}, {}});
+    return found;
+  }
+
+  /// A node and its line of Python.
+  static std::string place(const Node& node) {
+    const SourceLocation* at = user_line(node.meta.source);
+    return "'" + node.name + "'" + (at ? " at " + at->file + ":" + std::to_string(at->line) : "");
   }
 
   // ---------------------------------------------------------------------------------------------------------- launches

@@ -150,13 +150,15 @@ py::object LiveModel::call(PyObject* const* inputs, size_t count) {
     return py::reinterpret_steal<py::object>(PyObject_Vectorcall(thaw_.ptr(), inputs, count, nullptr));
   const ProfilerRegion region(profiler_name);
   std::vector<Tensor> results;
+  SymBindings of_data;
   {
     const RunLock::Hold one(lock_);
     take_inputs(inputs, count);
     results = brief_ ? run() : run_unlocked();
     separate(results);
+    if (outputs_ && outputs_->from_data() && compiled_->executor()) of_data = compiled_->executor()->symbols();
   }
-  if (outputs_) return outputs_->make(inputs, results);
+  if (outputs_) return outputs_->make(inputs, results, of_data);
   py::tuple tuple(results.size());
   for (size_t i = 0; i < results.size(); ++i) tuple[i] = to_torch(std::move(results[i]));
   return tuple;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/python/live_outputs.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -100,6 +101,14 @@ std::vector<int64_t> LiveSizes::values(const SymBindings& symbols, const py::dic
   return result;
 }
 
+bool LiveSizes::follows_from(const std::vector<bool>& known) const {
+  if (function_) return false;
+  for (const SymInt& e : expressions_)
+    for (size_t id : free_symbols(e))
+      if (id >= known.size() || !known[id]) return false;
+  return true;
+}
+
 py::object LiveSizes::tuple(const SymBindings& symbols, const py::dict& given) const {
   return fixed_ ? tuple_ : tuple_of(values(symbols, given));
 }
@@ -114,6 +123,18 @@ LiveOutputs::LiveOutputs(ShapeEnv& env, const py::sequence& makers, const py::se
     symbols_.push_back({s[py::int_(0)].cast<size_t>(), id ? *id : SIZE_MAX, name});
   }
   symbol_count_ = env.symbol_count();
+  find_sizes_of_data(env);
+}
+
+void LiveOutputs::find_sizes_of_data(const ShapeEnv& env) {
+  std::vector<bool> known(symbol_count_, false);
+  for (const Symbol& s : symbols_)
+    if (s.id < known.size()) known[s.id] = true;
+  for (const LiveSizes& s : strides_) from_data_ |= !s.follows_from(known);
+  for (const Maker& m : makers_)
+    from_data_ |= !m.shape.follows_from(known) || !m.strides.follows_from(known) || !m.offset.follows_from(known);
+  if (!from_data_) return;
+  for (size_t id = 0; id < symbol_count_; ++id) names_.emplace_back(env.info(id).name);
 }
 
 LiveOutputs::Maker LiveOutputs::read_maker(ShapeEnv& env, const py::handle& description) {
@@ -140,15 +161,18 @@ LiveOutputs::Maker LiveOutputs::read_maker(ShapeEnv& env, const py::handle& desc
   return maker;
 }
 
-py::object LiveOutputs::make(PyObject* const* inputs, std::vector<Tensor>& kept) const {
+py::object LiveOutputs::make(PyObject* const* inputs, std::vector<Tensor>& kept, const SymBindings& of_data) const {
   if (kept.size() != strides_.size())
     throw_internal("the program gives " + std::to_string(kept.size()) + " results, expected " +
                    std::to_string(strides_.size()));
   SymBindings symbols;
   py::object names;
-  if (!symbols_.empty()) {
-    symbols.resize(symbol_count_);
+  if (!symbols_.empty() || from_data_) {
+    symbols = of_data;
+    symbols.resize(std::max(symbols.size(), symbol_count_));
     names = py::dict();
+    for (size_t id = 0; id < std::min(names_.size(), of_data.size()); ++id)
+      if (of_data[id]) names[py::str(names_[id])] = py::int_(*of_data[id]);
     for (const Symbol& s : symbols_) {
       if (s.id < symbols.size()) symbols[s.id] = py::handle(inputs[s.input]).cast<int64_t>();
       names[s.name] = py::handle(inputs[s.input]);

@@ -23,6 +23,8 @@ class LiveSizes {
   LiveSizes(ShapeEnv& env, const pybind11::handle& description);
 
   bool fixed() const { return fixed_; }
+  /// Whether symbols of these ids are all that it takes.
+  bool follows_from(const std::vector<bool>& known) const;
   /// `given`: position and name of the symbols among the inputs, for the function.
   std::vector<int64_t> values(const SymBindings& symbols, const pybind11::dict& given) const;
   const std::vector<int64_t>& constants() const { return constants_; }
@@ -44,8 +46,11 @@ class LiveOutputs {
   LiveOutputs(ShapeEnv& env, const pybind11::sequence& makers, const pybind11::sequence& strides,
               const pybind11::sequence& symbols);
 
-  /// A tuple of the outputs. `kept` are the compiled program's results. Throws what PyTorch throws.
-  pybind11::object make(PyObject* const* inputs, std::vector<Tensor>& kept) const;
+  /// Whether sizes are needed that only the run tells.
+  bool from_data() const { return from_data_; }
+  /// A tuple of the outputs. `kept` are the compiled program's results, `of_data` the sizes of the run where they are
+  /// needed. Throws what PyTorch throws.
+  pybind11::object make(PyObject* const* inputs, std::vector<Tensor>& kept, const SymBindings& of_data) const;
 
  private:
   enum class Kind : uint8_t { Kept, Input, Constant, Size, ViewOfInput, ViewOfKept };
@@ -60,6 +65,7 @@ class LiveOutputs {
     pybind11::object name;
   };
 
+  void find_sizes_of_data(const ShapeEnv& env);
   static Maker read_maker(ShapeEnv& env, const pybind11::handle& description);
   pybind11::object make_one(const Maker& maker, PyObject* const* inputs, const std::vector<pybind11::object>& kept,
                             const SymBindings& symbols, const pybind11::dict& given) const;
@@ -68,7 +74,8 @@ class LiveOutputs {
   std::vector<LiveSizes> strides_;
   std::vector<Symbol> symbols_;
   size_t symbol_count_ = 0;
-  bool uses_names_ = false;  ///< some sizes are made by a function
+  bool from_data_ = false;
+  std::vector<std::string> names_;  ///< of all symbols, where sizes depend on data
 };
 
 }  // namespace strata

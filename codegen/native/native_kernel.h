@@ -66,6 +66,8 @@ std::span<const Entry> sorting();
 std::span<const Entry> data_sizes();
 std::span<const Entry> pooling();
 std::span<const Entry> spacing();
+std::span<const Entry> special_functions();
+std::span<const Entry> selection();
 std::span<const Entry> scatters();
 
 }  // namespace strata::native

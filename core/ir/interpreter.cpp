@@ -128,6 +128,9 @@ void Frame::bind(const Graph& graph, const Node& node) {
   if (!id || !value) return;
   if (symbols_.size() <= *id) symbols_.resize(*id + 1);
   if (!symbols_[*id]) symbols_[*id] = *value;
+  if (*symbols_[*id] != *value)
+    throw_user("size " + std::to_string(*value) + ", expected " + node.type.sym.str() + " = " +
+               std::to_string(*symbols_[*id]));
 }
 
 void Frame::execute(const Graph& graph, const Node& node) {
@@ -163,6 +166,7 @@ RefValue Frame::call(const Node& node) {
     }
   }
   if (!node.op) throw_user("operator " + place(node) + " is not in the operator table: it cannot be interpreted");
+  if (node.op->decompose && node.op->has(trait::DataDependent)) return decomposed(node);
   if (node.op->reference) return reference(node);
   if (node.op->op_class == OpClass::Mutation) return mutation(node);
   if (node.op->op_class == OpClass::Assertion) return {};
@@ -244,6 +248,7 @@ RefValue Frame::decomposed(const Node& node) {
   Builder builder(scratch);
   builder.meta = node.meta;
   const std::vector<Node*> results = node.op->decompose(builder, Call(copy));
+  if (results.empty() && node.op->reference) return reference(node);  // stays as it is
   for (const auto& step : scratch.nodes()) inner.execute(scratch, *step);
   if (node.type.kind != Type::Kind::Tuple)
     return copies(node) ? owned(inner.get(results.at(0))) : inner.get(results.at(0));

@@ -6,6 +6,7 @@
 /// that is done on its result while it is still in registers. Code generation binds it to oneDNN (or a kernel of ours)
 /// for one machine.
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,9 @@ struct LibraryCall {
   LibraryOperand result;
   double alpha = 1, beta = 1;
   bool causal = false, has_mask = false;
+  /// attention: the score where a bool mask is false; whether a row that sees no key is NaN instead of 0.
+  double mask_fill = -std::numeric_limits<double>::infinity();
+  bool empty_rows_nan = false;
   std::vector<int64_t> stride, padding, dilation, output_padding;
   int64_t groups = 1;
   std::vector<PostOp> post_ops;

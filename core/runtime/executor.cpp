@@ -3,6 +3,10 @@
 
 /// The executor keeps one `Layout` per binding of the size symbols: every pointer that a launch needs is there, so that
 /// a call whose sizes are known only fills in the addresses of its inputs and outputs and walks the launches.
+///
+/// Sizes that only the data tells cut the launches into *stages*: a stage ends with the launch that computes such a
+/// size. Each stage has layouts and an arena of its own; a buffer belongs to the stage that uses it first. A plan
+/// without such sizes is one stage.
 
 #include <time.h>
 
@@ -10,6 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <list>
+#include <map>
 #include <utility>
 
 #include "core/runtime/arena.h"
@@ -47,13 +52,25 @@ struct OutputView {
 
 struct Layout {
   SymBindings symbols;
-  std::vector<int64_t> bytes, numel;          // per buffer
+  std::vector<int64_t> bytes, numel;          // per buffer of this stage and those before
   std::vector<std::vector<int64_t>> strides;  // per input: as the plan wants them
   ArenaLayout arena;
-  std::vector<int64_t> offsets;      // per buffer, -1 where not in the arena
-  std::vector<std::byte*> pointers;  // of all launches, one after the other
+  std::vector<int64_t> offsets;      // per buffer, -1 where not in the stage's arena
+  std::vector<std::byte*> pointers;  // of the stage's launches, one after the other
   std::byte* arena_base = nullptr;   // that `pointers` was made for
-  std::vector<OutputView> outputs;
+  std::vector<OutputView> outputs;   // last stage
+};
+
+/// Launches between two points at which sizes are read from data.
+struct Stage {
+  size_t first = 0, last = 0;             // launches [first, last)
+  std::vector<const PlanSize*> sizes;     // read before it begins
+  std::vector<int> outputs, temporaries;  // buffers that it uses first
+  std::vector<Patch> patches;
+  std::list<std::unique_ptr<Layout>> layouts;  // most recently used first
+  Layout* layout = nullptr;
+  Memory arena;
+  int64_t arena_size = 0;
 };
 
 bool same_layout(const Tensor& a, const Tensor& b) {
@@ -125,6 +142,14 @@ std::vector<size_t> written_by(const Launch& launch) {
   return written;
 }
 
+/// At the end of a run nothing of the caller's is kept, whatever has happened.
+struct Release {
+  std::vector<Tensor>& held;
+  ~Release() {
+    for (Tensor& t : held) t.storage.reset();
+  }
+};
+
 std::string normalised(std::string name) {
   std::replace(name.begin(), name.end(), '.', '_');
   return name;
@@ -140,21 +165,32 @@ struct Executor::Impl {
   int64_t eval(const SymInt& e, const SymBindings& symbols, const std::string& what) const;
   std::vector<int64_t> eval(const std::vector<SymInt>& list, const SymBindings& symbols, const std::string& what) const;
 
+  void make_stages();
+  void assign_buffers();
+
   void select(const std::vector<Tensor>& inputs);
+  void select_next(Stage& stage, const Stage& before);
+  void use_layout(Stage& stage, SymBindings symbols, const Layout* before);
   bool same_as_before(const std::vector<Tensor>& inputs) const;
   void remember(const std::vector<Tensor>& inputs);
-  std::unique_ptr<Layout> make_layout(SymBindings symbols) const;
-  void size_buffers(Layout& layout) const;
-  void place_buffers(Layout& layout) const;
-  void grow_arena(int64_t bytes);
-  void fill_static(Layout& layout) const;
+  std::unique_ptr<Layout> make_layout(const Stage& stage, SymBindings symbols, const Layout* before) const;
+  void input_strides(Layout& layout) const;
+  void size_buffer(Layout& layout, size_t buffer) const;
+  void place_buffers(const Stage& stage, Layout& layout) const;
+  void view_outputs(Layout& layout) const;
+  void check_conditions(const SymBindings& symbols) const;
+  static void grow_arena(Stage& stage);
+  void fill_static(Stage& stage) const;
 
+  std::vector<Tensor> run(const std::vector<Tensor>& inputs);
+  void run_stage(Stage& stage);
   void take_inputs(const std::vector<Tensor>& inputs);
-  void allocate_outputs();
-  void fill_pointers();
+  void allocate_outputs(const Stage& stage);
+  void fill_pointers(Stage& stage);
   template <bool timed>
-  void launch_all();
-  void observe(size_t launch) const;
+  void launch_all(Stage& stage);
+  void observe(const Stage& stage, size_t launch) const;
+  std::byte* address(int buffer) const;
   Tensor output_tensor(size_t i) const;
   std::vector<Tensor> finish(const std::vector<Tensor>& inputs);
 
@@ -162,19 +198,19 @@ struct Executor::Impl {
   std::vector<std::unique_ptr<CompiledKernel>> kernels;
   int threads;
   InputBinder binder;
-  std::vector<size_t> first_slot;  // of each launch in Layout::pointers
-  std::vector<Patch> patches;
+  std::vector<size_t> first_slot;              // of each launch in the Layout::pointers of its stage
   std::vector<std::pair<int, int>> mutations;  // output, buffer
   std::vector<bool> output_is_mutation;
 
-  std::list<std::unique_ptr<Layout>> layouts;  // most recently used first
-  Layout* layout = nullptr;
-  Memory arena;
-  int64_t arena_size = 0;
+  std::vector<Stage> stages;
+  std::vector<int> stage_of;        // per buffer
+  const Layout* layout = nullptr;   // of the last stage that ran: complete after a run
   std::vector<Tensor> last_inputs;  // dtype, shape and strides only
   std::vector<int64_t> last_sizes;  // values of inputs that are sizes
   std::vector<Tensor> held;      // per buffer: the output tensor of this call, or a copy of an input in other strides
   std::vector<std::byte*> base;  // per buffer, of this call
+
+  std::vector<int64_t> offsets;  // as last asked for
 
   bool timing = false;
   std::vector<LaunchTime> times;
@@ -188,15 +224,7 @@ Executor::Impl::Impl(std::shared_ptr<const Plan> the_plan, std::vector<std::uniq
       threads(the_threads > 0 ? the_threads : thread_count()),
       binder(*plan) {
   check_plan();
-  size_t slot = 0;
-  for (const Launch& l : plan->launches) {
-    first_slot.push_back(slot);
-    for (int b : l.buffers) {
-      const PlanBuffer::Kind kind = plan->buffers[b].kind;
-      if (kind == PlanBuffer::Kind::Input || kind == PlanBuffer::Kind::Output) patches.push_back({slot, b});
-      ++slot;
-    }
-  }
+  make_stages();
   held.resize(plan->buffers.size());
   base.resize(plan->buffers.size());
   output_is_mutation.resize(plan->outputs.size());
@@ -233,6 +261,54 @@ void Executor::Impl::check_plan() const {
     if (m.output < 0 || static_cast<size_t>(m.output) >= plan->outputs.size())
       throw_internal("mutation of " + m.spec.target + " has no output");
   }
+  for (const PlanSize& s : plan->sizes) {
+    if (s.buffer < 0 || s.buffer >= count || s.after >= static_cast<int>(plan->launches.size()))
+      throw_internal("the size " + s.size.str() + " is read from buffer " + std::to_string(s.buffer) + " of " +
+                     std::to_string(count));
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------- stages
+
+void Executor::Impl::make_stages() {
+  std::map<int, std::vector<const PlanSize*>> ends;  // launch -> sizes that are known after it
+  for (const PlanSize& s : plan->sizes) ends[std::max(-1, s.after)].push_back(&s);
+  stages.emplace_back();
+  for (const auto& [launch, sizes] : ends) {
+    stages.back().last = static_cast<size_t>(launch + 1);
+    stages.emplace_back();
+    stages.back().first = static_cast<size_t>(launch + 1);
+    stages.back().sizes = sizes;
+  }
+  stages.back().last = plan->launches.size();
+  assign_buffers();
+}
+
+void Executor::Impl::assign_buffers() {
+  const int last = static_cast<int>(stages.size()) - 1;
+  stage_of.assign(plan->buffers.size(), last);
+  for (int s = last; s >= 0; --s)
+    for (size_t i = stages[s].first; i < stages[s].last; ++i)
+      for (int b : plan->launches[i].buffers) stage_of[b] = s;
+  for (size_t b = 0; b < plan->buffers.size(); ++b) {
+    const PlanBuffer::Kind kind = plan->buffers[b].kind;
+    if (kind == PlanBuffer::Kind::Output) stages[stage_of[b]].outputs.push_back(static_cast<int>(b));
+    if (kind == PlanBuffer::Kind::Temporary) stages[stage_of[b]].temporaries.push_back(static_cast<int>(b));
+    if (kind == PlanBuffer::Kind::Input || kind == PlanBuffer::Kind::Constant) stage_of[b] = 0;
+  }
+  for (int s = 0; s <= last; ++s) {
+    size_t slot = 0;
+    for (size_t i = stages[s].first; i < stages[s].last; ++i) {
+      first_slot.push_back(slot);
+      for (int b : plan->launches[i].buffers) {
+        const PlanBuffer::Kind kind = plan->buffers[b].kind;
+        const bool fixed =
+            kind == PlanBuffer::Kind::Constant || (kind == PlanBuffer::Kind::Temporary && stage_of[b] == s);
+        if (!fixed) stages[s].patches.push_back({slot, b});
+        ++slot;
+      }
+    }
+  }
 }
 
 int Executor::Impl::mutated_buffer(const PlanMutation& m) const {
@@ -267,7 +343,7 @@ std::vector<int64_t> Executor::Impl::eval(const std::vector<SymInt>& list, const
 // ------------------------------------------------------------------------------------------------------------- layouts
 
 bool Executor::Impl::same_as_before(const std::vector<Tensor>& inputs) const {
-  if (!layout || inputs.size() != last_inputs.size()) return false;
+  if (!stages.front().layout || inputs.size() != last_inputs.size()) return false;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Type::Kind kind = plan->inputs[i].kind;
     if (kind == Type::Kind::SymInt) {  // the value counts
@@ -281,22 +357,39 @@ bool Executor::Impl::same_as_before(const std::vector<Tensor>& inputs) const {
 }
 
 void Executor::Impl::select(const std::vector<Tensor>& inputs) {
+  Stage& stage = stages.front();
   if (!same_as_before(inputs)) {
     SymBindings symbols = binder.bind(inputs);
-    layout = nullptr;
-    auto it = std::find_if(layouts.begin(), layouts.end(), [&](const auto& l) { return l->symbols == symbols; });
-    if (it == layouts.end()) {
-      std::unique_ptr<Layout> made = make_layout(std::move(symbols));
-      if (layouts.size() >= kLayouts) layouts.pop_back();
-      layouts.push_front(std::move(made));
-    } else {
-      layouts.splice(layouts.begin(), layouts, it);
-    }
-    layout = layouts.front().get();
+    use_layout(stage, std::move(symbols), nullptr);
     remember(inputs);
   }
-  grow_arena(layout->arena.bytes);
-  if (layout->arena_base != arena.get() || layout->pointers.empty()) fill_static(*layout);
+  layout = stage.layout;
+}
+
+/// Reads the sizes that the stage before has computed.
+void Executor::Impl::select_next(Stage& stage, const Stage& before) {
+  SymBindings symbols = before.layout->symbols;
+  for (const PlanSize* s : stage.sizes) {
+    const int64_t offset = eval(s->offset, symbols, s->where);
+    const auto item = static_cast<int64_t>(dtype_size(s->dtype));
+    bind_size(*plan->env, s->size, load_as_int(s->dtype, address(s->buffer) + offset * item), s->where, symbols);
+  }
+  if (!stage.layout || stage.layout->symbols != symbols) use_layout(stage, std::move(symbols), before.layout);
+  layout = stage.layout;
+}
+
+void Executor::Impl::use_layout(Stage& stage, SymBindings symbols, const Layout* before) {
+  auto& layouts = stage.layouts;
+  stage.layout = nullptr;
+  auto it = std::find_if(layouts.begin(), layouts.end(), [&](const auto& l) { return l->symbols == symbols; });
+  if (it == layouts.end()) {
+    std::unique_ptr<Layout> made = make_layout(stage, std::move(symbols), before);
+    if (layouts.size() >= kLayouts) layouts.pop_back();
+    layouts.push_front(std::move(made));
+  } else {
+    layouts.splice(layouts.begin(), layouts, it);
+  }
+  stage.layout = layouts.front().get();
 }
 
 void Executor::Impl::remember(const std::vector<Tensor>& inputs) {
@@ -308,29 +401,55 @@ void Executor::Impl::remember(const std::vector<Tensor>& inputs) {
   }
 }
 
-std::unique_ptr<Layout> Executor::Impl::make_layout(SymBindings symbols) const {
+std::unique_ptr<Layout> Executor::Impl::make_layout(const Stage& stage, SymBindings symbols,
+                                                    const Layout* before) const {
   auto made = std::make_unique<Layout>();
   made->symbols = std::move(symbols);
-  size_buffers(*made);
-  place_buffers(*made);
-  for (const PlanOutput& o : plan->outputs) {
-    OutputView view;
-    if (o.buffer < 0) {
-      view.value = eval(o.value, made->symbols, "an output");
-    } else {
-      view = {eval(o.shape, made->symbols, "an output"), eval(o.strides, made->symbols, "an output"),
-              eval(o.offset, made->symbols, "an output"), 0};
-      const int64_t extent = extent_of(view.shape, view.strides);
-      if (view.offset < 0 || (extent > 0 && view.offset + extent > made->numel[o.buffer])) {
-        throw_internal("an output reaches beyond buffer " + plan->buffers[o.buffer].name);
-      }
+  check_conditions(made->symbols);
+  if (before) {
+    made->bytes = before->bytes;
+    made->numel = before->numel;
+    made->strides = before->strides;
+  } else {
+    made->bytes.resize(plan->buffers.size());
+    made->numel.resize(plan->buffers.size());
+    input_strides(*made);
+    for (size_t b = 0; b < plan->buffers.size(); ++b) {
+      const PlanBuffer::Kind kind = plan->buffers[b].kind;
+      if (kind == PlanBuffer::Kind::Input || kind == PlanBuffer::Kind::Constant) size_buffer(*made, b);
     }
-    made->outputs.push_back(std::move(view));
   }
+  for (int b : stage.outputs) size_buffer(*made, static_cast<size_t>(b));
+  for (int b : stage.temporaries) size_buffer(*made, static_cast<size_t>(b));
+  place_buffers(stage, *made);
+  if (&stage == &stages.back()) view_outputs(*made);
   return made;
 }
 
-void Executor::Impl::size_buffers(Layout& l) const {
+/// What the program says of its sizes, as far as they are known.
+void Executor::Impl::check_conditions(const SymBindings& symbols) const {
+  for (const PlanCondition& c : plan->conditions)
+    if (!c.guard.holds(symbols).value_or(true)) throw_user(c.guard.text + ", in " + c.where);
+}
+
+void Executor::Impl::view_outputs(Layout& l) const {
+  for (const PlanOutput& o : plan->outputs) {
+    OutputView view;
+    if (o.buffer < 0) {
+      view.value = eval(o.value, l.symbols, "an output");
+    } else {
+      view = {eval(o.shape, l.symbols, "an output"), eval(o.strides, l.symbols, "an output"),
+              eval(o.offset, l.symbols, "an output"), 0};
+      const int64_t extent = extent_of(view.shape, view.strides);
+      if (view.offset < 0 || (extent > 0 && view.offset + extent > l.numel[o.buffer])) {
+        throw_internal("an output reaches beyond buffer " + plan->buffers[o.buffer].name);
+      }
+    }
+    l.outputs.push_back(std::move(view));
+  }
+}
+
+void Executor::Impl::input_strides(Layout& l) const {
   l.strides.resize(plan->inputs.size());
   for (size_t i = 0; i < plan->inputs.size(); ++i) {
     const Type& type = plan->inputs[i];
@@ -340,58 +459,61 @@ void Executor::Impl::size_buffers(Layout& l) const {
                        ? eval(*type.tensor.strides, l.symbols, what)
                        : contiguous_strides(std::span<const int64_t>(eval(type.tensor.shape, l.symbols, what)));
   }
-  for (const PlanBuffer& b : plan->buffers) {
-    const int64_t numel = eval(b.numel, l.symbols, "buffer " + b.name);
-    int64_t bytes = 0;
-    if (numel < 0) throw_user("buffer " + b.name + " has a negative size for these inputs: " + std::to_string(numel));
-    if (__builtin_mul_overflow(numel, static_cast<int64_t>(dtype_size(b.dtype)), &bytes)) {
-      throw_user("buffer " + b.name + " is too large to be addressed: " + std::to_string(numel) + " elements");
-    }
-    l.numel.push_back(numel);
-    l.bytes.push_back(bytes);
-  }
 }
 
-void Executor::Impl::place_buffers(Layout& l) const {
+void Executor::Impl::size_buffer(Layout& l, size_t buffer) const {
+  const PlanBuffer& b = plan->buffers[buffer];
+  const int64_t numel = eval(b.numel, l.symbols, "buffer " + b.name);
+  int64_t bytes = 0;
+  if (numel < 0) throw_user("buffer " + b.name + " has a negative size for these inputs: " + std::to_string(numel));
+  if (__builtin_mul_overflow(numel, static_cast<int64_t>(dtype_size(b.dtype)), &bytes)) {
+    throw_user("buffer " + b.name + " is too large to be addressed: " + std::to_string(numel) + " elements");
+  }
+  l.numel[buffer] = numel;
+  l.bytes[buffer] = bytes;
+}
+
+void Executor::Impl::place_buffers(const Stage& stage, Layout& l) const {
   std::vector<ArenaRequest> requests;
   std::vector<int> request_of(plan->buffers.size(), -1);
-  for (size_t i = 0; i < plan->buffers.size(); ++i) {
+  // Later stages read on: what they use lives to the end of this one.
+  const auto end = static_cast<int>(stage.last);
+  for (int i : stage.temporaries) {
     const PlanBuffer& b = plan->buffers[i];
-    if (b.kind != PlanBuffer::Kind::Temporary) continue;
     request_of[i] = static_cast<int>(requests.size());
-    const bool in_range = b.reuse_of >= 0 && static_cast<size_t>(b.reuse_of) < i;
+    const bool in_range = b.reuse_of >= 0 && b.reuse_of < i;
     // Unknown lifetimes last for the whole run.
-    const int last = b.last_launch < 0 ? static_cast<int>(plan->launches.size()) : b.last_launch;
+    const int last = b.last_launch < 0 ? end : std::min(b.last_launch, end);
     requests.push_back({l.bytes[i], std::max(0, b.first_launch), last, in_range ? request_of[b.reuse_of] : -1});
   }
   l.arena = plan_arena(requests);
   l.offsets.assign(plan->buffers.size(), -1);
-  for (size_t i = 0; i < plan->buffers.size(); ++i) {
-    if (request_of[i] >= 0) l.offsets[i] = l.arena.offsets[request_of[i]];
-  }
+  for (int i : stage.temporaries) l.offsets[i] = l.arena.offsets[request_of[i]];
 }
 
-void Executor::Impl::grow_arena(int64_t bytes) {
-  if (arena && bytes <= arena_size) return;
+void Executor::Impl::grow_arena(Stage& stage) {
+  const int64_t bytes = stage.layout->arena.bytes;
+  if (stage.arena && bytes <= stage.arena_size) return;
   const int64_t wanted = (std::max<int64_t>(bytes, 64) + 63) / 64 * 64 + 64;  // room for a vector read past the end
-  arena.reset();
-  arena.reset(static_cast<std::byte*>(std::aligned_alloc(64, static_cast<size_t>(wanted))));
-  arena_size = arena ? bytes : 0;
-  if (!arena) throw_runtime("out of memory allocating " + std::to_string(bytes) + " bytes for temporaries");
+  stage.arena.reset();
+  stage.arena.reset(static_cast<std::byte*>(std::aligned_alloc(64, static_cast<size_t>(wanted))));
+  stage.arena_size = stage.arena ? bytes : 0;
+  if (!stage.arena) throw_runtime("out of memory allocating " + std::to_string(bytes) + " bytes for temporaries");
 }
 
-void Executor::Impl::fill_static(Layout& l) const {
+void Executor::Impl::fill_static(Stage& stage) const {
+  Layout& l = *stage.layout;
   l.pointers.clear();
-  for (const Launch& launch : plan->launches) {
-    for (int b : launch.buffers) {
+  for (size_t i = stage.first; i < stage.last; ++i) {
+    for (int b : plan->launches[i].buffers) {
       const PlanBuffer& buffer = plan->buffers[b];
-      std::byte* p = arena.get();  // inputs and outputs: filled in per call
+      std::byte* p = stage.arena.get();  // what changes is filled in per call
       if (l.offsets[b] >= 0) p += l.offsets[b];
       if (buffer.kind == PlanBuffer::Kind::Constant) p = buffer.constant.data();
       l.pointers.push_back(p);
     }
   }
-  l.arena_base = arena.get();
+  l.arena_base = stage.arena.get();
 }
 
 // -----------------------------------------------------------------------------------------------------------------
@@ -402,32 +524,42 @@ void Executor::Impl::take_inputs(const std::vector<Tensor>& inputs) {
     const PlanBuffer& b = plan->buffers[i];
     if (b.kind != PlanBuffer::Kind::Input) continue;
     const Tensor& t = inputs[b.input];
-    const std::vector<int64_t>& strides = layout->strides[b.input];
+    const std::vector<int64_t>& strides = stages.front().layout->strides[b.input];
     const bool fits = strides.size() != t.rank() || strides_match(t, strides);
     if (!fits) held[i] = with_strides(t, strides);
     base[i] = fits ? t.data() : held[i].data();
   }
 }
 
-void Executor::Impl::allocate_outputs() {
-  for (size_t i = 0; i < plan->buffers.size(); ++i) {
-    const PlanBuffer& b = plan->buffers[i];
-    if (b.kind != PlanBuffer::Kind::Output) continue;
-    held[i].storage = Tensor::empty(b.dtype, {layout->numel[i]}).storage;
+void Executor::Impl::allocate_outputs(const Stage& stage) {
+  for (int i : stage.outputs) {
+    held[i].storage = Tensor::empty(plan->buffers[i].dtype, {stage.layout->numel[i]}).storage;
     base[i] = held[i].storage->data;
   }
 }
 
-void Executor::Impl::fill_pointers() {
-  for (const Patch& p : patches) layout->pointers[p.slot] = base[p.buffer];
+/// Where a buffer lies in this call; its stage has begun.
+std::byte* Executor::Impl::address(int b) const {
+  const PlanBuffer& buffer = plan->buffers[b];
+  if (buffer.kind == PlanBuffer::Kind::Constant) return buffer.constant.data();
+  if (buffer.kind != PlanBuffer::Kind::Temporary) return base[b];
+  const Stage& stage = stages[stage_of[b]];
+  return stage.arena.get() + stage.layout->offsets[b];
+}
+
+void Executor::Impl::fill_pointers(Stage& stage) {
+  std::byte** pointers = stage.layout->pointers.data();
+  for (const Patch& p : stage.patches) {
+    const bool placed = plan->buffers[p.buffer].kind == PlanBuffer::Kind::Temporary;  // by a stage before
+    pointers[p.slot] = placed ? address(p.buffer) : base[p.buffer];
+  }
 }
 
 template <bool timed>
-void Executor::Impl::launch_all() {
-  std::byte* const* pointers = layout->pointers.data();
-  const size_t count = kernels.size();
-  for (size_t i = 0; i < count; ++i) {
-    const LaunchArgs args{pointers + first_slot[i], layout->symbols, threads};
+void Executor::Impl::launch_all(Stage& stage) {
+  std::byte* const* pointers = stage.layout->pointers.data();
+  for (size_t i = stage.first; i < stage.last; ++i) {
+    const LaunchArgs args{pointers + first_slot[i], stage.layout->symbols, threads};
     if constexpr (timed) {
       const int64_t start = now();
       kernels[i]->run(args);
@@ -435,26 +567,27 @@ void Executor::Impl::launch_all() {
     } else {
       kernels[i]->run(args);
     }
-    if (timed && observer) observe(i);
+    if (timed && observer) observe(stage, i);
   }
 }
 
-void Executor::Impl::observe(size_t launch) const {
+void Executor::Impl::observe(const Stage& stage, size_t launch) const {
+  const Layout& known = *stage.layout;
   const Launch& l = plan->launches[launch];
   for (size_t position : written_by(l)) {
     const int b = l.buffers[position];
     const PlanBuffer& buffer = plan->buffers[b];
     Tensor view;
     view.dtype = buffer.dtype;
-    view.shape = eval(buffer.shape, layout->symbols, "buffer " + buffer.name);
+    view.shape = eval(buffer.shape, known.symbols, "buffer " + buffer.name);
     const std::vector<SymInt> moved = kernels[launch]->strides_of(position);
     const bool whole = moved.size() == buffer.shape.size() && !moved.empty();
-    view.strides = eval(whole ? moved : buffer.strides, layout->symbols, "buffer " + buffer.name);
+    view.strides = eval(whole ? moved : buffer.strides, known.symbols, "buffer " + buffer.name);
     if (view.strides.size() != view.shape.size())
       view.strides = contiguous_strides(std::span<const int64_t>(view.shape));
     view.storage = std::make_shared<Storage>();
-    view.storage->data = layout->pointers[first_slot[launch] + position];
-    view.storage->size = static_cast<size_t>(layout->bytes[b]);
+    view.storage->data = known.pointers[first_slot[launch] + position];
+    view.storage->size = static_cast<size_t>(known.bytes[b]);
     observer(launch, b, view.clone());
   }
 }
@@ -476,9 +609,7 @@ Tensor Executor::Impl::output_tensor(size_t i) const {
     return t;
   }
   t.storage = std::make_shared<Storage>();
-  t.storage->data = b.kind == PlanBuffer::Kind::Input      ? base[o.buffer]
-                    : b.kind == PlanBuffer::Kind::Constant ? b.constant.data()
-                                                           : arena.get() + layout->offsets[o.buffer];
+  t.storage->data = address(o.buffer);
   t.storage->size = static_cast<size_t>(layout->bytes[o.buffer]);
   return t.clone();
 }
@@ -502,40 +633,65 @@ std::vector<Tensor> Executor::Impl::finish(const std::vector<Tensor>& inputs) {
       copy_elements(values[k], target);
     }
   }
-  for (size_t i = 0; i < held.size(); ++i) held[i].storage.reset();
   return results;
+}
+
+void Executor::Impl::run_stage(Stage& stage) {
+  grow_arena(stage);
+  if (stage.layout->arena_base != stage.arena.get() || stage.layout->pointers.empty()) fill_static(stage);
+  allocate_outputs(stage);
+  fill_pointers(stage);
+  if (timing || observer)
+    launch_all<true>(stage);
+  else
+    launch_all<false>(stage);
+}
+
+std::vector<Tensor> Executor::Impl::run(const std::vector<Tensor>& inputs) {
+  const Release release{held};
+  if (timing || observer) times.resize(kernels.size());
+  select(inputs);
+  take_inputs(inputs);
+  run_stage(stages.front());
+  for (size_t s = 1; s < stages.size(); ++s) {
+    select_next(stages[s], stages[s - 1]);
+    run_stage(stages[s]);
+  }
+  return finish(inputs);
 }
 
 Executor::Executor(std::shared_ptr<const Plan> plan, std::vector<std::unique_ptr<CompiledKernel>> kernels, int threads)
     : impl_(std::make_unique<Impl>(std::move(plan), std::move(kernels), threads)) {}
 Executor::~Executor() = default;
 
-std::vector<Tensor> Executor::run(const std::vector<Tensor>& inputs) {
-  impl_->select(inputs);
-  impl_->take_inputs(inputs);
-  impl_->allocate_outputs();
-  impl_->fill_pointers();
-  if (impl_->timing || impl_->observer) {
-    impl_->times.resize(impl_->kernels.size());
-    impl_->launch_all<true>();
-  } else {
-    impl_->launch_all<false>();
-  }
-  return impl_->finish(inputs);
-}
+std::vector<Tensor> Executor::run(const std::vector<Tensor>& inputs) { return impl_->run(inputs); }
 
 void Executor::set_timing(bool on) {
   impl_->timing = on;
   impl_->times.clear();
 }
 const std::vector<LaunchTime>& Executor::times() const { return impl_->times; }
-size_t Executor::arena_bytes() const { return impl_->layout ? static_cast<size_t>(impl_->layout->arena.bytes) : 0; }
+size_t Executor::arena_bytes() const {
+  int64_t bytes = 0;
+  for (const Stage& s : impl_->stages) bytes += s.layout ? s.layout->arena.bytes : 0;
+  return static_cast<size_t>(bytes);
+}
 size_t Executor::unshared_bytes() const {
-  return impl_->layout ? static_cast<size_t>(impl_->layout->arena.unshared) : 0;
+  int64_t bytes = 0;
+  for (const Stage& s : impl_->stages) bytes += s.layout ? s.layout->arena.unshared : 0;
+  return static_cast<size_t>(bytes);
 }
 const std::vector<int64_t>& Executor::arena_offsets() const {
-  static const std::vector<int64_t> none;
-  return impl_->layout ? impl_->layout->offsets : none;
+  impl_->offsets.clear();
+  if (!impl_->layout) return impl_->offsets;
+  impl_->offsets.assign(impl_->plan->buffers.size(), -1);
+  int64_t start = 0;
+  for (const Stage& s : impl_->stages) {
+    if (!s.layout) continue;
+    for (int b : s.temporaries) impl_->offsets[b] = start + s.layout->offsets[b];
+    start += s.layout->arena.bytes;
+  }
+  return impl_->offsets;
 }
 const SymBindings& Executor::symbols() const {
   static const SymBindings none;

@@ -28,7 +28,46 @@ bool all_known(const SymInt& expr, const std::vector<bool>& known) {
   return std::all_of(ids.begin(), ids.end(), [&](size_t id) { return id < known.size() && known[id]; });
 }
 
+/// The value of `symbol` for which `expr`, linear in it, is `value`.
+std::optional<int64_t> solved(const SymInt& expr, size_t symbol, int64_t value, const SymBindings& symbols) {
+  const std::optional<Linear> linear = linear_in(expr, symbol);
+  if (!linear || !linear->coefficient.is_const() || linear->coefficient.value() == 0) return {};
+  const std::optional<int64_t> rest = evaluate(linear->rest, symbols);
+  int64_t difference = 0;
+  if (!rest || __builtin_sub_overflow(value, *rest, &difference)) return {};
+  if (linear->coefficient.value() == -1) return difference == INT64_MIN ? std::nullopt : std::optional(-difference);
+  if (difference % linear->coefficient.value() != 0) return {};
+  return difference / linear->coefficient.value();
+}
+
+std::optional<size_t> unknown_symbol(const SymInt& expr, const SymBindings& symbols) {
+  for (size_t id : free_symbols(expr))
+    if (id >= symbols.size() || !symbols[id]) return id;
+  return {};
+}
+
 }  // namespace
+
+void bind_size(const ShapeEnv& env, const SymInt& size, int64_t value, const std::string& where, SymBindings& symbols) {
+  const std::optional<size_t> id = unknown_symbol(size, symbols);
+  if (!id) {
+    const std::optional<int64_t> expected = evaluate(size, symbols);
+    if (expected == value) return;
+    throw_user("size " + std::to_string(value) + ", in " + where + ", expected " + size.str() +
+               (size.is_const() ? "" : " = " + std::to_string(expected.value_or(-1))));
+  }
+  const std::optional<int64_t> found = solved(size, *id, value, symbols);
+  if (!found) throw_user("size " + std::to_string(value) + ", in " + where + ", is not of the form " + size.str());
+  if (symbols.size() <= *id) symbols.resize(*id + 1);
+  symbols[*id] = *found;
+  const Symbol& symbol = env.info(*id);
+  int64_t most = symbol.range.max;
+  if (symbol.max_expr) most = std::min(most, evaluate(*symbol.max_expr, symbols).value_or(most));
+  if (*found >= symbol.range.min && *found <= most) return;
+  const bool low = *found < symbol.range.min;
+  throw_user("size " + std::to_string(value) + ", in " + where + ", is out of range: " + symbol.name +
+             (low ? " >= " + std::to_string(symbol.range.min) : " <= " + std::to_string(most)));
+}
 
 InputBinder::InputBinder(const Plan& plan) : plan_(plan), names_(plan.inputs.size()) {
   for (const PlanBuffer& b : plan.buffers) {

@@ -11,6 +11,10 @@
 
 namespace strata {
 
+/// Gives `size`, an expression that has turned out to be `value`, to the symbols: its one unknown symbol is solved for
+/// and checked against its range; without one the value is compared. Throws a user Error that names `where`.
+void bind_size(const ShapeEnv& env, const SymInt& size, int64_t value, const std::string& where, SymBindings& symbols);
+
 /// The checks of one plan, in an order in which every size symbol is found before it is needed. Built once, used per
 /// call.
 class InputBinder {

@@ -5,6 +5,7 @@
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -98,6 +99,7 @@ Target make_target() {
   t.vector_bits = t.avx512 ? 512 : avx2 ? 256 : 128;
   t.cpu = cpu_name(level, t);
   t.cores = thread_count();
+  if (const long bytes = sysconf(_SC_LEVEL3_CACHE_SIZE); bytes > 0) t.cache_bytes = bytes;
   return t;
 }
 

@@ -209,8 +209,8 @@ void run_all() {
     codegen::LoopJit again;
     again.compile(kernels);
     const auto& s = again.statistics();
-    std::printf("compile %zu kernels, %zu objects: %.1f ms (plan %.1f, build %.1f, link %.1f)\n", s.kernels, s.objects,
-                static_cast<double>(s.total_ns) * 1e-6, static_cast<double>(s.plan_ns) * 1e-6,
+    std::printf("compile %zu kernels, %zu generated: %.1f ms (plan %.1f, build %.1f, link %.1f)\n", s.kernels,
+                s.generated, static_cast<double>(s.total_ns) * 1e-6, static_cast<double>(s.plan_ns) * 1e-6,
                 static_cast<double>(s.build_ns) * 1e-6, static_cast<double>(s.link_ns) * 1e-6);
   }
 }

@@ -27,7 +27,7 @@ def _fake_inputs(inputs):
     context = TracingContext.try_get()
     mode = (context.fake_mode if context else None) or detect_fake_mode(inputs)
     if mode is None:
-        mode = torch._subclasses.FakeTensorMode(allow_non_fake_inputs=True)
+        mode = torch._subclasses.FakeTensorMode(allow_non_fake_inputs=True, shape_env=_sizes_of_data())
 
     def fake(value):
         if not isinstance(value, torch.Tensor) or isinstance(value, torch._subclasses.FakeTensor):
@@ -37,6 +37,13 @@ def _fake_inputs(inputs):
         return mode.from_tensor(value, symbolic_context=known, source=source) if known else mode.from_tensor(value, static_shapes=True)
 
     return mode, [fake(value) for value in inputs]
+
+
+def _sizes_of_data():
+    """An environment of sizes in which results may have sizes that depend on data, and elements may be numbers."""
+    from torch.fx.experimental.symbolic_shapes import ShapeEnv
+
+    return ShapeEnv(allow_scalar_outputs=True, allow_dynamic_output_shape_ops=True)
 
 
 class _Inlined(torch.fx.Interpreter):
@@ -183,9 +190,7 @@ def _readable(traced, not_in_table, inputs):
     _rewrite.batch_norms(traced)
     _check_written(traced)
     numbers = _rewrite.Numbers(traced)
-    node = _rewrite.sized_by_data(traced)
-    if node is not None:
-        raise Left(f"{place(node)} has a size that depends on data")
+    _rewrite.mark_sizes_of_data(traced)
     calls = _opaque.Calls(traced, numbers.tensors)
     for node in list(traced.graph.nodes):
         if _to_be_called(node, not_in_table, numbers.tensors):
@@ -242,6 +247,8 @@ def _draws(node):
 
 
 def _call(calls, node):
+    if node.meta.get("gives_size"):
+        raise Left(f"{place(node)} has a size that depends on data, and only PyTorch computes {node.target}")
     for value in torch.utils._pytree.tree_leaves(node.meta.get("val")):
         if isinstance(value, torch.Tensor) and value.layout != torch.strided:
             raise Left(f"{place(node)} gives a tensor of layout {value.layout}")
@@ -274,7 +281,7 @@ _CHECKS_OF_SIZES = {"sym_constrain_range", "sym_constrain_range_for_size", "_che
 def _remove_unused(traced):
     """Numbers that became tensors, checks of sizes that guards have made, and what only they used."""
     for node in reversed(list(traced.graph.nodes)):
-        if node.op not in ("call_function", "get_attr") or node.users:
+        if node.op not in ("call_function", "get_attr") or node.users or node.meta.get("gives_size"):
             continue
         schema = getattr(node.target, "_schema", None)
         if getattr(node.target, "__name__", "").split(".")[0] in _CHECKS_OF_SIZES or schema is None or not (schema.is_mutable or node.target in _CHECKS):

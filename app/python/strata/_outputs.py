@@ -145,7 +145,7 @@ class Outputs:
 
 
 def _has_effect(node):
-    if node.op in ("placeholder", "output"):
+    if node.op in ("placeholder", "output") or node.meta.get("gives_size"):
         return True
     schema = getattr(node.target, "_schema", None)
     return schema is None and node.op == "call_function" and node.is_impure() or bool(schema and schema.is_mutable)

@@ -337,17 +337,20 @@ def _symbols(value):
     return found
 
 
-def sized_by_data(traced):
-    """The first node whose size does not follow from the sizes of the inputs, or None."""
+def mark_sizes_of_data(traced):
+    """Marks the nodes that give sizes which do not follow from the inputs' and from earlier ones: they are never removed, and only the
+    compiler can compute them."""
     known = set()
     for node in traced.graph.nodes:
-        if node.op == "placeholder":
-            known |= _symbols(node.meta.get("val"))
-    for node in traced.graph.nodes:
-        tensors = [v for v in torch.utils._pytree.tree_leaves(node.meta.get("val")) if isinstance(v, torch.Tensor)]
-        if _symbols(tensors) - known:
-            return node
-    return None
+        found = _symbols(node.meta.get("val"))
+        if node.op == "call_function" and found - known:
+            node.meta["gives_size"] = True
+        known |= found
+
+
+def _in_sizes(traced):
+    """Symbols that sizes of tensors are made of."""
+    return _symbols([v for n in traced.graph.nodes for v in torch.utils._pytree.tree_leaves(n.meta.get("val")) if isinstance(v, torch.Tensor)])
 
 
 class Numbers:
@@ -355,10 +358,10 @@ class Numbers:
     node for each of them; arguments that must be numbers are left to the caller."""
 
     def __init__(self, traced):
-        self.graph, self.tensors = traced.graph, {}
+        self.graph, self.tensors, self.sizes = traced.graph, {}, _in_sizes(traced)
         for node in list(self.graph.nodes):
             value = node.meta.get("val")
-            if node.op != "call_function":
+            if node.op != "call_function" or self._is_size(node, value):
                 continue
             from_data = not isinstance(value, torch.Tensor) and value is not None and any(n in self.tensors for n in node.all_input_nodes)
             if self._item(node) or isinstance(value, (torch.SymFloat, torch.SymBool)) or depends_on_data(value):
@@ -367,6 +370,28 @@ class Numbers:
                 self._define(node, value)
             elif isinstance(node.target, torch._ops.OpOverload) and any(n in self.tensors for n in node.all_input_nodes):
                 self._use(node)
+
+    def _is_size(self, node, value):
+        """Whether a whole number, or a comparison of such, is or speaks of sizes: these stay symbols."""
+        if isinstance(value, torch.SymBool):
+            compared = [n.meta.get("val") for n in node.all_input_nodes]
+            asserted = all(getattr(user.target, "__name__", "").startswith("_assert_scalar") for user in node.users)
+            return asserted and all(isinstance(v, torch.SymInt) and self._made_of_sizes(v) for v in compared)
+        return isinstance(value, torch.SymInt) and (self._made_of_sizes(value) or not self._only_computed_with(node))
+
+    def _made_of_sizes(self, value):
+        return value.node.expr.free_symbols <= self.sizes
+
+    def _only_computed_with(self, node):
+        """Whether a number goes nowhere but into operators that take a tensor instead."""
+        for user in node.users:
+            value = user.meta.get("val")
+            if isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
+                if not self._only_computed_with(user):
+                    return False
+            elif user.target not in self._WITH_TENSOR and user.target not in (aten.full.default, aten.scalar_tensor.default):
+                return False
+        return True
 
     @staticmethod
     def _item(node):

@@ -218,20 +218,27 @@ RefValue adaptive_average_reference(const RefContext& c) {
   return out;
 }
 
+/// As PyTorch: the first of equal elements counts, and the last NaN.
 template <size_t N>
 RefValue adaptive_max_reference(const RefContext& c) {
   const Tensor x = c.tensor(0);
   Tensor out = c.result(0), indices = c.result(1);
-  const Ints in = plane_of(x.shape, N), to = plane_of(out.shape, N);
+  Ints in(3, 1), to(3, 1);
+  for (size_t d = 0; d < N; ++d) {
+    in[3 - N + d] = x.shape[x.rank() - N + d];
+    to[3 - N + d] = out.shape[x.rank() - N + d];
+  }
   const std::vector<double> from = doubles_of(x);
   std::vector<double> values(static_cast<size_t>(out.numel()));
   for (int64_t i = 0; i < out.numel(); ++i) {
-    const int64_t point = i % (to[0] * to[1]);
-    const double* plane = from.data() + i / (to[0] * to[1]) * in[0] * in[1];
+    const int64_t point = i % (to[0] * to[1] * to[2]), row = point / to[2], z = row / to[1];
+    const double* plane = from.data() + i / (to[0] * to[1] * to[2]) * in[0] * in[1] * in[2];
     int64_t where = -1;
-    for_adaptive_window(in, to, point / to[1], point % to[1], [&](int64_t at) {
-      if (where < 0 || plane[at] > plane[where] || (std::isnan(plane[at]) && !std::isnan(plane[where]))) where = at;
-    });
+    for (int64_t a = z * in[0] / to[0]; a < ((z + 1) * in[0] + to[0] - 1) / to[0]; ++a)
+      for_adaptive_window({in[1], in[2]}, {to[1], to[2]}, row % to[1], point % to[2], [&](int64_t at) {
+        at += a * in[1] * in[2];
+        if (where < 0 || plane[at] > plane[where] || std::isnan(plane[at])) where = at;
+      });
     values[static_cast<size_t>(i)] = where < 0 ? -std::numeric_limits<double>::infinity() : plane[where];
     indices.ptr<int64_t>()[i] = where;
   }
@@ -324,7 +331,7 @@ OpDef adaptive_max_row() {
   const std::string n = std::to_string(N);
   return OpDef("aten::adaptive_max_pool" + n + "d(Tensor self, int[" + n + "] output_size) -> (Tensor, Tensor)",
                OpClass::Indexing, 0, Promotion::None, adaptive_max_type<N>, adaptive_max_reference<N>, nullptr,
-               NoGradient::Pending, NoLowering{}, "",
+               NoGradient::Pending, KernelRule{"adaptive_max_pool"}, "",
                "largest element over windows chosen to give the requested size, and where it is");
 }
 
@@ -352,6 +359,7 @@ Rows average_pool_rows() {
                        "mean over windows of uneven length"));
   rows.push_back(adaptive_max_row<1>());
   rows.push_back(adaptive_max_row<2>());
+  rows.push_back(adaptive_max_row<3>());
   return rows;
 }
 

@@ -349,23 +349,6 @@ Nodes masked_scatter(Builder& b, const Call& c) {
   return {where(b, c.tensor(1), b.reshape(taken, shape), x)};
 }
 
-/// start + i * (end - start) / (steps - 1), from both ends towards the middle as PyTorch does.
-Nodes linspace(Builder& b, const Call& c) {
-  const int64_t n = c.constant(2);
-  if (n < 0) reject(c, "the number of steps must not be negative");
-  const DType d = c.dtype(3).value_or(DType::F32);
-  // PyTorch makes the ends elements of the result first.
-  const auto bound = [&](size_t i) { return is_integral(d) ? std::trunc(c.number(i)) : c.number(i); };
-  const double start = bound(0), end = bound(1), step = n > 1 ? (end - start) / static_cast<double>(n - 1) : 0;
-  Node* i = b.call("aten.arange.default", {n});
-  Node* x = b.cast(i, DType::F64);
-  Node* from_start = b.add(b.mul(x, step), start);
-  Node* from_end =
-      b.sub(b.call("aten.full.default", {sizes({}), end}, {{"dtype", DType::F64}}),
-            b.mul(b.sub(b.call("aten.full.default", {sizes({}), n - 1}, {{"dtype", DType::F64}}), x), step));
-  return {b.cast(where(b, compare(b, "aten.lt.Scalar", i, n == 1 ? 1 : n / 2), from_start, from_end), d)};
-}
-
 Nodes eye(Builder& b, const Call& c) {
   const bool square = c.op().schema.params[1].name != "m";
   const SymInt rows = c.integer(0), columns = square ? rows : c.integer(1);
@@ -467,8 +450,6 @@ Rows composed_indexing() {
       "smallest and largest element"));
   r.push_back(composed("aten::count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor", count_nonzero,
                        "number of elements that are not zero"));
-  r.push_back(composed("aten::linspace(Scalar start, Scalar end, int steps, *, " + options, linspace,
-                       "evenly spaced numbers, both ends included"));
   r.push_back(composed("aten::eye(SymInt n, *, " + options, eye, "ones on the diagonal"));
   r.push_back(composed("aten::eye.m(SymInt n, SymInt m, *, " + options, eye, "ones on the diagonal"));
   return r;

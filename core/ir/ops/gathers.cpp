@@ -180,7 +180,10 @@ std::vector<Node*> index_select_gradient(const GradientCall& g) {
 
 // --------------------------------------------------------------------------------------------------------------- index
 
-Type index_type(const Call& call) { return result_like(call, tensor_type(call, 0).dtype, index_plan(call).shape); }
+Type index_type(const Call& call) {
+  if (indexed_by_mask(call)) return masked_index_type(call);
+  return result_like(call, tensor_type(call, 0).dtype, index_plan(call).shape);
+}
 
 RefValue index_reference(const RefContext& c) {
   const Tensor self = c.tensor(0);
@@ -234,9 +237,10 @@ Rows gathers() {
   r.push_back(indexed("aten::index_select(Tensor self, int dim, Tensor index) -> Tensor", index_select_type,
                       index_select_reference, Gradient(index_select_gradient), index_select_body,
                       "given indices of a dimension"));
-  r.push_back(indexed("aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", index_type, index_reference,
-                      Gradient(index_gradient), index_body,
-                      "self[indices] with integer tensors; None takes a whole dimension"));
+  r.push_back(OpDef("aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", OpClass::Indexing,
+                    trait::DataDependent, Promotion::None, index_type, index_reference, index_without_masks,
+                    Gradient(index_gradient), Lowering(IndexedBody(index_body)), "",
+                    "self[indices] with integer tensors or masks; None takes a whole dimension"));
   return r;
 }
 

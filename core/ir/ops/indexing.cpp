@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/ir/ops/indexing.h"
 
+#include <algorithm>
+
 namespace strata::ops {
 
 SymInt data_index(loop::Body& b, ScalarId value, const SymInt& size) {
@@ -21,7 +23,9 @@ int64_t checked_index(const Call& call, int64_t index, int64_t size) {
 }
 
 void check_index_type(const Call& call, size_t i) {
-  const DType d = tensor_type(call, i).dtype;
+  const TensorType& t = tensor_type(call, i);
+  const DType d = t.dtype;
+  if (std::find(t.shape.begin(), t.shape.end(), SymInt(0)) != t.shape.end()) return;  // no index at all
   if (d != DType::I64 && d != DType::I32)
     reject(call, "'" + call.op().schema.params[i].name + "' must hold int64 or int32 indices, found " +
                      std::string(dtype_name(d)));
@@ -55,7 +59,9 @@ IndexPlan index_plan(const Call& call) {
 
 std::vector<OpDef> indexing() {
   Rows rows;
-  for (auto part : {gathers, scatters, joins, creations, orders, composed_indexing}) append(rows, part());
+  for (auto part : {gathers, scatters, scatter_forms, joins, creations, orders, searches, spacings, data_sizes,
+                    special_functions, selections_of_lines, composed_indexing})
+    append(rows, part());
   return rows;
 }
 

@@ -13,12 +13,18 @@ namespace strata::ops {
 
 using Index = std::vector<SymInt>;
 
-Rows gathers();            ///< embedding, gather, index, index_select
-Rows scatters();           ///< scatter, scatter_add, index_put, slice_scatter, select_scatter
-Rows joins();              ///< cat, stack, pad, tril, triu, diff
-Rows creations();          ///< arange, full, zeros, empty, rand, scalar_tensor
-Rows orders();             ///< cumsum, cumprod, sort, topk
-Rows composed_indexing();  ///< one_hot, index_add, linspace, ...: `compositions.cpp`
+Rows gathers();              ///< embedding, gather, index, index_select
+Rows scatters();             ///< scatter, scatter_add, index_put, slice_scatter, select_scatter
+Rows scatter_forms();        ///< scatter.reduce, index_reduce, put, diagonal_scatter, as_strided_scatter
+Rows joins();                ///< cat, stack, pad, tril, triu, diff
+Rows creations();            ///< arange, full, zeros, empty, rand, scalar_tensor
+Rows orders();               ///< cumsum, cumprod, sort, topk
+Rows searches();             ///< searchsorted, bucketize, nonzero_static
+Rows spacings();             ///< linspace, logspace
+Rows data_sizes();           ///< item, nonzero, masked_select, unique, bincount: sizes that depend on data
+Rows special_functions();    ///< gamma, Bessel, orthogonal polynomials, ...
+Rows selections_of_lines();  ///< kthvalue, median, mode, cummax, quantile, ...
+Rows composed_indexing();    ///< one_hot, index_add, linspace, ...: `compositions.cpp`
 
 /// A loop index from an integer scalar of the body: negative counts from the end, then clamped to [0, size).
 SymInt data_index(loop::Body& body, ScalarId value, const SymInt& size);
@@ -36,6 +42,12 @@ struct IndexPlan {
 };
 
 IndexPlan index_plan(const Call& call);
+/// Whether `self[indices]` has a mask among its indices: the size of what it names depends on data.
+bool indexed_by_mask(const Call& call);
+/// Of `index` with masks: as the captured program says.
+Type masked_index_type(const Call& call);
+/// With positions in place of masks; empty where there is none.
+std::vector<Node*> index_without_masks(Builder& builder, const Call& call);
 /// Trailing coordinates of `at` (inside the broadcast shape) that address an operand of shape `shape`.
 template <class T, class S>
 std::vector<T> broadcast_position(const std::vector<T>& at, const std::vector<S>& shape) {

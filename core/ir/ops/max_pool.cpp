@@ -1,8 +1,8 @@
 // Copyright 2026 The Strata Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Max pooling. Without indices it is one windowed reduction; with indices it is what the gradient needs. NaN wins, the
-// first of equal elements counts.
+// Max pooling. Without indices it is one windowed reduction; with indices it is what the gradient needs. NaN wins; the
+// first of equal elements counts, and the last NaN.
 
 #include <limits>
 
@@ -49,7 +49,6 @@ Pooled pool(const PoolGeometry& g, const std::vector<double>& x) {
         int64_t where = -1;
         g.for_window(g.out_index(p), [&](int64_t at) {
           if (where >= 0 && !(from[at] > best) && !std::isnan(from[at])) return;
-          if (where >= 0 && std::isnan(best)) return;
           best = from[at];
           where = at;
         });
@@ -106,92 +105,186 @@ std::vector<Node*> decompose_max_pool1d(Builder& b, const Call& call) {
 // --------------------------------------------------------------------------------------------------------------
 // gradient
 
+/// Cotangents and indices have one shape, which is the operand's but for the pooled dimensions.
+template <size_t N>
 Type max_pool_backward_type(const Call& call) {
-  require_rank(call, 1, 3, 4);
-  if (call.type(0).shape.size() != call.type(7).shape.size())
-    reject(call, "'grad_output' and 'indices' must have one shape");
-  return result_like(call, call.type(1).dtype, call.type(1).shape);
+  require_rank(call, 1, N + 1, N + 2);
+  const Shape &dy = call.type(0).shape, &indices = tensor_type(call, 7).shape, &x = call.type(1).shape;
+  bool fits = dy.size() == indices.size() && dy.size() == x.size();
+  for (size_t d = 0; fits && d < x.size(); ++d)
+    fits = !known_ne(dy[d], indices[d]) && (d + N >= x.size() || !known_ne(dy[d], x[d]));
+  if (!fits) reject(call, "'grad_output' and 'indices' must have one shape, that of the pooled 'self'");
+  return result_like(call, call.type(1).dtype, x);
 }
 
-RefValue max_pool_backward_reference(const RefContext& c) {
-  const Tensor dy = c.tensor(0), indices = c.tensor(7).contiguous();
+int64_t plane_size(const Tensor& t, size_t spatial) {
+  int64_t n = 1;
+  for (size_t d = t.rank() - spatial; d < t.rank(); ++d) n *= t.shape[d];
+  return n;
+}
+
+/// Elements of `from`, each at its place in its plane of the result: added, or the last of them.
+RefValue placed(const RefContext& c, const Tensor& from, const Tensor& places, size_t spatial, bool add) {
   Tensor out = c.result();
-  const size_t rank = out.rank();
-  const int64_t in = out.shape[rank - 1] * out.shape[rank - 2], points = dy.shape[rank - 1] * dy.shape[rank - 2];
-  if (indices.numel() != dy.numel()) reject(c.call, "'grad_output' and 'indices' must have one shape");
-  const std::vector<double> from = doubles_of(dy);
+  const Tensor indices = places.contiguous();
+  const int64_t in = plane_size(out, spatial), points = plane_size(from, spatial);
+  if (indices.numel() != from.numel()) reject(c.call, "values and indices must have one shape");
+  const std::vector<double> values = doubles_of(from);
   std::vector<double> to(static_cast<size_t>(out.numel()), 0);
-  for (size_t i = 0; i < from.size(); ++i) {
+  for (size_t i = 0; i < values.size(); ++i) {
     const int64_t at = indices.ptr<const int64_t>()[i];
-    if (at < 0 || at >= in) reject(c.call, "index " + std::to_string(at) + " is outside the input");
-    to[i / static_cast<size_t>(points) * static_cast<size_t>(in) + static_cast<size_t>(at)] += from[i];
+    if (at < 0 || at >= in) reject(c.call, "found an invalid max index: " + std::to_string(at));
+    double& slot = to[i / static_cast<size_t>(points) * static_cast<size_t>(in) + static_cast<size_t>(at)];
+    slot = (add ? slot : 0) + values[i];
   }
   store_doubles(to, out);
   return out;
 }
 
+template <size_t N>
+RefValue max_pool_backward_reference(const RefContext& c) {
+  return placed(c, c.tensor(0), c.tensor(7), N, true);
+}
+
+template <size_t N>
 Node* scattered(const GradientCall& g, Node* dy, Node* indices) {
   const Call& c = g.call;
-  const PoolWindow w = pool_window(c, 2, 1, true);
-  return g.builder.call("aten.max_pool2d_with_indices_backward.default",
+  const PoolWindow w = pool_window(c, N, 1, true);
+  return g.builder.call("aten.max_pool" + std::to_string(N) + "d_with_indices_backward.default",
                         {dy, c.tensor(0), int_list(w.kernel), int_list(w.stride), int_list(w.padding),
                          int_list(w.dilation), w.ceil_mode, indices});
 }
+template <size_t N>
 std::vector<Node*> with_indices_gradient(const GradientCall& g) {
   std::vector<Node*> out = no_cotangents(g);
   if (Node* dy = cotangent(g); dy && g.needed(0))
-    out[0] = scattered(g, dy, g.builder.getitem(const_cast<Node*>(&g.call.node()), 1));
+    out[0] = scattered<N>(g, dy, g.builder.getitem(const_cast<Node*>(&g.call.node()), 1));
   return out;
 }
 /// The indices are found again from the input, which is kept anyway more often than not.
+template <size_t N>
 std::vector<Node*> max_pool_gradient(const GradientCall& g) {
   std::vector<Node*> out = no_cotangents(g);
   Node* dy = cotangent(g);
   if (!dy || !g.needed(0)) return out;
   std::vector<Argument> args;
   for (size_t i = 0; i < g.call.size(); ++i) args.push_back(g.call.arg(i));
-  Node* again = g.builder.call("aten.max_pool2d_with_indices.default", std::move(args));
-  out[0] = scattered(g, dy, g.builder.getitem(again, 1));
+  Node* again = g.builder.call("aten.max_pool" + std::to_string(N) + "d_with_indices.default", std::move(args));
+  out[0] = scattered<N>(g, dy, g.builder.getitem(again, 1));
   return out;
 }
 
 template <size_t N>
-OpDef plain_row(std::variant<Gradient, NoGradient> gradient) {
+OpDef plain_row() {
   const std::string n = std::to_string(N);
   return OpDef("aten::max_pool" + n + "d(Tensor self, int[" + n + "] kernel_size, int[" + n + "] stride=[], int[" + n +
                    "] padding=0, int[" + n + "] dilation=1, bool ceil_mode=False) -> Tensor",
-               OpClass::Indexing, 0, Promotion::None, max_pool_type<N>, max_pool_reference<N>, nullptr, gradient,
-               WindowRule{loop::Combine::Max, window_extents<N>, window_element<N>}, "",
+               OpClass::Indexing, 0, Promotion::None, max_pool_type<N>, max_pool_reference<N>, nullptr,
+               Gradient(max_pool_gradient<N>), WindowRule{loop::Combine::Max, window_extents<N>, window_element<N>}, "",
                "largest element of each window");
 }
 template <size_t N>
-OpDef indices_row(std::variant<Gradient, NoGradient> gradient) {
+OpDef indices_row() {
   const std::string n = std::to_string(N);
   return OpDef("aten::max_pool" + n + "d_with_indices(Tensor self, int[" + n + "] kernel_size, int[" + n +
                    "] stride=[], int[" + n + "] padding=0, int[" + n +
                    "] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
                OpClass::Indexing, 0, Promotion::None, with_indices_type<N>, with_indices_reference<N>, nullptr,
-               gradient, NoLowering{}, "", "largest element of each window, and where in its plane it is");
+               Gradient(with_indices_gradient<N>), KernelRule{"max_pool"}, "",
+               "largest element of each window, and where in its plane it is");
+}
+
+template <size_t N>
+OpDef backward_row() {
+  const std::string n = std::to_string(N), sizes = "int[" + n + "] ";
+  return OpDef("aten::max_pool" + n + "d_with_indices_backward(Tensor grad_output, Tensor self, " + sizes +
+                   "kernel_size, " + sizes + "stride, " + sizes + "padding, " + sizes +
+                   "dilation, bool ceil_mode, Tensor indices) -> Tensor",
+               OpClass::Indexing, 0, Promotion::None, max_pool_backward_type<N>, max_pool_backward_reference<N>,
+               nullptr, NoGradient::Pending, KernelRule{"max_pool_backward"}, "",
+               "adds each cotangent to the element that its window chose");
+}
+
+std::vector<Node*> decompose_indices1d(Builder& b, const Call& call) {
+  const PoolWindow w = window_of<1>(call);
+  const auto pair = [](int64_t front, int64_t value) { return int_list({front, value}); };
+  Node* y = b.call("aten.max_pool2d_with_indices.default",
+                   {b.unsqueeze(call.tensor(0), -2), pair(1, w.kernel[0]), pair(1, w.stride[0]), pair(0, w.padding[0]),
+                    pair(1, w.dilation[0]), w.ceil_mode});
+  return {squeeze(b, b.getitem(y, 0), -2), squeeze(b, b.getitem(y, 1), -2)};
+}
+
+// ---------------------------------------------------------------------------------------------------------- unpooling
+
+template <size_t N>
+Type max_unpool_type(const Call& call) {
+  require_rank(call, 0, N + 1, N + 2);
+  const TensorType &x = call.type(0), &indices = tensor_type(call, 1);
+  if (indices.dtype != DType::I64)
+    reject(call, "elements in indices should be type int64, found " + std::string(dtype_name(indices.dtype)));
+  bool fits = x.shape.size() == indices.shape.size();
+  for (size_t d = 0; fits && d < x.shape.size(); ++d) fits = !known_ne(x.shape[d], indices.shape[d]);
+  if (!fits) reject(call, "expected shape of indices to be same as that of the input tensor");
+  const Shape size = call.integers(2);
+  if (size.size() != N)
+    reject(call, "there should be exactly " + std::to_string(N) + " elements in output_size, found " +
+                     std::to_string(size.size()));
+  Shape shape = x.shape;
+  std::copy(size.begin(), size.end(), shape.end() - static_cast<ptrdiff_t>(N));
+  return result_like(call, x.dtype, shape);
+}
+template <size_t N>
+RefValue max_unpool_reference(const RefContext& c) {
+  return placed(c, c.tensor(0), c.tensor(1), N, false);
+}
+/// What stands at its place, read back.
+template <size_t N>
+std::vector<Node*> max_unpool_gradient(const GradientCall& g) {
+  std::vector<Node*> out = no_cotangents(g);
+  Node* dy = cotangent(g);
+  if (!dy || !g.needed(0)) return out;
+  const Shape &x = g.call.type(0).shape, &y = dy->type.tensor.shape;
+  const auto flat = [&](Node* node, const Shape& shape) {
+    Shape planes(shape.begin(), shape.end() - static_cast<ptrdiff_t>(N));
+    planes.push_back(product(Shape(shape.end() - static_cast<ptrdiff_t>(N), shape.end())));
+    return g.builder.reshape(node, planes);
+  };
+  Node* read = g.builder.call("aten.gather.default", {flat(dy, y), -1, flat(g.call.tensor(1), x)});
+  out[0] = g.builder.reshape(read, x);
+  return out;
+}
+
+template <size_t N>
+OpDef unpool_row() {
+  const std::string n = std::to_string(N);
+  const std::string more = N == 3 ? ", int[3] stride, int[3] padding" : "";
+  return OpDef(
+      "aten::max_unpool" + n + "d(Tensor self, Tensor indices, SymInt[" + n + "] output_size" + more + ") -> Tensor",
+      OpClass::Indexing, 0, Promotion::None, max_unpool_type<N>, max_unpool_reference<N>, nullptr,
+      Gradient(max_unpool_gradient<N>), KernelRule{"max_unpool"}, "",
+      "each element where its window had found it, zeros elsewhere");
 }
 
 }  // namespace
 
 Rows max_pool_rows() {
   Rows rows;
-  rows.push_back(plain_row<2>(max_pool_gradient));
-  rows.push_back(plain_row<3>(NoGradient::Pending));
-  rows.push_back(indices_row<2>(with_indices_gradient));
-  rows.push_back(indices_row<3>(NoGradient::Pending));
-  rows.push_back(compound(
-      "aten::max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, int[1] dilation=1, "
-      "bool ceil_mode=False) -> Tensor",
-      0, max_pool_type<1>, decompose_max_pool1d, "largest element of each window of the last dimension"));
-  rows.push_back(
-      OpDef("aten::max_pool2d_with_indices_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] "
-            "stride, int[2] padding, "
-            "int[2] dilation, bool ceil_mode, Tensor indices) -> Tensor",
-            OpClass::Indexing, 0, Promotion::None, max_pool_backward_type, max_pool_backward_reference, nullptr,
-            NoGradient::Pending, NoLowering{}, "", "adds each cotangent to the element that its window chose"));
+  rows.push_back(plain_row<2>());
+  rows.push_back(plain_row<3>());
+  rows.push_back(indices_row<2>());
+  rows.push_back(indices_row<3>());
+  rows.push_back(backward_row<2>());
+  rows.push_back(backward_row<3>());
+  rows.push_back(unpool_row<2>());
+  rows.push_back(unpool_row<3>());
+  const std::string line =
+      "(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, int[1] dilation=1, bool ceil_mode=False) "
+      "-> ";
+  rows.push_back(compound("aten::max_pool1d" + line + "Tensor", 0, max_pool_type<1>, decompose_max_pool1d,
+                          "largest element of each window of the last dimension"));
+  rows.push_back(compound("aten::max_pool1d_with_indices" + line + "(Tensor, Tensor)", 0, with_indices_type<1>,
+                          decompose_indices1d,
+                          "largest element of each window of the last dimension, and where it is"));
   return rows;
 }
 

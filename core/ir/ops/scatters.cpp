@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Writing at indices that come from tensors. A loop body gives one result element from its index, which a scatter
-// cannot: those rows have no lowering and run through their reference.
+// cannot: those rows have kernels of their own.
 
 #include <algorithm>
 #include <limits>
@@ -41,19 +41,19 @@ void combine_into(const Tensor& out, int64_t at, const Tensor& from, int64_t val
 }
 
 OpDef scatter_row(const char* schema, ShapeRule type, Reference reference, std::variant<Gradient, NoGradient> gradient,
-                  const char* doc) {
-  return OpDef(schema, OpClass::Indexing, 0, Promotion::None, type, reference, nullptr, gradient, NoLowering{}, "",
-               doc);
+                  const char* doc, const char* kernel = "scatter") {
+  return OpDef(schema, OpClass::Indexing, 0, Promotion::None, type, reference, nullptr, gradient, KernelRule{kernel},
+               "", doc);
 }
 
 // ------------------------------------------------------------------------------------------------------------- scatter
 
 Type scatter_type(const Call& call) {
   const TensorType& self = tensor_type(call, 0);
-  check_index_type(call, 2);
   const Index& index = tensor_type(call, 2).shape;
   const size_t rank = std::max<size_t>(1, self.shape.size()), dim = call.dim(1, rank);
   const bool empty = std::find(index.begin(), index.end(), SymInt(0)) != index.end();
+  check_index_type(call, 2);
   if (!empty && std::max<size_t>(1, index.size()) != rank) reject(call, "index must have as many dimensions as self");
   for (size_t d = 0; !empty && d < std::min(index.size(), self.shape.size()); ++d)
     if (d != dim && known_lt(self.shape[d], index[d]))
@@ -178,22 +178,87 @@ RefValue scatter_reduce_reference(const RefContext& c) {
 
 // ----------------------------------------------------------------------------------------------------------- index_put
 
+bool is_mask(DType d) { return d == DType::Bool || d == DType::U8; }
+
+bool has_masks(const Call& call) {
+  const std::vector<Node*> indices = call.tensors(1);
+  return std::any_of(indices.begin(), indices.end(), [](Node* n) { return n && is_mask(n->type.tensor.dtype); });
+}
+
+/// Masks take as many elements as they have true ones, so that only the kernel can compare sizes.
 Type index_put_type(const Call& call) {
   const TensorType& self = tensor_type(call, 0);
-  const IndexPlan p = index_plan(call);
   const TensorType& values = tensor_type(call, 2);
   if (values.dtype != self.dtype) reject(call, "self and values must have one type");
-  if (broadcast(values.shape, p.shape, call.node()).size() != p.shape.size())
-    reject(call, "values have more dimensions than self[indices]");
+  if (!has_masks(call)) {
+    const IndexPlan p = index_plan(call);
+    if (broadcast(values.shape, p.shape, call.node()).size() != p.shape.size())
+      reject(call, "values have more dimensions than self[indices]");
+  }
   return result_like(call, self.dtype, self.shape);
+}
+
+/// Indices as PyTorch's `nonzero` makes them of masks: one tensor per dimension, undefined for a whole one.
+std::vector<Tensor> without_masks(const std::vector<Tensor>& indices) {
+  std::vector<Tensor> out;
+  for (const Tensor& t : indices) {
+    if (!t.defined() || !is_mask(t.dtype)) {
+      out.push_back(t.defined() ? t.contiguous() : t);
+      continue;
+    }
+    std::vector<std::vector<double>> at(t.rank());
+    const Tensor mask = t.contiguous();
+    for_each_index(mask.shape, [&](int64_t flat, const std::vector<int64_t>& index) {
+      for (size_t d = 0; mask.int_at(flat) && d < index.size(); ++d) at[d].push_back(static_cast<double>(index[d]));
+    });
+    for (const auto& list : at) out.push_back(Tensor::of(DType::I64, {static_cast<int64_t>(list.size())}, list));
+  }
+  return out;
+}
+
+/// Shape of `self[indices]`, and where the indices' own shape stands in it.
+struct Target {
+  std::vector<int64_t> common, shape;
+  size_t at = 0;
+};
+Target target_of(const Call& call, const Tensor& self, const std::vector<Tensor>& indices) {
+  Target t;
+  std::vector<size_t> used;
+  std::vector<SymInt> common;
+  for (size_t d = 0; d < indices.size(); ++d)
+    if (indices[d].defined()) {
+      common = broadcast(common, std::vector<SymInt>(indices[d].shape.begin(), indices[d].shape.end()), call.node());
+      used.push_back(d);
+    }
+  for (const SymInt& s : common) t.common.push_back(s.value());
+  if (!used.empty() && used.back() - used.front() + 1 == used.size()) t.at = used.front();
+  for (size_t d = 0; d < self.rank(); ++d)
+    if (d >= indices.size() || !indices[d].defined()) t.shape.push_back(self.shape[d]);
+  t.shape.insert(t.shape.begin() + static_cast<ptrdiff_t>(t.at), t.common.begin(), t.common.end());
+  return t;
 }
 
 RefValue index_put_reference(const RefContext& c) {
   Tensor out = c.tensor(0).clone();
-  const Tensor values = expanded(c.tensor(2), c.eval(index_plan(c.call).shape));
+  const std::vector<Tensor> indices = without_masks(c.tensors(1));
+  const Target t = target_of(c.call, out, indices);
+  const Tensor values = expanded(c.tensor(2), t.shape);
   const Combine how = c.call.boolean(3) ? Combine::Add : Combine::Replace;
-  for_each_indexed(c, [&](int64_t, const std::vector<int64_t>& at, const std::vector<int64_t>& target) {
-    combine_into(out, position(out, target), values, position(values, at), how);
+  for_each_index(t.shape, [&](int64_t, const std::vector<int64_t>& at) {
+    const auto first = at.begin() + static_cast<ptrdiff_t>(t.at);
+    const std::vector<int64_t> inner(first, first + static_cast<ptrdiff_t>(t.common.size()));
+    std::vector<int64_t> where(out.rank());
+    for (size_t d = 0, next = 0; d < out.rank(); ++d) {
+      if (d < indices.size() && indices[d].defined()) {
+        const Tensor& index = indices[d];
+        where[d] =
+            checked_index(c.call, index.int_at(position(index, broadcast_position(inner, index.shape))), out.shape[d]);
+      } else {
+        if (next == t.at) next += t.common.size();
+        where[d] = at[next++];
+      }
+    }
+    combine_into(out, position(out, where), values, position(values, at), how);
   });
   return out;
 }
@@ -202,6 +267,7 @@ std::vector<Node*> index_put_gradient(const GradientCall& g) {
   std::vector<Node*> out = no_cotangents(g);
   Node* dy = cotangent(g);
   if (!dy) return out;
+  if (has_masks(g.call)) reject(g.call, "no gradient where a mask says what is written");
   Builder& b = g.builder;
   if (g.needed(0))
     out[0] = g.call.boolean(3)
@@ -309,7 +375,7 @@ Rows scatters() {
                   "self with elements of src combined at given positions"));
   r.push_back(scatter_row(
       "aten::index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor", index_put_type,
-      index_put_reference, Gradient(index_put_gradient), "self[indices] = values, or += with accumulate"));
+      index_put_reference, Gradient(index_put_gradient), "self[indices] = values, or += with accumulate", "index_put"));
   r.push_back(
       OpDef("aten::slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt "
             "step=1) -> Tensor",

@@ -1,0 +1,211 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Templates behind attention_kernel.h. Included by sources that are compiled for different processors, hence the
+/// unnamed namespace and no guard against being included in several of them. No standard header may be included after
+/// the including source has switched to another instruction set.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "codegen/attention_kernel.h"
+
+#define STRATA_INLINE __attribute__((always_inline)) inline
+
+namespace strata::library {
+namespace {
+
+// 64 bytes: one register where there is AVX-512, several elsewhere. Never passed by value, so that the calling
+// convention does not matter.
+typedef float Floats __attribute__((vector_size(64), may_alias));
+typedef double Doubles __attribute__((vector_size(64), may_alias));
+typedef uint32_t Words __attribute__((vector_size(64), may_alias));
+typedef int32_t Ints __attribute__((vector_size(64)));
+typedef int64_t Longs __attribute__((vector_size(64)));
+
+template <class T>
+struct VectorOf;
+template <>
+struct VectorOf<float> {
+  using Type = Floats;
+  using Int = Ints;
+};
+template <>
+struct VectorOf<double> {
+  using Type = Doubles;
+  using Int = Longs;
+};
+template <class T>
+using Vector = typename VectorOf<T>::Type;
+template <class T>
+constexpr int64_t kLanes = 64 / static_cast<int64_t>(sizeof(T));
+template <class T>
+constexpr T kNone = -std::numeric_limits<T>::infinity();
+
+template <class V>
+STRATA_INLINE V& at(void* p, int64_t vector = 0) {
+  return static_cast<V*>(p)[vector];
+}
+template <class V>
+STRATA_INLINE const V& at(const void* p, int64_t vector = 0) {
+  return static_cast<const V*>(p)[vector];
+}
+
+/// x = exp(x) for x <= 0, about 1 ulp; below -87 it is 0; NaN stays.
+STRATA_INLINE void exp_in_place(Floats& x) {
+  const Floats scaled = x * 1.44269504f + 12582912.0f;  // rounds to an integer in the low bits
+  const Floats n = scaled - 12582912.0f;
+  const Floats r = x - n * 0.693359375f + n * 2.12194440e-4f;
+  Floats p = r * 1.9875691500e-4f + 1.3981999507e-3f;
+  p = p * r + 8.3334519073e-3f;
+  p = p * r + 4.1665795894e-2f;
+  p = p * r + 1.6666665459e-1f;
+  p = p * r + 5.0000001201e-1f;
+  p = p * r * r + r + 1.0f;
+  Ints bits;
+  std::memcpy(&bits, &scaled, sizeof bits);
+  const Ints power = (bits + 127) << 23;
+  Floats scale;
+  std::memcpy(&scale, &power, sizeof scale);
+  const Floats zero = {};
+  const Floats value = p * scale;
+  x = x < -87.0f ? zero : value;
+}
+
+/// The same; below -708 it is 0. The series of exp to the 13th power: its rest is below an ulp for |r| <= log(2) / 2.
+STRATA_INLINE void exp_in_place(Doubles& x) {
+  constexpr double kShift = 6755399441055744.0;
+  const Doubles scaled = x * 1.4426950408889634 + kShift;
+  const Doubles n = scaled - kShift;
+  const Doubles r = x - n * 0.693147180369123816490 - n * 1.90821492927058770002e-10;
+  Doubles p = r * 0.0 + 1.0;
+  for (int k = 13; k > 0; --k) p = p * r * (1.0 / k) + 1.0;
+  Longs bits;
+  std::memcpy(&bits, &scaled, sizeof bits);
+  const Longs power = (bits + 1023) << 52;
+  Doubles scale;
+  std::memcpy(&scale, &power, sizeof scale);
+  const Doubles zero = {};
+  const Doubles value = p * scale;
+  x = x < -708.0 ? zero : value;
+}
+
+/// Products of plain numbers: a word is a T.
+template <class T>
+struct Plain {
+  using Sum = T;
+  using Word = T;
+  static constexpr int64_t kKeysPerWord = 1;
+  static STRATA_INLINE void multiply_add(Vector<T>& sum, Word a, const void* b, int64_t v) {
+    sum += a * at<Vector<T>>(b, v);
+  }
+  static STRATA_INLINE void narrow(T*, int64_t, int64_t) {}
+};
+
+/// c[8, W] (+)= a[8, steps] b[steps, W], times `scale`; a's element is a[r * row + p * step].
+template <class P, int R>
+STRATA_INLINE void tile(const typename P::Word* a, int64_t row, int64_t step, const void* b, typename P::Sum* c,
+                        int64_t steps, typename P::Sum scale, bool add) {
+  using V = Vector<typename P::Sum>;
+  constexpr int64_t kRows = kAttentionKeys;
+  V sum[kRows][R];
+  for (int r = 0; r < kRows; ++r)
+    for (int v = 0; v < R; ++v) sum[r][v] = add ? at<V>(c, r * R + v) : V{};
+  for (int64_t p = 0; p < steps; ++p) {
+    for (int r = 0; r < kRows; ++r) {
+      const typename P::Word x = a[r * row + p * step];
+      for (int v = 0; v < R; ++v) P::multiply_add(sum[r][v], x, b, p * R + v);
+    }
+  }
+  for (int r = 0; r < kRows; ++r)
+    for (int v = 0; v < R; ++v) at<V>(c, r * R + v) = add ? sum[r][v] : sum[r][v] * scale;
+}
+
+/// Masks scores [keys, W], keys `from` on: by the mask, by order, and those that are not there.
+template <class T, int R>
+STRATA_INLINE void mask_scores(const AttentionTile<T>& t, int64_t limit, int64_t padded) {
+  using V = Vector<T>;
+  for (int64_t j = 0; t.kind != MaskKind::None && j < limit; ++j) {
+    for (int v = 0; v < R; ++v) {
+      V m = {};
+      if (t.mask_stride)
+        m = at<V>(t.mask, j * R + v);
+      else
+        m = m + t.mask[j];
+      V& s = at<V>(t.scores, j * R + v);
+      const V fill = V{} + t.fill;
+      s = t.kind == MaskKind::Add ? s + m : (m == T(0) ? fill : s);
+    }
+  }
+  const V none = V{} + kNone<T>;
+  V lanes;
+  for (int64_t i = 0; i < kLanes<T>; ++i) lanes[i] = static_cast<T>(i);
+  for (int64_t j = t.causal_from < 0 ? 0 : t.causal_from + 1; j < limit; ++j) {
+    for (int v = 0; v < R; ++v) {
+      V& s = at<V>(t.scores, j * R + v);
+      s = lanes + static_cast<T>(v * kLanes<T>) < static_cast<T>(j - t.causal_from) ? none : s;
+    }
+  }
+  for (int64_t j = limit; j < padded; ++j)
+    for (int v = 0; v < R; ++v) at<V>(t.scores, j * R + v) = none;
+}
+
+/// Scores become weights relative to the rows' new maxima; what the rows have gathered is rescaled.
+template <class P, int R>
+STRATA_INLINE void weigh(const AttentionTile<typename P::Sum>& t, int64_t padded) {
+  using T = typename P::Sum;
+  using V = Vector<T>;
+  V reference[R], total[R];
+  bool rescale = false;
+  for (int v = 0; v < R; ++v) {
+    const V before = at<V>(t.maximum, v), zero = {};
+    V top = before;
+    for (int64_t j = 0; j < padded; ++j) {
+      const V& s = at<V>(t.scores, j * R + v);
+      top = s > top ? s : top;
+    }
+    at<V>(t.maximum, v) = top;
+    // Nothing seen so far: any finite reference gives zeros (and keeps a NaN).
+    reference[v] = top == kNone<T> ? zero : top;
+    V shrink = before - reference[v];
+    exp_in_place(shrink);
+    at<V>(t.sum, v) *= shrink;
+    total[v] = V{};
+    for (int64_t i = 0; i < kLanes<T>; ++i) rescale |= before[i] != top[i];
+    if (!rescale) continue;
+    for (int64_t c = 0; c < t.width; ++c) at<V>(t.out, c * R + v) *= shrink;
+  }
+  for (int64_t j = 0; j < padded; ++j) {
+    for (int v = 0; v < R; ++v) {
+      V x = at<V>(t.scores, j * R + v) - reference[v];
+      exp_in_place(x);
+      at<V>(t.scores, j * R + v) = x;
+      total[v] += x;
+    }
+  }
+  for (int v = 0; v < R; ++v) at<V>(t.sum, v) += total[v];
+}
+
+template <class P, int R>
+STRATA_INLINE void attend(const AttentionTile<typename P::Sum>& t) {
+  using Word = typename P::Word;
+  const int64_t lanes = R * kLanes<typename P::Sum>, reach = t.causal_from + lanes;
+  const int64_t limit = reach < t.live ? reach : t.live;
+  if (limit <= 0) return;
+  const int64_t padded = (limit + kAttentionKeys - 1) / kAttentionKeys * kAttentionKeys;
+  const auto* k = static_cast<const Word*>(t.k);
+  const auto* v = static_cast<const Word*>(t.v);
+  for (int64_t j = 0; j < padded; j += kAttentionKeys)
+    tile<P, R>(k + j * t.k_stride, t.k_stride, 1, t.q, t.scores + j * lanes, t.e, t.scale, false);
+  mask_scores<typename P::Sum, R>(t, limit, padded);
+  weigh<P, R>(t, padded);
+  P::narrow(t.scores, padded, lanes);
+  for (int64_t c = 0; c < t.width; c += kAttentionKeys)
+    tile<P, R>(v + c, 1, t.v_stride, t.scores, t.out + c * lanes, padded / P::kKeysPerWord, 1, true);
+}
+
+}  // namespace
+}  // namespace strata::library

@@ -1,0 +1,78 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/kernel_key.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "codegen/loop_lines.h"
+#include "codegen/loop_object.h"
+#include "codegen/object_cache.h"
+
+namespace strata::codegen {
+namespace {
+
+/// The environment of a kernel's symbols, from any expression at hand; null if all is constant.
+const ShapeEnv* environment(const loop::Kernel& k) {
+  for (const loop::Axis& a : k.axes)
+    if (!a.extent.is_const()) return a.extent.env();
+  for (const loop::Scalar& s : k.scalars)
+    if (!s.index.is_const()) return s.index.env();
+  for (const loop::Nest& nest : k.nests)
+    for (const loop::Store& s : nest.stores)
+      if (!s.index.is_const()) return s.index.env();
+  return nullptr;
+}
+
+/// Code may rely on what is known of axes, sizes and indirect indices.
+void add_bounds(std::string& key, const loop::Kernel& k) {
+  const ShapeEnv* env = environment(k);
+  const auto add = [&](size_t symbol) {
+    if (!env || symbol >= env->symbol_count()) return;
+    const Symbol& s = env->info(symbol);
+    key += fmt::format(" {}..{}", s.range.min, s.range.max);
+    if (s.max_expr) key += fmt::format("/{}", range(*s.max_expr).max);
+  };
+  for (const loop::Axis& a : k.axes) add(a.symbol);
+  for (size_t symbol : k.symbols) add(symbol);
+  std::map<loop::ScalarId, size_t> indirect;
+  for (const auto& [symbol, scalar] : k.indirect) indirect.emplace(scalar, symbol);
+  for (const auto& [scalar, symbol] : indirect) add(symbol);
+}
+
+/// Which instructions share a line.
+void add_lines(std::string& key, const loop::Kernel& k) {
+  std::vector<uint64_t> nodes = kernel_lines(k);
+  const auto add = [&](uint64_t node) {
+    key += fmt::format(" {}", std::lower_bound(nodes.begin(), nodes.end(), node) - nodes.begin());
+  };
+  for (const loop::Scalar& s : k.scalars) add(s.node);
+  for (const loop::Nest& nest : k.nests) {
+    for (const loop::Reduction& r : nest.reductions) add(r.node);
+    for (const loop::Store& s : nest.stores) add(s.node);
+  }
+}
+
+}  // namespace
+
+std::string code_key(const KernelPlan& plan, bool texts) {
+  std::string key = fingerprint(plan.kernel);
+  key += fmt::format("\n{} {} {} {} {}", plan.lanes_are_points, plan.lanes, plan.unroll, plan.masked, plan.serial);
+  for (const char streamed : plan.streamed) key += streamed ? " s" : " -";
+  for (const NestPlan& n : plan.nests) key += fmt::format(" {}/{}/{}", n.lanes, n.unroll, n.masked);
+  add_bounds(key, plan.kernel);
+  if (texts) {
+    key += " lines";
+    add_lines(key, plan.kernel);
+  }
+  return key;
+}
+
+Sha256Digest entry_key(const std::string& code_key, const Target& target) {
+  return sha256(fmt::format("kernel\n{}\n{}\n{}\n{}\n{}\n{}", build_identity(), code_generator_version(), target.cpu,
+                            target.features, target.vector_bits, code_key));
+}
+
+}  // namespace strata::codegen

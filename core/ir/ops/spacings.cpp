@@ -1,0 +1,115 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Numbers spaced evenly between two ends, or powers with evenly spaced exponents. The ends are numbers or 0-dimensional
+// tensors, and become elements of the result before anything is computed.
+
+#include <limits>
+
+#include "core/ir/ops/indexing.h"
+
+namespace strata::ops {
+namespace {
+
+constexpr auto kNone = NoGradient::Nondifferentiable;
+
+DType spaced_dtype(const Call& call) {
+  const auto& params = call.op().schema.params;
+  for (size_t i = 0; i < params.size(); ++i)
+    if (params[i].name == "dtype") return call.dtype(i).value_or(DType::F32);
+  return DType::F32;
+}
+
+Type spaced_type(const Call& call) {
+  const SymInt steps = call.integer(2);
+  if (known_lt(steps, 0)) reject(call, "number of steps must be non-negative");
+  for (size_t i = 0; i < 2; ++i)
+    if (is_tensor(call, i) && !tensor_type(call, i).shape.empty())
+      reject(call, "only 0-dimensional start and end tensors are supported, found " +
+                       std::to_string(tensor_type(call, i).shape.size()) + " dimensions");
+  return Type::of(spaced_dtype(call), {steps}, "cpu");
+}
+
+// ------------------------------------------------------------------------------------------------------------ linspace
+
+/// An end in float64, after its conversion to the result's type.
+Node* bound(Builder& b, const Call& c, size_t i, DType d) {
+  if (is_tensor(c, i)) return b.cast(b.cast(c.tensor(i), d), DType::F64);
+  const double value = is_integral(d) ? std::trunc(c.number(i)) : c.number(i);
+  return b.call("aten.full.default", {sizes({}), value}, {{"dtype", DType::F64}});
+}
+
+/// start + i * (end - start) / (steps - 1), from both ends towards the middle as PyTorch does.
+std::vector<Node*> linspace(Builder& b, const Call& c) {
+  const int64_t n = c.constant(2);
+  const DType d = spaced_dtype(c);
+  Node* start = bound(b, c, 0, d);
+  Node* end = bound(b, c, 1, d);
+  Node* step = b.div(b.sub(end, start), static_cast<double>(std::max<int64_t>(n - 1, 1)));
+  Node* i = b.call("aten.arange.default", {n});
+  Node* from_start = b.add(b.mul(b.cast(i, DType::F64), step), start);
+  Node* left = b.cast(b.call("aten.rsub.Scalar", {i, n - 1}), DType::F64);
+  Node* from_end = b.sub(end, b.mul(left, step));
+  Node* first = b.call("aten.lt.Scalar", {i, n == 1 ? 1 : n / 2});
+  return {b.cast(b.call("aten.where.self", {first, from_start, from_end}), d)};
+}
+
+// ------------------------------------------------------------------------------------------------------------ logspace
+
+/// What the machine makes of a double as an integer: the smallest one where it does not fit.
+int64_t machine_integer(DType d, double x) {
+  const bool wide = d == DType::I64;
+  const double limit = wide ? 0x1p63 : 0x1p31;
+  if (!(x > -limit - (wide ? 0 : 1) && x < limit))
+    return wide ? std::numeric_limits<int64_t>::min() : int64_t{std::numeric_limits<int32_t>::min()};
+  return static_cast<int64_t>(x);
+}
+
+RefValue logspace_reference(const RefContext& c) {
+  Tensor out = c.result();
+  const bool integral = is_integral(out.dtype);
+  const auto end_of = [&](size_t i) {
+    Tensor t = Tensor::empty(out.dtype, {});
+    const double value = is_tensor(c.call, i) ? c.tensor(i).at(0) : c.call.number(i);
+    if (integral)
+      t.set_int(0, static_cast<int64_t>(value));
+    else
+      t.set(0, value);
+    return t.at(0);
+  };
+  const double start = end_of(0), end = end_of(1), base = c.call.number(3);
+  const int64_t n = out.numel();
+  Tensor distance = Tensor::empty(integral ? DType::F64 : out.dtype, {});
+  distance.set(0, end - start);
+  const double step = n > 1 ? distance.at(0) / static_cast<double>(n - 1) : 0;
+  for (int64_t i = 0; i < n; ++i) {
+    const bool first = i < n / 2 || n == 1;
+    const double exponent = first ? start + step * static_cast<double>(i) : end - step * static_cast<double>(n - 1 - i);
+    if (integral)
+      out.set_int(i, machine_integer(out.dtype, std::pow(base, exponent)));
+    else
+      out.set(i, std::pow(base, exponent));
+  }
+  return out;
+}
+
+}  // namespace
+
+Rows spacings() {
+  Rows r;
+  const std::string options =
+      ", *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor";
+  const std::array<std::string, 4> heads{"(Scalar start, Scalar end", ".Tensor_Tensor(Tensor start, Tensor end",
+                                         ".Tensor_Scalar(Tensor start, Scalar end",
+                                         ".Scalar_Tensor(Scalar start, Tensor end"};
+  for (const std::string& head : heads) {
+    r.push_back(compound("aten::linspace" + head + ", int steps" + options, 0, spaced_type, linspace,
+                         "evenly spaced numbers, both ends included"));
+    r.push_back(OpDef("aten::logspace" + head + ", int steps, float base=10.0" + options, OpClass::Indexing, 0,
+                      Promotion::None, spaced_type, logspace_reference, nullptr, kNone, KernelRule{"logspace"}, "",
+                      "powers of a base whose exponents are evenly spaced, both ends included"));
+  }
+  return r;
+}
+
+}  // namespace strata::ops

@@ -1,0 +1,95 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+/// What bench_bandwidth.py measures kernels against; g++ -O3 -march=native -fopenmp. Lengths are multiples of 16
+/// floats, addresses of 64 bytes.
+
+#include <immintrin.h>
+
+#include <algorithm>
+#include <cstddef>
+
+namespace {
+
+#ifdef __AVX512F__
+constexpr long kLanes = 16;
+using Vector = __m512;
+extern "C" Vector _ZGVeN16v_sinf(Vector);
+extern "C" Vector _ZGVeN16v_cosf(Vector);
+Vector load(const float* p) { return _mm512_loadu_ps(p); }
+void store(float* p, Vector v) { _mm512_storeu_ps(p, v); }
+void stream(float* p, Vector v) { _mm512_stream_ps(p, v); }
+Vector add(Vector a, Vector b) { return _mm512_add_ps(a, b); }
+Vector sum_of_squares(Vector a, Vector b) { return _mm512_fmadd_ps(a, a, _mm512_mul_ps(b, b)); }
+Vector sine(Vector v) { return _ZGVeN16v_sinf(v); }
+Vector cosine(Vector v) { return _ZGVeN16v_cosf(v); }
+float first(Vector v) { return _mm512_cvtss_f32(v); }
+#else
+constexpr long kLanes = 8;
+using Vector = __m256;
+extern "C" Vector _ZGVdN8v_sinf(Vector);
+extern "C" Vector _ZGVdN8v_cosf(Vector);
+Vector load(const float* p) { return _mm256_loadu_ps(p); }
+void store(float* p, Vector v) { _mm256_storeu_ps(p, v); }
+void stream(float* p, Vector v) { _mm256_stream_ps(p, v); }
+Vector add(Vector a, Vector b) { return _mm256_add_ps(a, b); }
+Vector sum_of_squares(Vector a, Vector b) { return _mm256_add_ps(_mm256_mul_ps(a, a), _mm256_mul_ps(b, b)); }
+Vector sine(Vector v) { return _ZGVdN8v_sinf(v); }
+Vector cosine(Vector v) { return _ZGVdN8v_cosf(v); }
+float first(Vector v) { return _mm256_cvtss_f32(v); }
+#endif
+
+/// Reads every array of `reads`, writes every one of `writes`: what comes in is added and goes out. Four vectors at a
+/// time, so that sums do not wait for one another.
+template <int kReads, bool kStreaming>
+void move_part(const float* const* reads, float* const* writes, int written, long begin, long end, float* result) {
+  Vector sums[4] = {};
+  for (long i = begin; i < end; i += 4 * kLanes) {
+    for (int part = 0; part < 4; ++part) {
+      const long at = i + part * kLanes;
+      Vector value = kReads > 0 ? load(reads[0] + at) : Vector{};
+      for (int r = 1; r < kReads; ++r) value = add(value, load(reads[r] + at));
+      if (written == 0) sums[part] = add(sums[part], value);
+      if (written > 0) kStreaming ? stream(writes[0] + at, value) : store(writes[0] + at, value);
+    }
+  }
+  if constexpr (kStreaming) _mm_sfence();
+  *result = first(add(add(sums[0], sums[1]), add(sums[2], sums[3])));
+}
+
+template <int kReads>
+void move_all(bool streaming, const float* const* reads, float* const* writes, int written, long n, int threads) {
+  const long block = 4 * kLanes;
+  const long share = (n / block + threads - 1) / threads * block;
+  float results[256];
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int t = 0; t < threads; ++t) {
+    const long begin = std::min(n, t * share), end = std::min(n, begin + share);
+    if (streaming)
+      move_part<kReads, true>(reads, writes, written, begin, end, &results[t]);
+    else
+      move_part<kReads, false>(reads, writes, written, begin, end, &results[t]);
+  }
+  volatile float kept = results[0];
+  (void)kept;
+}
+
+}  // namespace
+
+extern "C" {
+
+/// One to three arrays read, none or one written, of n floats, n a multiple of 64.
+void move(int streaming, const float* const* reads, int read, float* const* writes, int written, long n, int threads) {
+  if (read == 1) move_all<1>(streaming != 0, reads, writes, written, n, threads);
+  if (read == 2) move_all<2>(streaming != 0, reads, writes, written, n, threads);
+  if (read == 3) move_all<3>(streaming != 0, reads, writes, written, n, threads);
+}
+
+void sin2cos2(const float* in, float* out, long n, int threads) {
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (long i = 0; i < n; i += kLanes) {
+    const Vector x = load(in + i);
+    store(out + i, sum_of_squares(sine(x), cosine(x)));
+  }
+}
+
+}  // extern "C"

@@ -1,0 +1,160 @@
+# Copyright 2026 The Strata Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels that wait for memory, beside what the machine's memory gives: the second table of bench_cpu.py.
+
+    PYTHONPATH=build/python python3 tests/bench/bench_bandwidth.py KERNEL THREADS [--megabytes N]       prints one line of JSON
+
+Arrays are far larger than the caches. The limit of a kernel is a loop over as many bytes with the same share of reads and writes
+(bandwidth.cpp: the better of usual and streaming stores, no arithmetic but for an addition), which takes turns with it. Freed memory
+stays with the process, so that results are not written to pages that the kernel has yet to clear. sin2cos2 is
+computed beside a loop of vector intrinsics over libmvec's functions, on a million floats.
+"""
+import argparse
+import ctypes
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+COLUMNS = 1024
+
+
+def kernels():
+    """Name to (function, inputs of n floats, arrays read, arrays written), in units of n floats."""
+    import torch
+    from torch.nn import functional as F
+
+    flat = lambda n: torch.randn(n)
+    rows = lambda n: torch.randn(n // COLUMNS, COLUMNS)
+    weight, bias = torch.randn(COLUMNS), torch.randn(COLUMNS)
+    targets = lambda n: torch.randint(0, COLUMNS, (n // COLUMNS,))
+    return {
+        "pointwise": (lambda a, b, c: (a * b + c).relu() * 0.5, lambda n: [flat(n), flat(n), flat(n)], 3, 1),
+        "softmax": (lambda x: x.softmax(-1), lambda n: [rows(n)], 1, 1),
+        "layer norm": (lambda x, w, b: F.layer_norm(x, (COLUMNS,), w, b), lambda n: [rows(n), weight, bias], 1, 1),
+        "RMS norm": (lambda x, w: F.rms_norm(x, (COLUMNS,), w), lambda n: [rows(n), weight], 1, 1),
+        "GELU+bias+residual": (lambda x, b, r: F.gelu(x + b) + r, lambda n: [rows(n), bias, rows(n)], 2, 1),
+        "cross entropy": (lambda x, t: F.cross_entropy(x, t), lambda n: [rows(n), targets(n)], 1, 0),
+        "transpose": (lambda x: x.t().contiguous(), lambda n: [torch.randn(n // 8192, 8192)], 1, 1),
+        "column sum": (lambda x: x.sum(0), lambda n: [rows(n)], 1, 0),
+        "sin2cos2": (lambda x: x.sin() ** 2 + x.cos() ** 2, lambda n: [flat(1 << 20)], 1, 1),
+    }
+
+
+# Of glibc: blocks of any size come from a heap that does not shrink.
+KEEP_FREED = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(1 << 40), "MALLOC_TOP_PAD_": str(1 << 26)}
+NAMES = ["pointwise", "softmax", "layer norm", "RMS norm", "GELU+bias+residual", "cross entropy", "transpose", "column sum", "sin2cos2"]
+
+
+def limits(path, threads):
+    """Name to a function that runs once: memory traffic by (kind of store, read arrays, written arrays), and sin2cos2."""
+    library = ctypes.CDLL(path)
+    pointers = lambda tensors: (ctypes.c_void_p * max(1, len(tensors)))(*[t.data_ptr() for t in tensors])
+
+    def traffic(streaming, reads, writes):
+        n = (reads + writes)[0].numel()
+        arrays = pointers(reads), len(reads), pointers(writes), len(writes), ctypes.c_long(n), threads
+        return lambda: library.move(int(streaming), *arrays)
+
+    def sin2cos2(x, y):
+        return lambda: library.sin2cos2(ctypes.c_void_p(x.data_ptr()), ctypes.c_void_p(y.data_ptr()), ctypes.c_long(x.numel()), threads)
+
+    return traffic, sin2cos2
+
+
+def alternate(calls, seconds):
+    """Medians in milliseconds; every call but the first of a turn finds what the one before left in the caches."""
+    times = {name: [] for name in calls}
+    for call in calls.values():
+        call()
+    names, turn, end = list(calls), 0, time.perf_counter() + seconds
+    while turn < 7 or time.perf_counter() < end:
+        for name in names[turn % len(names) :] + names[: turn % len(names)]:
+            start = time.perf_counter()
+            calls[name]()
+            times[name].append((time.perf_counter() - start) * 1e3)
+        turn += 1
+    return {name: statistics.median(values) for name, values in times.items()}
+
+
+def measure_one(name, threads, floats, library, seconds):
+    import torch
+
+    import strata
+
+    torch.set_num_threads(threads)
+    function, make, read, written = kernels()[name]
+    inputs = make(floats)
+    ours = torch.compile(function, backend="strata")
+    theirs = torch.compile(lambda *args: function(*args), backend="inductor")
+    expected, got = function(*inputs), ours(*inputs)
+    torch.testing.assert_close(got, expected, rtol=1e-4, atol=1e-4)
+    theirs(*inputs)
+    traffic, sin2cos2 = limits(library, threads)
+    if name == "sin2cos2":
+        size, calls = 1 << 20, {"intrinsics": sin2cos2(inputs[0], torch.empty(1 << 20))}
+    else:
+        size, reads = floats, [torch.randn(floats) for _ in range(read)]
+        writes = [torch.zeros(floats) for _ in range(written)]
+        calls = {"usual stores": traffic(False, reads, writes)}
+        if written:
+            calls["streaming stores"] = traffic(True, reads, writes)
+    ms = alternate({"strata": lambda: ours(*inputs), "inductor": lambda: theirs(*inputs), **calls}, seconds)
+    best = min(calls, key=lambda key: ms[key])
+    yardstick = {"intrinsics": "vector intrinsics"}.get(best, f"{read} read, {written} written, {best}")
+    return {
+        "row": [name, threads], "ms": {"strata": ms["strata"], "inductor": ms["inductor"], "yardstick": ms[best]}, "yardstick": yardstick,
+        "share": ms[best] / ms["strata"], "goal": 1 / 1.1 if name == "sin2cos2" else 0.9,
+        "gb_per_s": 4 * size * (read + written) / ms["strata"] / 1e6, "left": [r.reason for r in strata.reports() if not r.compiled],
+    }
+
+
+def build_library(folder):
+    command = ["g++", "-std=c++20", "-O3", "-march=native", "-fopenmp", "-shared", "-fPIC", f"{HERE}/bandwidth.cpp", "-o", f"{folder}/bandwidth.so"]
+    subprocess.run([*command, "-lmvec", "-lm"], check=True)
+    return f"{folder}/bandwidth.so"
+
+
+def measure(options, results):
+    """All kernels, each in a process of its own; adds to `results` and prints."""
+    import cpu_tables
+
+    print(cpu_tables.BANDWIDTH_HEAD, flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        library = build_library(folder)
+        for threads in options.threads:
+            for name in NAMES:
+                if results.has("bandwidth", [name, threads]):
+                    continue
+                command = [*options.prefix.split(), sys.executable, os.path.abspath(__file__), name, str(threads), "--library", library]
+                done = subprocess.run(command, capture_output=True, text=True)
+                lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
+                failed = (done.stderr.strip().splitlines() or ["no result"])[-1]
+                record = {"what": "bandwidth", **(json.loads(lines[-1]) if lines else {"row": [name, threads], "failed": failed})}
+                results.add(record)
+                print(cpu_tables.bandwidth_line(record) if lines else f"{name:24}{threads:>4} {failed}", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("kernel", choices=NAMES)
+    parser.add_argument("threads", type=int)
+    parser.add_argument("--megabytes", type=int, default=256, help="of one array")
+    parser.add_argument("--seconds", type=float, default=6)
+    parser.add_argument("--library", help="bandwidth.cpp, built")
+    options = parser.parse_args()
+    if not KEEP_FREED.items() <= os.environ.items():
+        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **KEEP_FREED})
+    import torch
+
+    with tempfile.TemporaryDirectory() as folder, torch.no_grad():
+        library = options.library or build_library(folder)
+        print(json.dumps(measure_one(options.kernel, options.threads, options.megabytes << 18, library, options.seconds)), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,212 @@
+# Copyright 2026 The Strata Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What bench_cpu.py measured, as tables, and beside what is aimed at. Imports nothing of PyTorch."""
+import math
+import statistics
+
+TIME_HEAD = (
+    f"{'program':22}{'case':>14}{'type':>6}{'thr':>4} |{'eager':>9}{'inductor':>9}{'+freeze':>9}{'strata':>9}{'+freeze':>9}  ms |"
+    f"{'freeze/freeze':>14}{'/inductor':>10}{'/eager':>8}"
+)
+COMPILE_HEAD = (
+    f"{'program':22}{'case':>14}{'type':>6}{'thr':>4} |{'inductor':>9}{'+freeze':>9}{'strata':>9}{'+freeze':>9}  ms cold start |"
+    f"{'ratio':>7}{'+freeze':>9} |{'inductor':>9}{'+freeze':>9}{'strata':>9}{'+freeze':>9}  ms cached start |{'first call':>12}"
+)
+MEMORY_HEAD = (
+    f"{'program':22}{'case':>14}{'type':>6}{'thr':>4} |{'inductor':>10}{'+freeze':>10}{'strata':>10}{'+freeze':>10}  KiB |"
+    f"{'ours/theirs':>12}{'+freeze':>9}"
+)
+SHORT = {"float32": "f32", "bfloat16": "bf16"}
+TOLERANCE = {"float32": 2e-3, "bfloat16": 6e-2}
+COMPILERS = ["inductor", "inductor freezing", "strata", "strata freezing"]
+
+
+def geomean(values):
+    return math.exp(statistics.fmean(map(math.log, values)))
+
+
+def _title(row):
+    name, case, dtype, threads = row
+    return f"{name:22}{case:>14}{SHORT[dtype]:>6}{threads:>4} |"
+
+
+def _number(value, width=9):
+    return " " * (width - 1) + "-" if value is None else f"{value:{width}.{3 if value < 10 else 2 if value < 100 else 1 if value < 10000 else 0}f}"
+
+
+# ------------------------------------------------------------------------------------------------------------------ time
+
+
+def ratio(record, theirs):
+    ours, other = record["pairs"][theirs]
+    return other / ours
+
+
+def differs(record):
+    """The contenders of ours that give something else than eager mode."""
+    limit = max(TOLERANCE[record["row"][2]], 2 * record["difference"].get("inductor", 0))
+    return [name for name in ("strata", "strata freezing") if not record["difference"].get(name, 0) <= limit]
+
+
+def time_line(record):
+    if "pairs" not in record:
+        return f"{_title(record['row'])} {record.get('refused') or record.get('failed')}"
+    ms = record["ms"]
+    numbers = "".join(_number(ms.get(name)) for name in ("eager", *COMPILERS))
+    notes = [f"{name} differs by {record['difference'][name]:.1e}" for name in differs(record)] + record["left"]
+    return (
+        f"{_title(record['row'])}{numbers}     |{ratio(record, 'inductor freezing'):14.2f}{ratio(record, 'inductor'):10.2f}"
+        f"{ratio(record, 'eager'):8.2f}  {'; '.join(notes)[:160]}"
+    )
+
+
+def _verdict(fine):
+    return "pass" if fine else "FAIL"
+
+
+def _against(records, theirs, mean_goal, worst_goal):
+    ratios = {tuple(r["row"]): ratio(r, theirs) for r in records}
+    mean, worst = geomean(ratios.values()), min(ratios, key=ratios.get)
+    below = [row for row in ratios if worst_goal and ratios[row] < worst_goal]
+    text = f"against {theirs:18} geomean {mean:5.2f} of {len(ratios)} rows, at least {mean_goal}: {_verdict(mean >= mean_goal)}"
+    text += f"; worst {ratios[worst]:.2f} ({' '.join(map(str, worst))})"
+    return text + (f", {len(below)} below {worst_goal}: {_verdict(not below)}" if worst_goal else "")
+
+
+def _time_summary(records):
+    timed = [r for r in records if "pairs" in r]
+    if not timed:
+        return []
+    lines = [
+        _against(timed, "inductor freezing", 1.1, 0.97),
+        _against(timed, "inductor", 1.3, 0.97),
+        _against(timed, "eager", 2, None),
+    ]
+    for theirs in ("inductor freezing", "inductor"):
+        by = {}
+        for r in timed:
+            by.setdefault(f"{SHORT[r['row'][2]]}, {r['row'][3]} thr", []).append(ratio(r, theirs))
+        if len(by) > 1:
+            lines.append(f"  {theirs:18} " + "; ".join(f"{key}: {geomean(values):.2f} ({len(values)})" for key, values in by.items()))
+    wrong = [r for r in timed if differs(r)]
+    lines.append(f"rows that differ from eager mode: {len(wrong)}: {_verdict(not wrong)} " + ", ".join(" ".join(map(str, r["row"])) for r in wrong))
+    failed = [r for r in records if "failed" in r]
+    lines += [f"not measured: {' '.join(map(str, r['row']))}: {r['failed']}" for r in failed]
+    return lines
+
+
+# --------------------------------------------------------------------------------------------------------------- compile
+
+
+def _compiles(results, row):
+    found = {name: results.records.get(("compile", *row, name)) for name in COMPILERS}
+    return found if all(r and "failed" not in r and "refused" not in r["cold"] for r in found.values()) else None
+
+
+def compile_line(results, row):
+    found = _compiles(results, row)
+    if not found:
+        return f"{_title(row)} -"
+    cold = {name: r["cold"]["start_ms"] for name, r in found.items()}
+    cached = {name: r["cached"]["start_ms"] for name, r in found.items()}
+    first = found["inductor"]["cold"]["first_call_ms"] / found["strata"]["cold"]["first_call_ms"]
+    return (
+        f"{_title(row)}{''.join(_number(cold[n]) for n in COMPILERS)}                |{cold['inductor'] / cold['strata']:7.1f}"
+        f"{cold['inductor freezing'] / cold['strata freezing']:9.1f} |{''.join(_number(cached[n]) for n in COMPILERS)}                  |{first:12.1f}"
+    )
+
+
+def _compile_summary(results):
+    rows = {tuple(r["row"]) for r in results.of("compile")}
+    found = [f for f in (_compiles(results, row) for row in sorted(rows)) if f]
+    if not found:
+        return []
+    lines = []
+    for ours, theirs in (("strata", "inductor"), ("strata freezing", "inductor freezing")):
+        ratios = [f[theirs]["cold"]["start_ms"] / f[ours]["cold"]["start_ms"] for f in found]
+        lines.append(
+            f"cold compile, {theirs} / {ours}: geomean {geomean(ratios):.1f}, worst {min(ratios):.1f} of {len(ratios)}, at least 20: {_verdict(min(ratios) >= 20)}"
+        )
+    starts = [f[name]["cached"]["start_ms"] for f in found for name in ("strata", "strata freezing")]
+    below = sum(s < 100 for s in starts)
+    lines.append(
+        f"cached start: worst {max(starts):.0f} ms, below 300: {_verdict(max(starts) < 300)}; below 100: {below} of {len(starts)}: {_verdict(2 * below > len(starts))}"
+    )
+    return lines
+
+
+# ---------------------------------------------------------------------------------------------------------------- memory
+
+
+def _peaks(results, row):
+    found = {name: results.records.get(("memory", *row, name)) for name in COMPILERS}
+    return {n: r["peak_bytes"] / 1024 for n, r in found.items()} if all(r and "peak_bytes" in r for r in found.values()) else None
+
+
+def memory_line(results, row):
+    peaks = _peaks(results, row)
+    if not peaks:
+        return f"{_title(row)} -"
+    return (
+        f"{_title(row)}{''.join(f'{peaks[n]:10.0f}' for n in COMPILERS)}      |{peaks['strata'] / max(1, peaks['inductor']):12.2f}"
+        f"{peaks['strata freezing'] / max(1, peaks['inductor freezing']):9.2f}"
+    )
+
+
+def _memory_summary(results):
+    peaks = [p for p in (_peaks(results, row) for row in sorted({tuple(r["row"]) for r in results.of("memory")})) if p]
+    lines = []
+    for ours, theirs in (("strata", "inductor"), ("strata freezing", "inductor freezing")) if peaks else ():
+        ratios = [p[ours] / max(1, p[theirs]) for p in peaks]
+        lines.append(
+            f"peak memory, {ours} / {theirs}: geomean {geomean(ratios):.2f}, worst {max(ratios):.2f}, "
+            f"{sum(r > 1 for r in ratios)} of {len(ratios)} above 1: {_verdict(max(ratios) <= 1)}"
+        )
+    return lines
+
+
+# ------------------------------------------------------------------------------------------------------------- bandwidth
+
+
+def bandwidth_line(record):
+    name, threads = record["row"]
+    theirs = record["ms"].get("inductor")
+    return (
+        f"{name:24}{threads:>4}{record['ms']['strata']:10.2f}{record['ms']['yardstick']:10.2f}{record['share']:8.2f}"
+        f"{record['gb_per_s']:9.1f}{_number(theirs, 10)}  {record['yardstick']}"
+    )
+
+
+BANDWIDTH_HEAD = f"{'kernel':24}{'thr':>4}{'strata ms':>10}{'limit ms':>10}{'share':>8}{'GB/s':>9}{'inductor':>10}  limit"
+
+
+def _bandwidth_summary(results):
+    lines = []
+    for record in results.of("bandwidth"):
+        if "failed" in record:
+            lines.append(f"not measured: {record['row']}: {record['failed']}")
+        elif record["share"] < record["goal"]:
+            lines.append(f"{record['row'][0]}, {record['row'][1]} threads: {record['share']:.2f} of {record['yardstick']}, at least {record['goal']}: FAIL")
+    return lines or ["bandwidth: pass"] if results.of("bandwidth") else []
+
+
+# ------------------------------------------------------------------------------------------------------------------- all
+
+
+def everything(results):
+    lines = []
+    rows = lambda what: list(dict.fromkeys(tuple(r["row"]) for r in results.of(what)))
+    if results.of("time"):
+        lines += [TIME_HEAD, *(time_line(r) for r in results.of("time")), ""]
+    if results.of("compile"):
+        lines += [COMPILE_HEAD, *(compile_line(results, row) for row in rows("compile")), ""]
+    if results.of("memory"):
+        lines += [MEMORY_HEAD, *(memory_line(results, row) for row in rows("memory")), ""]
+    if results.of("bandwidth"):
+        lines += [BANDWIDTH_HEAD, *(bandwidth_line(r) for r in results.of("bandwidth") if "share" in r), ""]
+    return "\n".join(lines)
+
+
+def summary(results):
+    lines = _time_summary(results.of("time")) + _compile_summary(results) + _memory_summary(results) + _bandwidth_summary(results)
+    return "\n".join(lines)
