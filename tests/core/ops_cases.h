@@ -4,6 +4,8 @@
 
 /// Operator calls with PyTorch's results, read from `tests/data/ops/*.json` (made by the script beside it).
 
+#include <array>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <sstream>
@@ -88,22 +90,42 @@ struct OpData {
   std::vector<OpCase> cases;
 };
 
+/// Files of calls in this form. Not every one need be there.
+inline constexpr std::array kOpFiles{"ops_a.json", "ops_c.json", "ops_d.json"};
+
+inline std::string op_file(const std::string& name) { return std::string(STRATA_TEST_DATA) + "/ops/" + name; }
+
 /// Reads the file once.
 inline const OpData& op_data(const std::string& name) {
   static std::map<std::string, OpData> files;
   OpData& data = files[name];
   if (data.cases.empty()) {
-    std::ifstream in(std::string(STRATA_TEST_DATA) + "/ops/" + name);
+    std::ifstream in(op_file(name));
     std::stringstream text;
     text << in.rdbuf();
     data.root = parse_json(text.str(), name);
     size_t line = 0;
     for (const Json& j : data.root.at("cases").array()) {
       data.cases.push_back(read_case(j));
-      data.cases.back().text = data.cases.back().op + " #" + std::to_string(line++) + data.cases.back().text;
+      data.cases.back().text =
+          name + " " + data.cases.back().op + " #" + std::to_string(line++) + data.cases.back().text;
     }
   }
   return data;
+}
+
+/// Calls of all files, each read once.
+inline const std::vector<OpCase>& all_op_cases() {
+  static const std::vector<OpCase> all = [] {
+    std::vector<OpCase> cases;
+    for (const char* name : kOpFiles) {
+      if (!std::filesystem::exists(op_file(name))) continue;
+      const std::vector<OpCase>& more = op_data(name).cases;
+      cases.insert(cases.end(), more.begin(), more.end());
+    }
+    return cases;
+  }();
+  return all;
 }
 
 /// A graph with the inputs as placeholders.

@@ -363,7 +363,7 @@ bool close(const Value& got, const Tensor& want, int64_t flat) {
 TEST(OpsALowering, LoopRulesGivePyTorchsValues) {
   size_t checked = 0;
   std::set<std::string> rows;
-  for (const OpCase& c : testing::op_data("ops_a.json").cases) {
+  for (const OpCase& c : testing::all_op_cases()) {
     const OpDef* op = find_op(c.op);
     if (!is_lowered_here(*op)) continue;
     SCOPED_TRACE(c.text);
@@ -395,7 +395,7 @@ TEST(OpsALowering, LoopRulesGivePyTorchsValues) {
 TEST(OpsALowering, IndicesFromDataNeverLeaveTheOperand) {
   for (const char* name :
        {"aten.embedding.default", "aten.gather.default", "aten.index_select.default", "aten.index.Tensor"}) {
-    for (const OpCase& c : testing::op_data("ops_a.json").cases) {
+    for (const OpCase& c : testing::all_op_cases()) {
       if (c.op != name || c.out[0].data.numel() == 0) continue;
       SCOPED_TRACE(c.text);
       OpCase wild = c;

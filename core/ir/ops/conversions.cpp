@@ -65,17 +65,22 @@ ScalarId cast_body(Body& b, const Call& call, Operands x) {
   return b.cast(x[0], compute_dtype(call.node().type.tensor.dtype));
 }
 
+/// Integers have no cotangents: what becomes one, or comes from one, hands none on.
+constexpr auto kThroughFloats = [](const GradientContext& c) -> Node* {
+  return is_floating(c.y->type.tensor.dtype) && is_floating(c.x()->type.tensor.dtype) ? c.dy : nullptr;
+};
+
 Rows casts() {
   Rows r;
   r.push_back(
       OpDef("aten::_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
             "pin_memory=None, "
             "bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor",
-            OpClass::Pointwise, 0, Promotion::Fixed, cast_type, cast_reference, nullptr, gradient_of<kSame>,
+            OpClass::Pointwise, 0, Promotion::Fixed, cast_type, cast_reference, nullptr, gradient_of<kThroughFloats>,
             Lowering(PointwiseBody(cast_body)), "", "copy in another element type or on another device"));
   const auto to = [&](const char* schema) {
-    r.push_back(OpDef(schema, OpClass::Compound, 0, Promotion::Fixed, to_type, nullptr, to_copy, gradient_of<kSame>,
-                      NoLowering{}, "",
+    r.push_back(OpDef(schema, OpClass::Compound, 0, Promotion::Fixed, to_type, nullptr, to_copy,
+                      gradient_of<kThroughFloats>, NoLowering{}, "",
                       "the tensor in another element type or on another device; itself if it is so already"));
   };
   to("aten::to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? "
@@ -89,7 +94,7 @@ Rows casts() {
      "memory_format=None) -> Tensor(a)");
   to("aten::type_as(Tensor self, Tensor other) -> Tensor");
   r.push_back(OpDef("prims::convert_element_type(Tensor a, ScalarType dtype) -> Tensor", OpClass::Compound, 0,
-                    Promotion::Fixed, cast_type, nullptr, to_copy, gradient_of<kSame>, NoLowering{}, "",
+                    Promotion::Fixed, cast_type, nullptr, to_copy, gradient_of<kThroughFloats>, NoLowering{}, "",
                     "copy in another element type"));
   return r;
 }

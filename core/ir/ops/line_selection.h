@@ -59,29 +59,49 @@ int64_t kth_position(std::vector<std::pair<T, int64_t>>& line, int64_t k) {
   return line[static_cast<size_t>(k)].second;
 }
 
-/// The lower of two middle elements. The first NaN if there is one and `skip_nan` does not hold. The line is not empty.
+/// The lower of two middle elements, of equal ones as if sorted stably. The first NaN if there is one and `skip_nan`
+/// does not hold. The line is not empty.
 template <class T>
 int64_t median_position(const std::vector<T>& line, bool skip_nan) {
   const auto nan = std::find_if(line.begin(), line.end(), not_a_number<T>);
   if (!skip_nan && nan != line.end()) return nan - line.begin();
   const auto count =
-      static_cast<int64_t>(line.size() - static_cast<size_t>(std::count_if(nan, line.end(), not_a_number<T>)));
+      static_cast<int64_t>(line.size()) - static_cast<int64_t>(std::count_if(nan, line.end(), not_a_number<T>));
   std::vector<int64_t> order(line.size());
   std::iota(order.begin(), order.end(), int64_t{0});
-  const auto middle = order.begin() + (count - 1) / 2;
+  const auto middle = order.begin() + std::max<int64_t>(count - 1, 0) / 2;
   std::nth_element(order.begin(), middle, order.end(), [&](int64_t a, int64_t b) {
-    return comes_after(line[static_cast<size_t>(b)], line[static_cast<size_t>(a)]);
+    const T x = line[static_cast<size_t>(a)], y = line[static_cast<size_t>(b)];
+    return comes_after(y, x) || (x == y && a < b);  // of NaNs as it comes
   });
   return *middle;
 }
 
-/// The last of the most frequent elements; of several as frequent the smallest. `line` is reordered, and not empty.
+/// In order by value alone. Where of equals each stands is left to the library's sort, as it is in PyTorch, so that the
+/// same one of them comes last. NaN is not in order with anything: short lines are sorted as if that were no matter,
+/// which is what the library does with them; in long ones it comes last.
+template <class T>
+void sort_by_value(std::vector<std::pair<T, int64_t>>& line) {
+  const auto less = [](const auto& a, const auto& b) { return a.first < b.first; };
+  if (std::none_of(line.begin(), line.end(), [](const auto& item) { return not_a_number(item.first); })) {
+    std::sort(line.begin(), line.end(), less);
+  } else if (line.size() > 16) {
+    std::sort(line.begin(), line.end(), [](const auto& a, const auto& b) { return comes_after(b.first, a.first); });
+  } else {
+    for (size_t i = 1; i < line.size(); ++i) {
+      const auto begin = line.begin(), item = begin + static_cast<ptrdiff_t>(i);
+      auto to = less(*item, *begin) ? begin : item;
+      while (to != begin && less(*item, *(to - 1))) --to;
+      std::rotate(to, item, item + 1);
+    }
+  }
+}
+
+/// The last of the most frequent elements in order; of several as frequent the smallest. `line` is reordered, and not
+/// empty.
 template <class T>
 int64_t mode_position(std::vector<std::pair<T, int64_t>>& line) {
-  std::sort(line.begin(), line.end(), [](const auto& a, const auto& b) {
-    if (comes_after(b.first, a.first)) return true;
-    return !comes_after(a.first, b.first) && a.second < b.second;
-  });
+  sort_by_value(line);
   size_t longest = 0, best = 0, run = 0;
   for (size_t i = 0; i < line.size(); ++i) {
     ++run;

@@ -278,7 +278,8 @@ Rows max_pool_rows() {
   rows.push_back(unpool_row<2>());
   rows.push_back(unpool_row<3>());
   const std::string line =
-      "(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, int[1] dilation=1, bool ceil_mode=False) "
+      "(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], int[1] dilation=[1], bool "
+      "ceil_mode=False) "
       "-> ";
   rows.push_back(compound("aten::max_pool1d" + line + "Tensor", 0, max_pool_type<1>, decompose_max_pool1d,
                           "largest element of each window of the last dimension"));

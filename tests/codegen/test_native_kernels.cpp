@@ -1,0 +1,411 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Rows with a `KernelRule` from the graph to the executor: recorded calls against PyTorch, random operands in every
+// element type against the reference, and what all such kernels share: results that nobody reads, operands as they
+// lie, sizes that change, errors.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "codegen/compiler.h"
+#include "codegen/native/native_kernel.h"
+#include "core/support/error.h"
+#include "passes/schedule.h"
+#include "tests/core/ops_cases.h"
+
+namespace strata {
+namespace {
+
+using testing::CaseGraph;
+using ::testing::HasSubstr;
+using testing::OpCase;
+
+/// A graph scheduled and compiled; results start as garbage.
+class Program {
+ public:
+  explicit Program(const Graph& graph, int threads = 2)
+      : scheduled_(schedule(graph, {})),
+        compiler_(make_cpu_compiler()),
+        executor_(scheduled_.plan, compiler_->compile(plan(), {}), threads) {}
+
+  const Plan& plan() const { return *scheduled_.plan; }
+  std::vector<Tensor> run(const std::vector<Tensor>& inputs) { return executor_.run(inputs); }
+  size_t native_calls() const {
+    size_t n = 0;
+    for (const Launch& l : plan().launches) n += std::holds_alternative<NativeCall>(l.work) ? 1 : 0;
+    return n;
+  }
+
+ private:
+  Scheduled scheduled_;
+  std::unique_ptr<KernelCompiler> compiler_;
+  Executor executor_;
+};
+
+Node* strided(Graph& graph, DType dtype, std::vector<SymInt> shape, const char* name = "x") {
+  return graph.placeholder(name, Type::of(dtype, std::move(shape), "cpu"));
+}
+
+/// All parts of a call as the graph's results.
+void return_all(Graph& graph, Builder& b, Node* call) {
+  std::vector<Argument> outputs;
+  if (call->type.kind != Type::Kind::Tuple) outputs.emplace_back(call);
+  for (size_t k = 0; call->type.kind == Type::Kind::Tuple && k < call->type.parts.size(); ++k)
+    outputs.emplace_back(b.getitem(call, static_cast<int64_t>(k)));
+  graph.output(Argument::list(std::move(outputs)));
+}
+
+/// Empty if equal: floats within `tolerance` of max(1, |b|), NaN as NaN, everything else exactly.
+std::string difference(const Tensor& a, const Tensor& b, double tolerance) {
+  if (a.dtype != b.dtype || a.shape != b.shape) return a.str() + ", expected " + b.str();
+  for (int64_t i = 0; i < a.numel(); ++i) {
+    if (!is_floating(a.dtype)) {
+      if (a.int_at(i) == b.int_at(i)) continue;
+    } else {
+      const double x = a.at(i), y = b.at(i);
+      if (x == y || (std::isnan(x) && std::isnan(y))) continue;
+      if (std::fabs(x - y) <= tolerance * std::max(1.0, std::fabs(y))) continue;
+    }
+    return "element " + std::to_string(i) + " of " + b.str() + " is " + std::to_string(a.at(i)) + ", expected " +
+           std::to_string(b.at(i));
+  }
+  return {};
+}
+
+/// What kernels of this row may differ by: those that only move elements not at all.
+double tolerance(const OpDef& op, DType dtype) {
+  const std::string_view kernel = std::get<KernelRule>(op.lowering).name;
+  if (kernel != "special" && kernel != "logspace" && kernel != "logcumsumexp" && kernel != "max_pool_backward")
+    return 0;
+  switch (dtype) {
+    case DType::BF16:
+      return 1e-2;
+    case DType::F16:
+      return 2e-3;
+    case DType::F64:
+      return 1e-8;  // the file holds nine digits
+    default:
+      return 4e-6;
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------- against PyTorch
+
+TEST(NativeKernels, RecordedCallsGivePyTorchsResults) {
+  std::set<std::string_view> kernels;
+  for (const OpCase& c : testing::op_data("ops_c.json").cases) {
+    const OpDef* op = find_op(c.op);
+    ASSERT_NE(op, nullptr) << c.op;
+    if (!std::holds_alternative<KernelRule>(op->lowering)) continue;
+    SCOPED_TRACE(c.text);
+    try {
+      CaseGraph g(c);
+      Builder b(g.graph);
+      return_all(g.graph, b, g.add_call(b, c));
+      Program program(g.graph);
+      EXPECT_EQ(program.native_calls(), 1U);
+      const std::vector<Tensor> results = program.run(c.inputs);
+      ASSERT_EQ(results.size(), c.out.size());
+      for (size_t k = 0; k < results.size(); ++k)
+        EXPECT_EQ(difference(results[k], c.out[k].data, tolerance(*op, c.out[k].dtype)), "") << "result " << k;
+      kernels.insert(std::get<KernelRule>(op->lowering).name);
+    } catch (const Error& e) {
+      ADD_FAILURE() << e.what();
+    }
+  }
+  EXPECT_THAT(kernels, ::testing::IsSupersetOf({"sort", "kthvalue", "median", "nanmedian", "mode", "cummax", "cummin",
+                                                "logcumsumexp", "logspace", "special", "max_pool", "adaptive_max_pool",
+                                                "max_pool_backward", "max_unpool"}));
+}
+
+TEST(NativeKernels, EveryRuleNamesAKernel) {
+  for (const OpDef* op : all_ops()) {
+    const auto* rule = std::get_if<KernelRule>(&op->lowering);
+    EXPECT_TRUE(!rule || native::find_kernel(rule->name)) << op->name << " names " << rule->name;
+  }
+  EXPECT_EQ(native::find_kernel("no such kernel"), nullptr);
+}
+
+// ----------------------------------------------------------------------------------------- against the reference
+
+uint64_t seed() {
+  const char* given = std::getenv("STRATA_TEST_SEED");
+  static const uint64_t seed = given ? std::strtoull(given, nullptr, 10) : std::random_device{}();
+  return seed;
+}
+
+/// Many equal elements, and for floats NaN, infinities and both zeros.
+Tensor random_operand(std::mt19937_64& rng, DType dtype, const std::vector<int64_t>& shape) {
+  Tensor t = Tensor::empty(dtype, shape);
+  std::uniform_int_distribution<int> kind(0, 19), small(dtype == DType::U8 || dtype == DType::Bool ? 0 : -3, 5);
+  std::normal_distribution<double> wide(0, 3);
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  for (int64_t i = 0; i < t.numel(); ++i) {
+    const int k = kind(rng);
+    if (!is_floating(dtype))
+      t.set_int(i, dtype == DType::Bool ? small(rng) & 1 : small(rng));
+    else
+      t.set(i, k == 0 ? std::nan("") : k == 1 ? inf : k == 2 ? -inf : k == 3 ? -0.0 : k < 12 ? small(rng) : wide(rng));
+  }
+  return t;
+}
+
+struct Family {
+  const char* op;
+  std::vector<Argument> args;  ///< after the operand
+  bool floats_only = false;
+};
+
+std::vector<Family> families() {
+  const auto ints = [](std::initializer_list<int64_t> values) {
+    return Argument::list(std::vector<Argument>(values.begin(), values.end()));
+  };
+  return {
+      {"aten.sort.default", {-1, true}},
+      {"aten.sort.default", {1}},
+      {"aten.topk.default", {4, 1, false}},
+      {"aten.topk.default", {3, -1, true}},
+      {"aten.kthvalue.default", {3, 1, true}},
+      {"aten.median.dim", {-1}},
+      {"aten.nanmedian.dim", {0, true}},
+      {"aten.mode.default", {2}},
+      {"aten.cummax.default", {1}},
+      {"aten.cummin.default", {-1}},
+      {"aten.logcumsumexp.default", {1}, true},
+      {"aten.max_pool2d_with_indices.default", {ints({2, 3}), ints({2, 1}), ints({1, 1}), ints({1, 1}), true}},
+      {"aten.max_pool3d_with_indices.default", {ints({2, 2, 2}), ints({1, 2, 1})}},
+      {"aten.adaptive_max_pool2d.default", {ints({3, 4})}},
+      {"aten.adaptive_max_pool3d.default", {ints({2, 3, 2})}},
+      {"aten.i0.default", {}},
+      {"aten.lgamma.default", {}},
+      {"aten.polygamma.default", {}},
+      {"aten.special_hermite_polynomial_h.n_scalar", {3}},
+      {"aten.special_zeta.other_scalar", {1.5}},
+  };
+}
+
+constexpr DType kTypes[] = {DType::F32, DType::F64, DType::F16, DType::BF16, DType::I64,
+                            DType::I32, DType::I16, DType::I8,  DType::U8,   DType::Bool};
+
+/// The family on one operand, as the reference computes it and as the kernel does. Types that the row refuses are none
+/// of its own.
+size_t compare_family(std::mt19937_64& rng, const Family& family, DType dtype) {
+  const OpDef* op = find_op(family.op);
+  const std::vector<int64_t> shape{3, 5, 6, 7};
+  Graph graph;
+  Node* x = strided(graph, dtype, {shape.begin(), shape.end()});
+  Builder b(graph);
+  std::vector<Argument> args{x};
+  args.insert(args.end(), family.args.begin(), family.args.end());
+  if (op->schema.params[0].type != "Tensor") args = {2, x};
+  Node* call = nullptr;
+  try {
+    call = b.call(family.op, args);
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), ErrorKind::User) << e.what();
+    return 0;
+  }
+  return_all(graph, b, call);
+  Program program(graph);
+  EXPECT_EQ(program.native_calls(), 1U);
+  for (int round = 0; round < 3; ++round) {
+    const std::vector<Tensor> inputs{random_operand(rng, dtype, shape)};
+    const std::vector<Tensor> got = program.run(inputs);
+    const std::vector<RefValue> want = Interpreter(graph).run(std::span<const Tensor>(inputs));
+    for (size_t k = 0; k < got.size(); ++k)
+      EXPECT_EQ(difference(got[k], want[k].tensor(), tolerance(*op, got[k].dtype)), "") << "result " << k;
+  }
+  return 1;
+}
+
+TEST(NativeKernels, RandomOperandsOfEveryTypeGiveWhatTheReferenceGives) {
+  std::mt19937_64 rng(seed());
+  SCOPED_TRACE("STRATA_TEST_SEED=" + std::to_string(seed()));
+  for (const Family& family : families()) {
+    size_t types = 0;
+    for (const DType dtype : kTypes) {
+      SCOPED_TRACE(std::string(family.op) + " of " + std::string(dtype_name(dtype)));
+      types += compare_family(rng, family, dtype);
+    }
+    EXPECT_GE(types, family.floats_only ? 4U : 8U) << family.op;
+  }
+}
+
+// ------------------------------------------------------------------------------------------------------ what all share
+
+Tensor ramp(std::vector<int64_t> shape) {
+  Tensor t = Tensor::empty(DType::F32, std::move(shape));
+  for (int64_t i = 0; i < t.numel(); ++i) t.set(i, static_cast<double>(i * 7919 % 101));
+  return t;
+}
+
+/// Results of the graph by the interpreter and by its program.
+void expect_as_interpreted(const Graph& graph, Program& program, const std::vector<Tensor>& inputs) {
+  const std::vector<Tensor> got = program.run(inputs);
+  const std::vector<RefValue> want = Interpreter(graph).run(std::span<const Tensor>(inputs));
+  ASSERT_EQ(got.size(), want.size());
+  for (size_t k = 0; k < got.size(); ++k) EXPECT_EQ(difference(got[k], want[k].tensor(), 0), "") << "result " << k;
+}
+
+TEST(NativeKernels, AResultThatNobodyReadsHasNoBuffer) {
+  for (const int64_t part : {0, 1})
+    for (const char* op : {"aten.sort.default", "aten.cummax.default", "aten.median.dim"}) {
+      SCOPED_TRACE(std::string(op) + " part " + std::to_string(part));
+      Graph graph;
+      Builder b(graph);
+      Node* x = strided(graph, DType::F32, {4, 6});
+      Node* wanted = b.getitem(b.call(op, {x, 1}), part);
+      graph.output(Argument::list({wanted}));
+      Program program(graph);
+      ASSERT_EQ(program.plan().launches.size(), 1U);
+      EXPECT_EQ(program.plan().launches[0].buffers.size(), 2U);
+      expect_as_interpreted(graph, program, {ramp({4, 6})});
+    }
+}
+
+TEST(NativeKernels, AResultMayBeReturnedTwiceAndReadInBetween) {
+  Graph graph;
+  Builder b(graph);
+  Node* x = strided(graph, DType::F32, {4, 6});
+  Node* sorted = b.call("aten.sort.default", {x, 0});
+  Node* again = b.getitem(sorted, 0);
+  graph.output(Argument::list({b.getitem(sorted, 0), b.neg(again), b.getitem(sorted, 1), again}));
+  Program program(graph);
+  EXPECT_EQ(program.native_calls(), 1U);
+  expect_as_interpreted(graph, program, {ramp({4, 6})});
+}
+
+TEST(NativeKernels, OperandsAreReadAsTheyLie) {
+  Graph graph;
+  Builder b(graph);
+  Node* x = strided(graph, DType::F32, {6, 5, 8});
+  const auto call = [&](const char* op, Node* on, std::vector<Argument> rest) {
+    rest.insert(rest.begin(), on);
+    return b.call(op, rest);
+  };
+  Node* turned = b.permute(x, {2, 0, 1});
+  Node* stepped = call("aten.slice.Tensor", x, {2, 1, 8, 3});
+  Node* one = call("aten.select.int", x, {1, 3});
+  Node* spread = b.expand(b.unsqueeze(one, 0), {3, 6, 8});
+  std::vector<Argument> outputs;
+  for (Node* view : {turned, stepped, one, spread}) {
+    Node* sorted = call("aten.sort.default", view, {-1});
+    outputs.emplace_back(b.getitem(sorted, 0));
+    outputs.emplace_back(b.getitem(sorted, 1));
+    outputs.emplace_back(b.getitem(call("aten.cummin.default", view, {0}), 1));
+  }
+  outputs.emplace_back(call("aten.lgamma.default", turned, {}));
+  graph.output(Argument::list(std::move(outputs)));
+  Program program(graph);
+  EXPECT_EQ(program.native_calls(), 9U);
+  EXPECT_EQ(program.plan().launches.size(), 9U) << "a view was copied";
+  expect_as_interpreted(graph, program, {ramp({6, 5, 8})});
+}
+
+TEST(NativeKernels, InputsMayHaveStridesOfTheirOwn) {
+  Graph graph;
+  Builder b(graph);
+  Node* x = graph.placeholder("x", Type::of(DType::F32, {6, 5}, "cpu"));
+  x->type.tensor.strides = std::vector<SymInt>{1, 6};
+  return_all(graph, b, b.call("aten.sort.default", {x, 0}));
+  Program program(graph);
+  Tensor input = ramp({30});
+  input.shape = {6, 5};
+  input.strides = {1, 6};
+  expect_as_interpreted(graph, program, {input});
+}
+
+TEST(NativeKernels, ResultsMayBeReturnedAsViews) {
+  Graph graph;
+  Builder b(graph);
+  Node* x = strided(graph, DType::F32, {4, 6});
+  Node* values = b.getitem(b.call("aten.sort.default", {x, 1}), 0);
+  graph.output(Argument::list({b.permute(values, {1, 0}), b.call("aten.slice.Tensor", {values, 1, 1, 6, 2})}));
+  Program program(graph);
+  EXPECT_EQ(program.plan().launches.size(), 1U);
+  const std::vector<Tensor> out = program.run({ramp({4, 6})});
+  EXPECT_EQ(out[0].strides, (std::vector<int64_t>{1, 6}));
+  expect_as_interpreted(graph, program, {ramp({4, 6})});
+}
+
+TEST(NativeKernels, OneProgramForAllSizes) {
+  Graph graph;
+  Builder b(graph);
+  const SymInt n = graph.env().symbol({.name = "s0", .range = {0, 4096}, .max_expr = {}, .hint = 8, .origin = "x"});
+  Node* x = strided(graph, DType::F32, {n, 3});
+  Node* sorted = b.call("aten.sort.default", {x, 0});
+  Node* pooled = b.call("aten.max_pool2d_with_indices.default",
+                        {b.reshape(x, {1, n, 3}), Argument::list({1, 2}), Argument::list({1, 1})});
+  graph.output(Argument::list({b.getitem(sorted, 0), b.getitem(sorted, 1),
+                               b.getitem(b.call("aten.cummax.default", {b.permute(x, {1, 0}), 1}), 1),
+                               b.getitem(pooled, 1), b.call("aten.digamma.default", {x})}));
+  Program program(graph);
+  for (const int64_t size : {8, 1, 0, 700, 8, 3}) {
+    SCOPED_TRACE(size);
+    expect_as_interpreted(graph, program, {ramp({size, 3})});
+  }
+}
+
+TEST(NativeKernels, EmptyTensorsGiveEmptyResults) {
+  for (const auto& [op, rest] : std::vector<std::pair<const char*, std::vector<Argument>>>{{"aten.sort.default", {1}},
+                                                                                           {"aten.cummin.default", {1}},
+                                                                                           {"aten.mode.default", {2}},
+                                                                                           {"aten.i1.default", {}}}) {
+    if (!find_op(op)) continue;
+    SCOPED_TRACE(op);
+    Graph graph;
+    Builder b(graph);
+    std::vector<Argument> args{strided(graph, DType::F32, {0, 4, 2})};
+    args.insert(args.end(), rest.begin(), rest.end());
+    return_all(graph, b, b.call(op, args));
+    Program program(graph);
+    expect_as_interpreted(graph, program, {ramp({0, 4, 2})});
+  }
+}
+
+TEST(NativeKernels, WhatTheValuesForbidIsAnErrorOfTheUser) {
+  Graph graph;
+  Builder b(graph);
+  const SymInt n = graph.env().symbol({.name = "s0", .range = {0, 64}, .max_expr = {}, .hint = 8, .origin = "x"});
+  Node* x = strided(graph, DType::F32, {n});
+  return_all(graph, b, b.call("aten.kthvalue.default", {x, 5}));
+  Program program(graph);
+  EXPECT_EQ(program.run({ramp({6})})[1].numel(), 1);
+  try {
+    program.run({ramp({4})});
+    ADD_FAILURE() << "the fifth of four elements was found";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), ErrorKind::User);
+    EXPECT_THAT(e.what(), HasSubstr("selected number k out of range"));
+  }
+}
+
+TEST(NativeKernels, PlacesOutsideThePlaneAreRefused) {
+  Graph graph;
+  Builder b(graph);
+  Node* x = strided(graph, DType::F32, {1, 2, 2});
+  Node* places = strided(graph, DType::I64, {1, 2, 2}, "places");
+  graph.output(Argument::list({b.call("aten.max_unpool2d.default", {x, places, Argument::list({3, 3})})}));
+  Program program(graph);
+  Tensor where = Tensor::empty(DType::I64, {1, 2, 2});
+  for (int64_t i = 0; i < 4; ++i) where.set_int(i, 2 * i);
+  expect_as_interpreted(graph, program, {ramp({1, 2, 2}), where});
+  for (const int64_t wrong : {9, -1}) {
+    where.set_int(3, wrong);
+    try {
+      program.run({ramp({1, 2, 2}), where});
+      ADD_FAILURE() << "wrote outside of the plane";
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), ErrorKind::User);
+      EXPECT_THAT(e.what(), HasSubstr("found an invalid max index: " + std::to_string(wrong)));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace strata
