@@ -69,5 +69,7 @@ std::span<const Entry> spacing();
 std::span<const Entry> special_functions();
 std::span<const Entry> selection();
 std::span<const Entry> scatters();
+std::span<const Entry> pairs();
+std::span<const Entry> histograms();
 
 }  // namespace strata::native

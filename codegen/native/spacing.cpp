@@ -4,6 +4,7 @@
 // Powers with evenly spaced exponents, each by the library's own `pow`: where the result is integral the last bit of a
 // power decides.
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -56,14 +57,19 @@ template <class T>
 void fill_powers(const Arguments& a) {
   const Tensor& out = a.result();
   const int64_t n = out.numel();
+  if (n == 1) {  // of the end as it was given, not as an element
+    const double start = a.has(0) ? load_as_double(a.tensor(0).dtype, a.tensor(0).data()) : a.call.number(0);
+    out.ptr<T>()[0] = converted<T>(std::pow(a.call.number(3), start));
+    return;
+  }
   const T first = bound<T>(a, 0), last = bound<T>(a, 1);
-  const double base = a.call.number(3), step = n > 1 ? distance(first, last) / static_cast<double>(n - 1) : 0;
+  const double base = a.call.number(3), step = distance(first, last) / static_cast<double>(std::max<int64_t>(n - 1, 1));
   const auto start = static_cast<double>(work_value(first)), end = static_cast<double>(work_value(last));
-  const int64_t half = n == 1 ? 1 : n / 2;
+  const int64_t half = n / 2;
   parallel_for(n, 1024, [&](int64_t from, int64_t to) {
     for (int64_t i = from; i < to; ++i)
-      out.ptr<T>()[i] = converted<T>(std::pow(base, i < half ? start + step * static_cast<double>(i)
-                                                             : end - step * static_cast<double>(n - 1 - i)));
+      out.ptr<T>()[i] = converted<T>(std::pow(
+          base, i < half ? start + step * static_cast<double>(i) : end - step * static_cast<double>(n - 1 - i)));
   });
 }
 

@@ -90,6 +90,13 @@ Tensor as_rows(const Tensor& t) {
 
 Tensor as_rows(const Tensor& t, DType dtype) { return t.dtype == dtype ? as_rows(t) : t.to(dtype); }
 
+Tensor operand_like(const Arguments& arguments, size_t param, const Tensor& result) {
+  if (!ops::is_tensor(arguments.call, param))
+    return ops::expanded(Tensor::scalar(result.dtype, arguments.call.number(param)), result.shape);
+  const Tensor& t = arguments.tensor(param);
+  return ops::expanded(t.dtype == result.dtype ? t : t.to(result.dtype), result.shape);
+}
+
 void refuse(const Call& call, const std::string& what, const std::string& hint) {
   std::string where;
   const Node& node = call.node();

@@ -36,6 +36,9 @@ Tensor as_rows(const Tensor& t);
 /// The same in another element type.
 Tensor as_rows(const Tensor& t, DType dtype);
 
+/// Parameter `param`, a tensor or a number, in the type and (with strides of 0) the shape of a result.
+Tensor operand_like(const Arguments& arguments, size_t param, const Tensor& result);
+
 /// Throws a user Error that names the call and the line of Python it comes from.
 [[noreturn]] void refuse(const Call& call, const std::string& what, const std::string& hint = {});
 /// Index in [0, size): negative ones count from the end if `negative`. Throws where it is out of range.

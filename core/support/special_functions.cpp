@@ -227,6 +227,9 @@ double upper_fraction(double a, double x) {
   return h * a * gamma_factor(a, x);
 }
 
+double copy_sign(double x, double y) { return std::copysign(x, y); }
+double hypotenuse(double x, double y) { return std::hypot(x, y); }
+
 constexpr std::array kFunctions{
     Function{"lgamma", lgamma},
     Function{"gammaln", lgamma},
@@ -252,6 +255,8 @@ constexpr std::array kFunctions{
     Function{"bessel_y1", bessel_y1},
     Function{"spherical_bessel_j0", spherical_j0},
     Function{"airy_ai", airy_ai},
+    Function{"copysign", nullptr, copy_sign},
+    Function{"hypot", nullptr, hypotenuse},
     Function{"zeta", nullptr, zeta},
     Function{"polygamma", nullptr, polygamma},
     Function{"igamma", nullptr, igamma},

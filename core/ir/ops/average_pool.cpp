@@ -287,8 +287,23 @@ bool all_ones(const Shape& s) {
   return std::all_of(s.begin(), s.end(), [](const SymInt& n) { return n == SymInt(1); });
 }
 
-/// Size 1: the mean. Sizes that divide the input: an ordinary average pool. Else the adaptive primitive (two
-/// dimensions).
+/// The mean of a box is the mean along its depth of the means of its planes.
+Node* by_planes(Builder& b, Node* x, const Shape& out) {
+  const TensorType type = x->type.tensor;
+  const Shape& in = type.shape;
+  Shape result(in.begin(), in.end() - 3);
+  const SymInt count = product(result), depth = in[in.size() - 3];
+  Node* volumes = b.call("aten.reshape.default", {b.cast(x, compute_dtype(type.dtype)),
+                                                  sizes({count, depth, in[in.size() - 2], in[in.size() - 1]})});
+  Node* planes = b.call("aten._adaptive_avg_pool2d.default", {volumes, sizes({out[1], out[2]})});
+  Node* lines = b.reshape(planes, {count, depth, out[1] * out[2]});
+  Node* y = b.call("aten._adaptive_avg_pool2d.default", {lines, sizes({out[0], out[1] * out[2]})});
+  result.insert(result.end(), out.begin(), out.end());
+  return b.cast(b.reshape(y, result), type.dtype);
+}
+
+/// Size 1: the mean. Sizes that divide the input: an ordinary average pool. Else the adaptive primitive, which has
+/// two dimensions.
 template <size_t N>
 std::vector<Node*> decompose_adaptive(Builder& b, const Call& call) {
   Node* x = call.tensor(0);
@@ -306,7 +321,7 @@ std::vector<Node*> decompose_adaptive(Builder& b, const Call& call) {
   if (N == 2) return {b.call("aten._adaptive_avg_pool2d.default", {x, sizes(out)})};
   if (N == 1)
     return {squeeze(b, b.call("aten._adaptive_avg_pool2d.default", {b.unsqueeze(x, -2), sizes({1, out[0]})}), -2)};
-  reject(call, "sizes that do not divide the input are not supported in three dimensions");
+  return {by_planes(b, x, out)};
 }
 
 template <size_t N>

@@ -24,6 +24,10 @@ Rows spacings();             ///< linspace, logspace
 Rows data_sizes();           ///< item, nonzero, masked_select, unique, bincount: sizes that depend on data
 Rows special_functions();    ///< gamma, Bessel, orthogonal polynomials, ...
 Rows selections_of_lines();  ///< kthvalue, median, mode, cummax, quantile, ...
+Rows histograms();           ///< histc, histogram
+Rows pairs();                ///< gcd, lcm, nextafter, frexp, signbit, angle
+Rows distances();            ///< cdist, bilinear, addbmm, tril_indices, empty_permuted
+Rows grid_samplings();       ///< grid_sampler_3d
 Rows composed_indexing();    ///< one_hot, index_add, linspace, ...: `compositions.cpp`
 
 /// A loop index from an integer scalar of the body: negative counts from the end, then clamped to [0, size).

@@ -4,6 +4,7 @@
 // Numbers spaced evenly between two ends, or powers with evenly spaced exponents. The ends are numbers or 0-dimensional
 // tensors, and become elements of the result before anything is computed.
 
+#include <algorithm>
 #include <limits>
 
 #include "core/ir/ops/indexing.h"
@@ -79,11 +80,16 @@ RefValue logspace_reference(const RefContext& c) {
   };
   const double start = end_of(0), end = end_of(1), base = c.call.number(3);
   const int64_t n = out.numel();
+  if (n == 1) {  // of the end as it was given
+    const double power = std::pow(base, is_tensor(c.call, 0) ? c.tensor(0).at(0) : c.call.number(0));
+    integral ? out.set_int(0, machine_integer(out.dtype, power)) : out.set(0, power);
+    return out;
+  }
   Tensor distance = Tensor::empty(integral ? DType::F64 : out.dtype, {});
   distance.set(0, end - start);
-  const double step = n > 1 ? distance.at(0) / static_cast<double>(n - 1) : 0;
+  const double step = distance.at(0) / static_cast<double>(std::max<int64_t>(n - 1, 1));
   for (int64_t i = 0; i < n; ++i) {
-    const bool first = i < n / 2 || n == 1;
+    const bool first = i < n / 2;
     const double exponent = first ? start + step * static_cast<double>(i) : end - step * static_cast<double>(n - 1 - i);
     if (integral)
       out.set_int(i, machine_integer(out.dtype, std::pow(base, exponent)));

@@ -67,6 +67,19 @@ std::vector<Node*> erfinv_gradient(const GradientCall& g) {
   }>(g);
 }
 
+/// dy where the signs agree, -dy where they do not; 0 at 0.
+std::vector<Node*> copysign_gradient(const GradientCall& g) {
+  return gradient_of<[](const GradientContext& c) {
+    Node* agree = c.b.mul(call1(c.b, "aten.sign.default", c.x()), call1(c.b, "aten.sign.default", c.y));
+    return c.b.mul(c.dy, agree);
+  },
+                     [](const GradientContext& c) { return call1(c.b, "aten.zeros_like.default", c.dy); }>(g);
+}
+std::vector<Node*> hypot_gradient(const GradientCall& g) {
+  return gradient_of<[](const GradientContext& c) { return c.b.mul(c.dy, c.b.div(c.x(), c.y)); },
+                     [](const GradientContext& c) { return c.b.mul(c.dy, c.b.div(c.x(1), c.y)); }>(g);
+}
+
 Rows unary_functions() {
   Rows r;
   const auto pending = NoGradient::Pending;
@@ -109,6 +122,11 @@ Rows binary_functions() {
   r.push_back(special_row("special_zeta(Tensor self, Tensor other)", "Hurwitz's zeta function", pending));
   r.push_back(special_row("special_zeta.self_scalar(Scalar self, Tensor other)", "Hurwitz's zeta function", pending));
   r.push_back(special_row("special_zeta.other_scalar(Tensor self, Scalar other)", "Hurwitz's zeta function", pending));
+  r.push_back(special_row("copysign.Tensor(Tensor self, Tensor other)", "size of self with the sign of other",
+                          Gradient(copysign_gradient)));
+  r.push_back(special_row("copysign.Scalar(Tensor self, Scalar other)", "size of self with the sign of other",
+                          Gradient(copysign_gradient)));
+  r.push_back(special_row("hypot(Tensor self, Tensor other)", "length of the hypotenuse", Gradient(hypot_gradient)));
   for (const char* name : {"igamma", "special_gammainc"})
     r.push_back(
         special_row(std::string(name) + "(Tensor self, Tensor other)", "lower incomplete gamma function", pending));

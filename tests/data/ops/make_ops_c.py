@@ -171,4 +171,69 @@ case("max_unpool2d", values.transpose(0, 1), places.transpose(0, 1), [7, 6])
 values, places = torch.ops.aten.max_pool3d_with_indices(distinct(1, 2, 4, 4, 4), [2, 2, 2], [2, 2, 2])
 case("max_unpool3d", values, places, [4, 4, 4], [2, 2, 2], [0, 0, 0], grad=True)
 
+# ------------------------------------------------------------------------------------------------------- pairs of elements
+SIGNS = t([0.0, -0.0, 1.5, -1.5, inf, -inf])
+case("copysign.Tensor", f(2, 3), f(3), grad=True)
+case("copysign.Tensor", SIGNS.unsqueeze(1), SIGNS)
+case("copysign.Tensor", i(4), f(4, dt=DOUBLE))
+case("copysign.Scalar", f(2, 3), -2.0, grad=True)
+case("copysign.Scalar", i(3), -0.0)
+case("hypot", f(2, 3), f(2, 3), grad=True)
+case("hypot", SIGNS.unsqueeze(1), t([3e38, nan, 2.0]))
+case("hypot", f(3, 2, dt=HALF).t(), f(3, dt=HALF))
+for name in ["gcd", "lcm"]:
+    case(name, i(3, 4, lo=-40, hi=40), i(4, lo=-40, hi=40))
+    case(name, i(2, 5, lo=0, hi=60, dt=torch.uint8), i(2, 5, lo=0, hi=12, dt=torch.uint8))
+    case(name, i(4, 2, lo=-90, hi=90, dt=torch.int16).t(), i(4, lo=-9, hi=9, dt=torch.int32))
+    case(name, t([0, 0, -7, 2**62], torch.int64), t([0, -3, 7, 2**61], torch.int64))
+for dt in [torch.float32, DOUBLE, BRAIN]:
+    case("nextafter", f(2, 4, dt=dt), f(4, dt=dt))
+    case("nextafter", t([0.0, -0.0, 1.0, inf, nan, 1.0], dt), t([1.0, -1.0, 1.0, 0.0, 1.0, nan], dt))
+case("frexp.Tensor", t([0.0, -0.0, 1.0, -3.5, 1e-40, 8.0]))
+case("frexp.Tensor", f(3, 4, dt=DOUBLE).t())
+case("frexp.Tensor", f(5, dt=HALF))
+for x in [SIGNS, i(5), f(3, dt=BRAIN), b(3)]:
+    case("signbit", x)
+    case("angle", x)
+case("angle", t([nan, -1.0]))
+for decimals in [0, 2, -1, 5]:
+    case("round.decimals", f(2, 5, lo=-30, hi=30), decimals=decimals)
+    case("round.decimals", f(5, lo=-30, hi=30, dt=DOUBLE), decimals=decimals)
+
+# ------------------------------------------------------------------------------------------- distances, bins, grids of indices
+for p in [0.0, 1.0, 2.0, 3.5, inf]:
+    case("cdist", f(3, 4), f(5, 4), p)
+    case("cdist", f(2, 1, 3, 4), f(5, 2, 4, dt=DOUBLE).transpose(0, 1).to(torch.float32), p, None)
+case("cdist", f(3, 4), f(2, 4), 1.0, grad=True)
+case("cdist", f(3, 0), f(2, 0))
+case("cdist", f(0, 4), f(2, 4))
+case("bilinear", f(2, 3, 4), f(2, 3, 5), f(6, 4, 5), f(6), grad=True)
+case("bilinear", f(4), f(5), f(2, 4, 5))
+case("bilinear", i(3, 2), i(3, 2), i(4, 2, 2), None)
+case("addbmm", f(3, 5), f(2, 3, 4), f(2, 4, 5), beta=0.5, alpha=2.0, grad=True)
+case("addbmm", f(5), f(2, 3, 4), f(2, 4, 5), beta=0)
+case("addbmm", i(3, 5), i(2, 3, 4), i(2, 4, 5), alpha=3)
+for x in [f(40), f(3, 7, dt=DOUBLE), f(5, 4).t(), f(), t([1.0, 2.0, 2.0, 3.0, nan])[:4], f(0)]:
+    case("histc", x, 5, -1.0, 1.5)
+    case("histc", x)
+    if x.numel():
+        case("histogram.bin_ct", x, 4)
+    case("histogram.bin_ct", x, 3, range=[-1.0, 1.0], weight=f(*x.shape, lo=0, hi=1, dt=x.dtype))
+    case("histogram.bins_tensor", x, t([-1.5, -0.5, 0.0, 2.0], x.dtype))
+case("histogram.bin_ct", f(30), 4, density=True)
+case("histogram.bins_tensor", f(30), t([-1.5, -0.5, 0.0, 2.0]), weight=f(30, lo=0, hi=1), density=True)
+case("histc", f(30, dt=HALF), 6)
+case("histc", f(30, dt=BRAIN), 6, -1.0, 1.0)
+case("histc", t([nan, 1.0, 2.0, inf]), 4, 0.0, 3.0)
+for rows, columns, offset in [(3, 4, 0), (4, 3, -1), (2, 5, 2), (3, 3, -5), (3, 3, 5), (0, 4, 0), (4, 0, 0)]:
+    case("tril_indices", rows, columns, offset)
+    case("triu_indices", rows, columns, offset, dtype=torch.int32)
+for mode in [0, 1]:
+    for padding in [0, 1, 2]:
+        for align in [False, True]:
+            case("grid_sampler_3d", f(2, 2, 3, 4, 5), f(2, 2, 3, 2, 3, lo=-1.4, hi=1.4), mode, padding, align)
+case("grid_sampler_3d", f(1, 2, 1, 3, 2), f(1, 1, 2, 2, 3), 0, 2, True)
+case("adaptive_avg_pool3d", f(2, 3, 5, 7, 4), [3, 2, 3])
+case("adaptive_avg_pool3d", f(3, 5, 7, 4, dt=BRAIN), [2, 3, 3])
+
 write("ops_c.json")

@@ -1,0 +1,191 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Numbers of elements in bins between edges.
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/ir/ops/histogram.h"
+#include "core/ir/ops/indexing.h"
+
+namespace strata::ops {
+namespace {
+
+bool is_histc(const Call& call) { return call.op().name == "aten.histc.default"; }
+
+double rounded(DType dtype, double x) {
+  switch (dtype) {
+    case DType::F32:
+      return static_cast<float>(x);
+    case DType::BF16:
+      return bfloat16_to_float(float_to_bfloat16(static_cast<float>(x)));
+    case DType::F16:
+      return half_to_float(float_to_half(static_cast<float>(x)));
+    default:
+      return x;
+  }
+}
+
+struct Range {
+  double left = 0, right = 1;
+};
+
+Range range_of_elements(const std::vector<double>& x) {
+  Range r{x[0], x[0]};
+  for (const double v : x) r = {nan_min(r.left, v), nan_max(r.right, v)};
+  return r;
+}
+
+/// What the call says, else from the least to the greatest element; an empty range is widened.
+Range outer_edges(const Call& call, const std::vector<double>& x) {
+  Range r;
+  bool open = true;
+  if (is_histc(call)) {
+    r = {call.number(2), call.number(3)};
+    open = r.left == r.right;
+  } else if (const auto* given = call.arg("range").as<ListArg>()) {
+    if (given->items.size() != 2)
+      reject(call, "range must have 2 elements, found " + std::to_string(given->items.size()));
+    const auto number = [](const Argument& a) {
+      return a.as<double>() ? *a.as<double>() : static_cast<double>(*a.as<int64_t>());
+    };
+    r = {number(given->items[0]), number(given->items[1])};
+    open = false;
+  }
+  if (open && !x.empty()) r = range_of_elements(x);
+  if (!std::isfinite(r.left) || !std::isfinite(r.right))
+    reject(call, "range of [" + std::to_string(r.left) + ", " + std::to_string(r.right) + "] is not finite");
+  if (r.left > r.right) reject(call, "the range's end must be larger than its begin");
+  if (r.left == r.right) {
+    const double margin = is_histc(call) ? 1 : 0.5;
+    r = {r.left - margin, r.right + margin};
+  }
+  return r;
+}
+
+/// From both ends towards the middle.
+std::vector<double> even_edges(DType d, Range r, int64_t bins) {
+  std::vector<double> edges(static_cast<size_t>(bins) + 1);
+  const double left = rounded(d, r.left), right = rounded(d, r.right);
+  const double step = rounded(d, rounded(d, right - left) / static_cast<double>(bins));
+  const int64_t n = bins + 1;
+  for (int64_t i = 0; i < n; ++i)
+    edges[static_cast<size_t>(i)] =
+        rounded(d, i < n / 2 ? left + step * static_cast<double>(i) : right - step * static_cast<double>(n - 1 - i));
+  return edges;
+}
+
+/// The bin of an element that lies between the outer edges; `even`: edges that are evenly spaced.
+size_t bin_of(const Call& call, DType d, const std::vector<double>& edges, double x, bool even) {
+  const auto count = static_cast<int64_t>(edges.size()) - 1;
+  int64_t first = 0, last = count + 1;
+  if (even) {
+    const double left = edges.front(), width = rounded(d, edges.back() - left);
+    const double scaled = rounded(d, rounded(d, x - left) * rounded(d, static_cast<double>(count)));
+    const auto guess = static_cast<int64_t>(rounded(d, scaled / width));
+    if (is_histc(call)) return static_cast<size_t>(std::clamp<int64_t>(guess, 0, count - 1));
+    first = std::max<int64_t>(0, guess - 1);
+    last = std::min<int64_t>(guess + 2, count + 1);
+  }
+  const auto found = std::upper_bound(edges.begin() + first, edges.begin() + last, x);
+  return static_cast<size_t>(std::clamp<int64_t>(found - edges.begin() - 1, 0, count - 1));
+}
+
+std::vector<double> all_doubles(const Tensor& t) { return t.to(DType::F64).values(); }
+
+}  // namespace
+
+Histogram histogram_of(const Call& call, const Tensor& x, const Tensor& bins, const Tensor& weight) {
+  const DType d = x.dtype;
+  const std::vector<double> elements = all_doubles(x),
+                            weights = weight.defined() ? all_doubles(weight) : std::vector<double>();
+  Histogram h;
+  if (bins.defined())
+    h.edges = all_doubles(bins);
+  else
+    h.edges = even_edges(d, outer_edges(call, elements), call.constant(1));
+  h.counts.assign(h.edges.size() - 1, 0);
+  for (size_t i = 0; i < elements.size(); ++i) {
+    if (!(elements[i] >= h.edges.front() && elements[i] <= h.edges.back()) || h.counts.empty()) continue;
+    h.counts[bin_of(call, d, h.edges, elements[i], !bins.defined())] += weight.defined() ? weights[i] : 1;
+  }
+  if (is_histc(call) || !call.boolean(call.op().schema.index_of("density"))) return h;
+  double total = 0;
+  for (const double n : h.counts) total += n;
+  for (size_t i = 0; i < h.counts.size(); ++i) h.counts[i] = h.counts[i] / total / (h.edges[i + 1] - h.edges[i]);
+  return h;
+}
+
+namespace {
+
+void check_bins(const Call& call, const SymInt& bins) {
+  if (known_lt(bins, 1)) reject(call, "bins must be positive, found " + bins.str());
+}
+void check_floats(const Call& call, bool narrow) {
+  const DType d = tensor_type(call, 0).dtype;
+  if (!is_floating(d) || (!narrow && d != DType::F32 && d != DType::F64))
+    reject(call, "not implemented for " + std::string(dtype_name(d)));
+}
+
+Type histc_type(const Call& call) {
+  check_floats(call, true);
+  check_bins(call, call.integer(1));
+  return result_like(call, tensor_type(call, 0).dtype, {SymInt(call.constant(1))});
+}
+
+Type histogram_type(const Call& call) {
+  check_floats(call, false);
+  const DType d = tensor_type(call, 0).dtype;
+  const size_t weight = call.op().schema.index_of("weight");
+  if (!call.is_none(weight) &&
+      (tensor_type(call, weight).dtype != d || !same_shape(call.type(weight).shape, call.type(0).shape)))
+    reject(call, "weight must have the shape and the type of the input");
+  SymInt edges;
+  if (is_tensor(call, 1)) {
+    if (call.type(1).shape.size() != 1 || call.type(1).dtype != d)
+      reject(call, "bins must be a line of the input's type");
+    edges = call.type(1).shape[0];
+    if (known_lt(edges, 1)) reject(call, "bins must have an element");
+  } else {
+    check_bins(call, call.integer(1));
+    edges = SymInt(call.constant(1) + 1);
+  }
+  return Type::tuple({result_like(call, d, {edges - 1}), result_like(call, d, {edges})});
+}
+
+Tensor line_of(const std::vector<double>& values) {
+  return Tensor::of(DType::F64, {static_cast<int64_t>(values.size())}, values);
+}
+
+RefValue histc_reference(const RefContext& c) {
+  return as_result(c, line_of(histogram_of(c.call, c.tensor(0), {}, {}).counts));
+}
+RefValue histogram_reference(const RefContext& c) {
+  const Tensor bins = is_tensor(c.call, 1) ? c.tensor(1) : Tensor();
+  const Histogram h = histogram_of(c.call, c.tensor(0), bins, c.optional_tensor(c.call.op().schema.index_of("weight")));
+  return std::vector<RefValue>{as_result(c, line_of(h.counts), 0), as_result(c, line_of(h.edges), 1)};
+}
+
+}  // namespace
+
+Rows histograms() {
+  Rows r;
+  const auto add = [&](const char* schema, ShapeRule type, Reference reference, const char* doc) {
+    r.push_back(OpDef(schema, OpClass::Indexing, 0, Promotion::None, type, reference, nullptr,
+                      NoGradient::Nondifferentiable, KernelRule{"histogram"}, "", doc));
+  };
+  add("aten::histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor", histc_type, histc_reference,
+      "number of elements in each of several bins");
+  add("aten::histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, Tensor? weight=None, bool "
+      "density=False) "
+      "-> (Tensor hist, Tensor bin_edges)",
+      histogram_type, histogram_reference, "number of elements in each of several bins, and the bins' edges");
+  add("aten::histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False) -> (Tensor "
+      "hist, "
+      "Tensor bin_edges)",
+      histogram_type, histogram_reference, "number of elements between given edges, and the edges");
+  return r;
+}
+
+}  // namespace strata::ops
