@@ -35,6 +35,9 @@ OUTCOMES = ("native", "opaque", "left", "failed", "none")
 # Which of several equal elements these name is not said.
 ANY_OF_EQUALS = {"sort", "argsort", "topk"}
 
+# PyTorch's float64 forms of these are right to seven digits (J0(6) = 0.15064525725 comes out as 0.15064520027).
+RIGHT_TO_SEVEN_DIGITS = {"special.bessel_j0", "special.bessel_j1", "special.bessel_y0", "special.bessel_y1"}
+
 # What these return is whatever lay in memory.
 UNINITIALISED = {"empty", "empty_like", "new_empty", "empty_strided", "new_empty_strided", "empty_permuted"}
 
@@ -73,6 +76,8 @@ def tolerances_of(op, dtype):
                 wider = decorator.d.get(dtype)
                 if wider:
                     rtol, atol = max(rtol, wider.rtol), max(atol, wider.atol)
+    if op.name in RIGHT_TO_SEVEN_DIGITS and dtype == torch.float64:
+        rtol, atol = max(rtol, 1e-6), max(atol, 1e-6)
     return rtol, atol
 
 

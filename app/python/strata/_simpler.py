@@ -24,9 +24,44 @@ _PYTHONS = {
 }
 
 
+def _linear_cross_entropy(input, linear_weight, target, linear_bias, weight, reduction, ignore_index, smoothing, accumulator):
+    logits = torch.nn.functional.linear(
+        input.to(accumulator), linear_weight.to(accumulator), None if linear_bias is None else linear_bias.to(accumulator)
+    )
+    weight = None if weight is None else weight.to(accumulator)
+    loss = torch.nn.functional.cross_entropy(
+        logits, target, weight, reduction=reduction, ignore_index=ignore_index, label_smoothing=smoothing
+    )
+    return loss.to(input.dtype)
+
+
+def _chunked_linear_cross_entropy(
+    input, linear_weight, target, linear_bias, weight, reduction, ignore_index, smoothing, chunk, policy, accumulator, retain, *wanted
+):
+    if any(wanted):
+        raise NotImplementedError("gradients are made along with the loss")
+    loss = _linear_cross_entropy(input, linear_weight, target, linear_bias, weight, reduction, ignore_index, smoothing, accumulator)
+    return (loss, *(input.new_empty(shape) for shape in ((0, 0), (0, 0), (0,))))
+
+
+def _chunked_linear_cross_entropy_of_each(input, linear_weight, target, linear_bias, weight, ignore_index, chunk, policy, accumulator):
+    return _linear_cross_entropy(input, linear_weight, target, linear_bias, weight, "none", ignore_index, 0.0, accumulator)
+
+
+# Operators that PyTorch writes in Python, in chunks so as to need less memory.
+_IN_CHUNKS = {
+    "torch_nn::_linear_cross_entropy_batch_chunked": _chunked_linear_cross_entropy,
+    "torch_nn::_linear_cross_entropy_batch_chunked_no_reduction": _chunked_linear_cross_entropy_of_each,
+}
+
+
 def _form(target):
     """PyTorch's decomposition of one operator, or None."""
-    if not isinstance(target, torch._ops.OpOverload) or target.namespace != "aten" or torch.Tag.nondeterministic_seeded in target.tags:
+    if not isinstance(target, torch._ops.OpOverload):
+        return None
+    if target.name() in _IN_CHUNKS:
+        return _IN_CHUNKS[target.name()]
+    if target.namespace != "aten" or torch.Tag.nondeterministic_seeded in target.tags:
         return None
     if target.overloadpacket in _ROUNDED_OTHERWISE:
         return None
