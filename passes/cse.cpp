@@ -3,6 +3,7 @@
 #include "passes/cse.h"
 
 #include <cstring>
+#include <unordered_set>
 
 namespace strata {
 namespace {
@@ -82,6 +83,18 @@ std::string constant_key(const Graph& graph, const Node& node, std::vector<const
 }
 
 }  // namespace
+
+/// Operands need not be mapped: before the first pair of equal nodes nothing has been replaced.
+bool cse_may_change(const Graph& graph, const PassContext&) {
+  std::unordered_set<std::string> seen;
+  std::vector<const Tensor*> constants;
+  for (const auto& node : graph.nodes()) {
+    std::string key = node->kind == NodeKind::GetAttr ? constant_key(graph, *node, constants)
+                                                      : key_of(*node, node->args, node->kwargs);
+    if (!key.empty() && !seen.insert(std::move(key)).second) return true;
+  }
+  return false;
+}
 
 PassResult cse(const Graph& graph, const PassContext&) {
   GraphRewriter rewriter(graph, "cse");

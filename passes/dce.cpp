@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/dce.h"
 
-#include <set>
+#include <unordered_set>
 
 namespace strata {
 namespace {
@@ -14,16 +14,25 @@ bool has_effect(const Node& node) {
   return !node.op || node.op->has(trait::SideEffect) || node.op->op_class == OpClass::Mutation;
 }
 
-}  // namespace
-
-PassResult dce(const Graph& graph, const PassContext&) {
-  std::set<const Node*> live;
+std::unordered_set<const Node*> live_nodes(const Graph& graph) {
+  std::unordered_set<const Node*> live;
   const auto& nodes = graph.nodes();
+  live.reserve(nodes.size());
   for (size_t i = nodes.size(); i-- > 0;) {
     if (!has_effect(*nodes[i]) && !live.contains(nodes[i].get())) continue;
     live.insert(nodes[i].get());
-    for (Node* operand : nodes[i]->operands()) live.insert(operand);
+    nodes[i]->for_each_operand([&](Node*& operand) { live.insert(operand); });
   }
+  return live;
+}
+
+}  // namespace
+
+bool dce_may_change(const Graph& graph, const PassContext&) { return live_nodes(graph).size() != graph.size(); }
+
+PassResult dce(const Graph& graph, const PassContext&) {
+  const std::unordered_set<const Node*> live = live_nodes(graph);
+  const auto& nodes = graph.nodes();
   GraphRewriter rewriter(graph, "dce");
   for (const auto& node : nodes) {
     if (live.contains(node.get()))

@@ -176,6 +176,15 @@ class BatchNormFolder {
 
 }  // namespace
 
+bool fold_batch_norm_may_change(const Graph& graph, const PassContext&) {
+  return std::any_of(graph.nodes().begin(), graph.nodes().end(), [](const auto& node) {
+    if (!node->is("aten.mul.Tensor") && !node->is("aten.add.Tensor") && !node->is("aten.sub.Tensor")) return false;
+    bool after = false;
+    node->for_each_operand([&](Node*& operand) { after = after || operand->is("aten.convolution.default"); });
+    return after;
+  });
+}
+
 PassResult fold_batch_norm(const Graph& graph, const PassContext& context) {
   return BatchNormFolder(graph, context).run();
 }

@@ -130,6 +130,17 @@ class Folder {
 
 }  // namespace
 
+/// The first node of whatever is folded has leaves alone as operands.
+bool fold_constants_may_change(const Graph& graph, const PassContext& context) {
+  const ConstantInputs constants(graph, context);
+  return std::any_of(graph.nodes().begin(), graph.nodes().end(), [&](const auto& node) {
+    if (node->kind != NodeKind::Call || !node->op || !node->op->reference || !node->type.is_tensor()) return false;
+    bool leaves = true;
+    node->for_each_operand([&](Node*& operand) { leaves = leaves && constants.value(operand); });
+    return leaves;
+  });
+}
+
 PassResult fold_constants(const Graph& graph, const PassContext& context) { return Folder(graph, context).run(); }
 
 }  // namespace strata

@@ -10,5 +10,7 @@ namespace strata {
 /// attributes, and creations with constant sizes. Views of constants stay views. Results larger than their operands are
 /// kept only up to `PassContext::fold_limit` bytes.
 PassResult fold_constants(const Graph& graph, const PassContext& context);
+/// See Pass::may_change.
+bool fold_constants_may_change(const Graph& graph, const PassContext& context);
 
 }  // namespace strata

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "passes/strided_view.h"
 
@@ -147,6 +148,17 @@ class MatmulMerger {
 };
 
 }  // namespace
+
+/// Two products of one input.
+bool merge_matmuls_may_change(const Graph& graph, const PassContext&) {
+  std::set<const Node*> inputs;
+  for (const auto& node : graph.nodes()) {
+    const bool with_bias = node->is("aten.addmm.default");
+    if (!with_bias && !node->is("aten.mm.default")) continue;
+    if (!inputs.insert(Call(*node).tensor(with_bias ? 1 : 0)).second) return true;
+  }
+  return false;
+}
 
 PassResult merge_matmuls(const Graph& graph, const PassContext& context) { return MatmulMerger(graph, context).run(); }
 

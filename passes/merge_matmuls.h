@@ -10,5 +10,7 @@ namespace strata {
 /// with the weights side by side, and slices of its result. A product whose result goes into work that a library call
 /// would take as post-operation is left alone.
 PassResult merge_matmuls(const Graph& graph, const PassContext& context);
+/// See Pass::may_change.
+bool merge_matmuls_may_change(const Graph& graph, const PassContext& context);
 
 }  // namespace strata

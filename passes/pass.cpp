@@ -61,7 +61,8 @@ Graph run_passes(const std::vector<Pass>& pipeline, const Graph& graph, const Pa
     if (!run.skipped) {
       if (!pass.required && optional_left > 0) --optional_left;
       const int64_t start = now_ns();
-      PassResult result = pass.run(current, context);
+      PassResult result;
+      if (!pass.may_change || pass.may_change(current, context)) result = pass.run(current, context);
       run.duration_ns = now_ns() - start;
       run.changed = !result.rewrites.empty();
       run.rewrites = std::move(result.rewrites);

@@ -40,6 +40,8 @@ struct Pass {
   PassResult (*run)(const Graph& graph, const PassContext& context);
   std::string stage;      ///< stage whose snapshot its result is: `functional`, `decomposed`, `simplified`
   bool required = false;  ///< later passes need it: cannot be switched off
+  /// Whether it may find something to do, without making a graph; null: not known before it has run.
+  bool (*may_change)(const Graph& graph, const PassContext& context) = nullptr;
 };
 
 /// What is known of one application.

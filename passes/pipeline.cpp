@@ -19,19 +19,21 @@ const std::vector<Pass>& inference_pipeline() {
       {"functionalize", "make mutation and aliasing explicit", functionalize, "functional", true},
       // Scheduling knows primitives and library operators only.
       {"decompose", "replace compound operators by primitives", decompose, "decomposed", true},
-      {"dce", "drop what no output needs", dce, "simplified", false},
-      {"simplify", "apply algebraic rules", simplify, "simplified", false},
-      {"cse", "compute equal values once", cse, "simplified", false},
+      {"dce", "drop what no output needs", dce, "simplified", false, dce_may_change},
+      {"simplify", "apply algebraic rules", simplify, "simplified", false, simplify_may_change},
+      {"cse", "compute equal values once", cse, "simplified", false, cse_may_change},
       // Batch norm's factors must be constants before they can be folded into weights.
-      {"fold_constants", "evaluate what does not depend on inputs", fold_constants, "simplified", false},
-      {"fold_batch_norm", "fold scale and shift per channel into convolutions", fold_batch_norm, "simplified", false},
-      {"simplify", "apply algebraic rules", simplify, "simplified", false},
-      {"cse", "compute equal values once", cse, "simplified", false},
+      {"fold_constants", "evaluate what does not depend on inputs", fold_constants, "simplified", false,
+       fold_constants_may_change},
+      {"fold_batch_norm", "fold scale and shift per channel into convolutions", fold_batch_norm, "simplified", false,
+       fold_batch_norm_may_change},
+      {"simplify", "apply algebraic rules", simplify, "simplified", false, simplify_may_change},
+      {"cse", "compute equal values once", cse, "simplified", false, cse_may_change},
       // After cse, so that equal inputs are the same node.
       {"merge_matmuls", "make products of one input with several weights one product", merge_matmuls, "simplified",
-       false},
+       false, merge_matmuls_may_change},
       // Last, so that nothing dead is scheduled.
-      {"dce", "drop what no output needs", dce, "simplified", false},
+      {"dce", "drop what no output needs", dce, "simplified", false, dce_may_change},
   };
   return pipeline;
 }
@@ -41,8 +43,8 @@ const std::vector<Pass>& unfused_pipeline() {
       {"functionalize", "make mutation and aliasing explicit", functionalize, "functional", true},
       {"decompose", "replace compound operators by primitives", decompose, "decomposed", true},
       // Copies that decomposition left are no operators of the program.
-      {"simplify", "apply algebraic rules", simplify, "simplified", false},
-      {"dce", "drop what no output needs", dce, "simplified", false},
+      {"simplify", "apply algebraic rules", simplify, "simplified", false, simplify_may_change},
+      {"dce", "drop what no output needs", dce, "simplified", false, dce_may_change},
   };
   return pipeline;
 }

@@ -180,6 +180,16 @@ Node* apply_rules(Builder& builder, const Node& call, std::string& rule) {
 
 std::span<const SimplifyRule> simplify_rules() { return kRules; }
 
+/// Rules only make nodes where they apply, here in a graph that is thrown away.
+bool simplify_may_change(const Graph& graph, const PassContext&) {
+  Graph scratch(graph.shared_env());
+  Builder builder(scratch);
+  std::string rule;
+  return std::any_of(graph.nodes().begin(), graph.nodes().end(), [&](const auto& node) {
+    return node->kind == NodeKind::Call && node->op && node->type.is_tensor() && apply_rules(builder, *node, rule);
+  });
+}
+
 PassResult simplify(const Graph& graph, const PassContext&) {
   GraphRewriter rewriter(graph, "simplify");
   for (const auto& node : graph.nodes()) {

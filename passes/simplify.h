@@ -12,6 +12,8 @@ namespace strata {
 /// Algebraic simplification by local rules. No rule changes a value that IEEE arithmetic distinguishes: NaN, infinity
 /// and the sign of zero stay.
 PassResult simplify(const Graph& graph, const PassContext& context);
+/// See Pass::may_change.
+bool simplify_may_change(const Graph& graph, const PassContext& context);
 
 /// One local rewrite. `call` belongs to no graph; its operands are nodes of the new graph. Returns the replacement or
 /// null.

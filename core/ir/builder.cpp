@@ -145,12 +145,14 @@ Node* GraphRewriter::mapped(const Node* old) const {
 
 Argument GraphRewriter::mapped(const Argument& old) const {
   Argument copy = old;
-  for_each_node(copy, [&](Node*& node) {
-    Node* made = mapped(node);
-    if (!made) throw_internal("pass '" + pass_ + "': operand '" + node->name + "' was removed but is still used");
-    node = made;
-  });
+  for_each_node(copy, [&](Node*& node) { node = present(node); });
   return copy;
+}
+
+Node* GraphRewriter::present(const Node* old) const {
+  Node* made = mapped(old);
+  if (!made) throw_internal("pass '" + pass_ + "': operand '" + old->name + "' was removed but is still used");
+  return made;
 }
 
 Node* GraphRewriter::copy(const Node& old) {
@@ -162,8 +164,7 @@ Node* GraphRewriter::copy(const Node& old) {
     }
   }
   auto node = std::make_unique<Node>(old);
-  for (Argument& a : node->args) a = mapped(a);
-  for (auto& [key, a] : node->kwargs) a = mapped(a);
+  node->for_each_operand([&](Node*& operand) { operand = present(operand); });
   return map_[&old] = to_.add(std::move(node));
 }
 

@@ -100,6 +100,9 @@ class GraphRewriter {
   Graph finish();
 
  private:
+  /// The new node for an operand; there must be one.
+  Node* present(const Node* old) const;
+
   const Graph& from_;
   Graph to_;
   std::string pass_;

@@ -61,21 +61,24 @@ class Verifier {
     if (node_) where += ", node '" + node_->name + "' (id " + std::to_string(node_->id) + ", " + node_->target + ")";
     throw_internal(where + ": " + what);
   }
-  void expect(bool holds, const char* expected, const std::string& found) const {
-    if (!holds) fail(std::string("expected ") + expected + ", found " + found);
+  /// `found` gives a text: asked only when something is wrong, for this runs for every node after every pass.
+  template <class Found>
+  void expect(bool holds, const char* expected, const Found& found) const {
+    if (!holds) fail(std::string("expected ") + expected + ", found " + found());
   }
 
   void identity(std::unordered_set<std::string_view>& names) {
-    expect(node_->id != 0, "an id", "0");
-    expect(ids_.insert(node_->id).second, "an id used once", "a second node with it");
-    expect(legal_name(node_->name), "a name of letters, digits, '_' and '.'", "'" + node_->name + "'");
-    expect(names.insert(node_->name).second, "a name used once", "a second node with it");
-    expect(graph_->find(node_->name) == node_, "the graph's index to know the name", "another entry");
+    expect(node_->id != 0, "an id", [&] { return std::string("0"); });
+    expect(ids_.insert(node_->id).second, "an id used once", [&] { return std::string("a second node with it"); });
+    expect(legal_name(node_->name), "a name of letters, digits, '_' and '.'", [&] { return "'" + node_->name + "'"; });
+    expect(names.insert(node_->name).second, "a name used once", [&] { return std::string("a second node with it"); });
+    expect(graph_->find(node_->name) == node_, "the graph's index to know the name",
+           [&] { return std::string("another entry"); });
   }
 
   void operands(const Graph& g, const std::unordered_set<const Node*>& seen) const {
     auto check = [&](const Node* operand) {
-      expect(operand != nullptr, "an operand", "null");
+      expect(operand != nullptr, "an operand", [&] { return std::string("null"); });
       if (seen.contains(operand)) return;
       bool mine = std::any_of(g.nodes().begin(), g.nodes().end(), [&](const auto& n) { return n.get() == operand; });
       if (!mine) fail("expected operands of the same graph, found one that is not in it");
@@ -90,7 +93,7 @@ class Verifier {
     if (auto* n = a.as<Node*>()) check(*n);
     if (auto* s = a.as<SymInt>()) symbolic(*s);
     if (auto* s = a.as<GraphArg>()) {
-      expect(graph_->subgraphs.contains(s->name), "a subgraph of this graph", "'" + s->name + "'");
+      expect(graph_->subgraphs.contains(s->name), "a subgraph of this graph", [&] { return "'" + s->name + "'"; });
     }
     if (auto* list = a.as<ListArg>()) {
       for (const Argument& item : list->items) argument(item, check);
@@ -108,7 +111,7 @@ class Verifier {
 
   void symbolic(const SymInt& s) const {
     expect(s.is_const() || s.env() == &graph_->env(), "sizes of the graph's shape environment",
-           s.str() + " of another");
+           [&] { return s.str() + " of another"; });
   }
 
   void types() const { type(node_->type); }
@@ -120,29 +123,31 @@ class Verifier {
     for (const SymInt& s : t.tensor.shape) symbolic(s);
     if (!t.tensor.strides) return;
     for (const SymInt& s : *t.tensor.strides) symbolic(s);
-    expect(t.tensor.strides->size() == t.tensor.shape.size(), "as many strides as dimensions", to_string(t));
+    expect(t.tensor.strides->size() == t.tensor.shape.size(), "as many strides as dimensions",
+           [&] { return to_string(t); });
   }
 
   void meaning() const {
     if (node_->kind == NodeKind::Output) {
       expect(node_->args.size() == 1 && node_->kwargs.empty(), "one argument of the output",
-             std::to_string(node_->args.size() + node_->kwargs.size()));
+             [&] { return std::to_string(node_->args.size() + node_->kwargs.size()); });
     }
     if (node_->op) {
-      expect(node_->kind == NodeKind::Call, "an operator only in a call", std::string(to_string(node_->kind)));
-      expect(find_op(node_->target) == node_->op, "the operator of the target", node_->op->name);
+      expect(node_->kind == NodeKind::Call, "an operator only in a call",
+             [&] { return std::string(to_string(node_->kind)); });
+      expect(find_op(node_->target) == node_->op, "the operator of the target", [&] { return node_->op->name; });
     }
     if (node_->kind == NodeKind::Call && node_->target == "_operator.getitem") getitem();
     if (!options_.compiled) return;
     if (node_->op) table_call();
     if (node_->kind == NodeKind::GetAttr) {
       bool there = graph_->attributes.contains(node_->target) || graph_->subgraphs.contains(node_->target);
-      expect(there, "an attribute or subgraph of this graph", "'" + node_->target + "'");
+      expect(there, "an attribute or subgraph of this graph", [&] { return "'" + node_->target + "'"; });
     }
   }
 
   void getitem() const {
-    expect(node_->args.size() == 2, "two arguments of getitem", std::to_string(node_->args.size()));
+    expect(node_->args.size() == 2, "two arguments of getitem", [&] { return std::to_string(node_->args.size()); });
     const Node* tuple = node_->args[0].node();
     if (!tuple || tuple->type.kind != Type::Kind::Tuple) return;
     const auto* index = node_->args[1].as<int64_t>();
@@ -150,7 +155,7 @@ class Verifier {
     const auto& parts = tuple->type.parts;
     const auto size = static_cast<int64_t>(parts.size());
     expect(*index >= -size && *index < size, "an index inside the tuple",
-           std::to_string(*index) + " of " + std::to_string(size) + " parts");
+           [&] { return std::to_string(*index) + " of " + std::to_string(size) + " parts"; });
     const Type& part = parts[static_cast<size_t>(*index < 0 ? *index + size : *index)];
     if (part.kind == Type::Kind::Unknown || node_->type.kind == Type::Kind::Unknown) return;
     if (to_string(part) != to_string(node_->type)) {
@@ -160,14 +165,15 @@ class Verifier {
 
   void table_call() const {
     const bool has_value = node_->op->op_class != OpClass::Assertion && !node_->op->schema.returns.empty();
-    expect(!has_value || node_->type.kind != Type::Kind::Unknown, "a type", "none");
+    expect(!has_value || node_->type.kind != Type::Kind::Unknown, "a type", [&] { return std::string("none"); });
     try {
       Call call(*node_);
       for (size_t i = 0; i < call.size(); ++i) {
         const Param& param = node_->op->schema.params[i];
         const Node* value = call.arg(i).node();
         if (!value || param.list || param.type != "Tensor") continue;
-        expect(value->type.kind != Type::Kind::Tuple, "one tensor as operand", "the tuple '" + value->name + "'");
+        expect(value->type.kind != Type::Kind::Tuple, "one tensor as operand",
+               [&] { return "the tuple '" + value->name + "'"; });
       }
     } catch (const Error& e) {
       if (e.kind() == ErrorKind::Internal) throw;
@@ -178,8 +184,9 @@ class Verifier {
   void output() const {
     size_t outputs = 0;
     for (const auto& n : graph_->nodes()) outputs += n->kind == NodeKind::Output;
-    expect(outputs == 1, "one output node", std::to_string(outputs));
-    expect(graph_->output_node() != nullptr, "the output as last node", "'" + graph_->nodes().back()->name + "'");
+    expect(outputs == 1, "one output node", [&] { return std::to_string(outputs); });
+    expect(graph_->output_node() != nullptr, "the output as last node",
+           [&] { return "'" + graph_->nodes().back()->name + "'"; });
   }
 
   void specs() const {
