@@ -11,6 +11,8 @@
 #include "codegen/loop_jit.h"
 #include "codegen/native/native_kernel.h"
 #include "codegen/opaque_call.h"
+#include "codegen/tune_library.h"
+#include "codegen/tune_loops.h"
 #include "core/runtime/parallel.h"
 #include "core/support/error.h"
 
@@ -100,22 +102,25 @@ class CpuCompiler : public KernelCompiler {
   std::vector<std::unique_ptr<CompiledKernel>> compile(const Plan& plan, const CompileOptions& options) override {
     std::vector<std::unique_ptr<CompiledKernel>> kernels(plan.launches.size());
     artifacts_.assign(plan.launches.size(), {});
+    candidates_.assign(plan.launches.size(), {});
+    tuned_.assign(plan.launches.size(), {});
+    statistics_ = {};
     const auto scratch = std::make_shared<library::Scratch>();
     const std::vector<const Tensor*> constants = constants_of(plan);
     check_buffers(plan);
-    const std::vector<LibraryCall> calls = library::lay_out_channels_last(plan);
+    std::vector<LibraryCall> calls = library::lay_out_channels_last(plan);
+    if (options.mode == "max-autotune") tune_calls(plan, calls, constants, options);
     const std::vector<bool> bounded = made_by_one_call(plan);
     const auto bounds = std::make_shared<std::vector<double>>(plan.buffers.size());
     // Primitives are made, and weights packed, by all threads.
     std::vector<size_t> libraries;
     for (size_t i = 0; i < plan.launches.size(); ++i)
       if (std::holds_alternative<LibraryCall>(plan.launches[i].work)) libraries.push_back(i);
-    statistics_ = {};
     const int64_t start = now_ns();
     in_parallel(libraries.size(), [&](size_t n) {
       const size_t i = libraries[n];
-      kernels[i] = compile_library(plan, calls[i], plan.launches[i], constants, options, scratch, i, {bounds, {}},
-                                   bounded);
+      kernels[i] =
+          compile_library(plan, calls[i], plan.launches[i], constants, options, scratch, i, {bounds, {}}, bounded);
     });
     statistics_.library_ns = now_ns() - start;
     for (size_t i = 0; i < plan.launches.size(); ++i) {
@@ -132,6 +137,9 @@ class CpuCompiler : public KernelCompiler {
 
   std::vector<CodeArtifact> artifacts(size_t launch) const override {
     return launch < artifacts_.size() ? artifacts_[launch] : std::vector<CodeArtifact>{};
+  }
+  std::vector<TuningCandidate> candidates(size_t launch) const override {
+    return launch < candidates_.size() ? candidates_[launch] : std::vector<TuningCandidate>{};
   }
   CodegenStatistics statistics() const override { return statistics_; }
 
@@ -161,23 +169,110 @@ class CpuCompiler : public KernelCompiler {
     return constants;
   }
 
+  static std::vector<const Tensor*> constants_of(const Launch& launch, const std::vector<const Tensor*>& constants) {
+    std::vector<const Tensor*> mine;
+    for (int b : launch.buffers) mine.push_back(constants[b]);
+    return mine;
+  }
+
+  /// One after the other: what is measured has the machine for itself.
+  void tune_calls(const Plan& plan, std::vector<LibraryCall>& calls, const std::vector<const Tensor*>& constants,
+                  const CompileOptions& options) {
+    const int64_t start = now_ns();
+    const auto cache = codegen::ObjectCache::from_environment();
+    const auto tune = [&](size_t i, const LibraryCall& call) {
+      return codegen::tune_library_call(call, constants_of(plan.launches[i], constants),
+                                        is_aliased(plan, call, plan.launches[i]), host_target(), options, cache);
+    };
+    double last_ns = 0, first_ns = 0;  // of the calls that have a layout to choose, channels last and first
+    std::vector<codegen::TunedCall> first(plan.launches.size());
+    for (size_t i = 0; i < plan.launches.size(); ++i) {
+      const auto* planned = std::get_if<LibraryCall>(&plan.launches[i].work);
+      if (!planned) continue;
+      tuned_[i] = tune(i, calls[i]);
+      if (!moved(*planned, calls[i])) continue;
+      first[i] = tune(i, *planned);
+      last_ns += tuned_[i].ns;
+      first_ns += first[i].ns;
+    }
+    choose_layout(plan, calls, first, first_ns < 0.97 * last_ns);
+    for (size_t i = 0; i < plan.launches.size(); ++i) keep_candidates(i, tuned_[i].candidates, tuned_[i].measured);
+    statistics_.tune_ns += now_ns() - start;
+  }
+
+  static bool moved(const LibraryCall& planned, const LibraryCall& call) {
+    const auto differ = [](const LibraryOperand& a, const LibraryOperand& b) { return a.strides != b.strides; };
+    bool any = differ(planned.result, call.result);
+    for (size_t o = 0; o < call.operands.size(); ++o) any = any || differ(planned.operands[o], call.operands[o]);
+    return any;
+  }
+
+  /// The calls of a chain depend on each other's layout: all of them change, or none.
+  void choose_layout(const Plan& plan, std::vector<LibraryCall>& calls, const std::vector<codegen::TunedCall>& first,
+                     bool channels_first) {
+    for (size_t i = 0; i < plan.launches.size(); ++i) {
+      if (first[i].candidates.empty()) continue;
+      const auto name = [](std::vector<TuningCandidate> from, const char* layout, bool chosen,
+                           std::vector<TuningCandidate>& to) {
+        for (TuningCandidate& c : from) to.push_back({c.what + ", " + layout, c.ns, c.chosen && chosen});
+      };
+      std::vector<TuningCandidate> all;
+      name(tuned_[i].candidates, "channels last", !channels_first, all);
+      name(first[i].candidates, "channels first", channels_first, all);
+      const bool measured = tuned_[i].measured || first[i].measured;
+      if (channels_first) {
+        calls[i] = std::get<LibraryCall>(plan.launches[i].work);
+        tuned_[i] = first[i];
+      }
+      tuned_[i].measured = measured;
+      tuned_[i].candidates = std::move(all);
+    }
+  }
+
+  void keep_candidates(size_t launch, const std::vector<TuningCandidate>& found, bool measured) {
+    if (found.empty()) return;
+    candidates_[launch] = found;
+    ++statistics_.tuned;
+    statistics_.measured += measured;
+  }
+
+  /// Kernels with the schedules that were the fastest.
+  std::vector<loop::Kernel> tune_loops(const Plan& plan, std::vector<const loop::Kernel*>& loops,
+                                       const std::vector<size_t>& launch_of, const CompileOptions& options) {
+    const int64_t start = now_ns();
+    const auto found = codegen::tune_loops(loops, host_target(), options, codegen::ObjectCache::from_environment());
+    std::vector<loop::Kernel> kernels;
+    for (size_t k = 0; k < loops.size(); ++k) {
+      kernels.push_back(std::get<loop::Kernel>(plan.launches[launch_of[k]].work));
+      kernels.back().schedule = found[k].schedule;
+      keep_candidates(launch_of[k], found[k].candidates, found[k].measured);
+    }
+    for (size_t k = 0; k < loops.size(); ++k) loops[k] = &kernels[k];
+    statistics_.tune_ns += now_ns() - start;
+    return kernels;
+  }
+
+  static CodeArtifact tuning_artifact(const std::vector<TuningCandidate>& candidates, const Launch& launch) {
+    CodeArtifact text{"autotune", codegen::tuning_text(candidates), {}};
+    text.line_nodes.assign(candidates.size(), launch.nodes);
+    return text;
+  }
+
   std::unique_ptr<CompiledKernel> compile_library(const Plan& plan, const LibraryCall& call, const Launch& launch,
                                                   const std::vector<const Tensor*>& constants,
                                                   const CompileOptions& options,
                                                   const std::shared_ptr<library::Scratch>& scratch, size_t index,
                                                   library::KnownBounds bounds, const std::vector<bool>& bounded) {
-    std::vector<const Tensor*> mine;
-    for (int b : launch.buffers) {
-      mine.push_back(constants[b]);
-      bounds.cells.push_back(bounded[b] ? b : -1);
-    }
-    auto kernel =
-        library::compile_library_call(call, mine, options, scratch, is_aliased(plan, call, launch), std::move(bounds));
+    const std::vector<const Tensor*> mine = constants_of(launch, constants);
+    for (int b : launch.buffers) bounds.cells.push_back(bounded[b] ? b : -1);
+    auto kernel = codegen::compile_tuned_call(tuned_[index], call, mine, options, scratch,
+                                              is_aliased(plan, call, launch), std::move(bounds));
     if (options.keep_artifacts) {
       CodeArtifact text{"library", kernel->describe(), {}};
       const auto lines = std::count(text.text.begin(), text.text.end(), '\n');
       text.line_nodes.assign(static_cast<size_t>(lines), call.nodes);
       artifacts_[index].push_back(std::move(text));
+      if (!candidates_[index].empty()) artifacts_[index].push_back(tuning_artifact(candidates_[index], launch));
     }
     return kernel;
   }
@@ -193,11 +288,18 @@ class CpuCompiler : public KernelCompiler {
       launch_of.push_back(i);
     }
     if (loops.empty()) return;
-    std::vector<std::unique_ptr<CompiledKernel>> made = jit_.compile(loops, {options.threads, options.keep_artifacts, true});
+    std::vector<loop::Kernel> tuned;
+    if (options.mode == "max-autotune") tuned = tune_loops(plan, loops, launch_of, options);
+    std::vector<std::unique_ptr<CompiledKernel>> made =
+        jit_.compile(loops, {options.threads, options.keep_artifacts, true});
     keep_statistics(plan, launch_of);
     for (size_t k = 0; k < made.size(); ++k) kernels[launch_of[k]] = std::move(made[k]);
     if (!options.keep_artifacts) return;
-    for (size_t k = 0; k < loops.size(); ++k) artifacts_[launch_of[k]] = jit_.artifacts(k);
+    for (size_t k = 0; k < loops.size(); ++k) {
+      const size_t i = launch_of[k];
+      artifacts_[i] = jit_.artifacts(k);
+      if (!candidates_[i].empty()) artifacts_[i].push_back(tuning_artifact(candidates_[i], plan.launches[i]));
+    }
   }
 
   void keep_statistics(const Plan& plan, const std::vector<size_t>& launch_of) {
@@ -218,6 +320,8 @@ class CpuCompiler : public KernelCompiler {
   codegen::LoopJit jit_;
   CodegenStatistics statistics_;
   std::vector<std::vector<CodeArtifact>> artifacts_;
+  std::vector<std::vector<TuningCandidate>> candidates_;  // per launch
+  std::vector<codegen::TunedCall> tuned_;                 // per launch
 };
 
 }  // namespace

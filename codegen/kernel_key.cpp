@@ -70,6 +70,15 @@ std::string code_key(const KernelPlan& plan, bool texts) {
   return key;
 }
 
+std::string structure_key(const KernelPlan& plan) {
+  KernelPlan copy = plan;
+  copy.kernel.schedule = {};
+  return code_key(copy, false);
+}
+
+/// A symbol that is nothing of the kernel's has the number that it got in this process.
+bool is_portable(const std::string& code_key) { return code_key.find('?') == std::string::npos; }
+
 Sha256Digest entry_key(const std::string& code_key, const Target& target) {
   return sha256(fmt::format("kernel\n{}\n{}\n{}\n{}\n{}\n{}", build_identity(), code_generator_version(), target.cpu,
                             target.features, target.vector_bits, code_key));

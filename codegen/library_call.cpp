@@ -23,13 +23,14 @@ constexpr size_t kInstances = 32;
 class Kernel : public LibraryKernel {
  public:
   Kernel(const LibraryCall& call, std::span<const Tensor* const> constants, const CompileOptions& options,
-         std::shared_ptr<Scratch> scratch, bool aliased, KnownBounds bounds)
+         std::shared_ptr<Scratch> scratch, bool aliased, KnownBounds bounds, LibraryChoice choice)
       : call_(call),
         constants_(constants.begin(), constants.end()),
         prepack_(options.prepack),
         scratch_(std::move(scratch)),
         aliased_(aliased),
-        bounds_(std::move(bounds)) {
+        bounds_(std::move(bounds)),
+        choice_(choice) {
     check();
     collect_symbols();
     if (symbols_.empty()) entry_for({}, options.threads > 0 ? options.threads : thread_count());
@@ -91,6 +92,7 @@ class Kernel : public LibraryKernel {
   std::shared_ptr<Scratch> scratch_;
   bool aliased_;
   KnownBounds bounds_;
+  LibraryChoice choice_;
   std::vector<size_t> symbols_;
   PackedConstants packed_;
   Tensor converted_weight_;
@@ -201,9 +203,10 @@ void Kernel::build(const ConcreteCall& call, Instance& instance) {
   if (call.result.numel() == 0) return;
   if (call_.kind == "attention") return build_attention(call, instance);
   try {
-    if (call_.kind == "matmul" ? build_onednn_matmul(call, packed_, instance)
-                               : build_onednn_convolution(call, packed_, instance))
-      return;
+    const bool done = choice_ == LibraryChoice::Library &&
+                      (call_.kind == "matmul" ? build_onednn_matmul(call, packed_, instance)
+                                              : build_onednn_convolution(call, packed_, instance));
+    if (done) return;
   } catch (const dnnl::error&) {
     // Sizes or layouts that it refuses late: our own kernels take them.
   }
@@ -294,8 +297,8 @@ Kernel::Entry& Kernel::entry_for(const SymBindings& symbols, int threads) {
 
 std::unique_ptr<LibraryKernel> compile_library_call(const LibraryCall& call, std::span<const Tensor* const> constants,
                                                     const CompileOptions& options, std::shared_ptr<Scratch> scratch,
-                                                    bool aliased, KnownBounds bounds) {
-  return std::make_unique<Kernel>(call, constants, options, std::move(scratch), aliased, std::move(bounds));
+                                                    bool aliased, KnownBounds bounds, LibraryChoice choice) {
+  return std::make_unique<Kernel>(call, constants, options, std::move(scratch), aliased, std::move(bounds), choice);
 }
 
 }  // namespace strata::library

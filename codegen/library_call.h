@@ -21,11 +21,15 @@ class LibraryKernel : public CompiledKernel {
   virtual std::string describe() const = 0;
 };
 
+/// Who computes a matrix product or convolution: the library where it has a fast kernel, or always our own.
+enum class LibraryChoice : uint8_t { Library, Own };
+
 /// `constants[i]` is the value of the launch's buffer i if it never changes, else null; they must outlive the kernel.
 /// `aliased`: the result may share memory with an operand. Calls without symbolic sizes are built here, others on their
 /// first run. `bounds` is what the calls of a compile tell each other. Throws Error.
 std::unique_ptr<LibraryKernel> compile_library_call(const LibraryCall& call, std::span<const Tensor* const> constants,
                                                     const CompileOptions& options, std::shared_ptr<Scratch> scratch,
-                                                    bool aliased = false, KnownBounds bounds = {});
+                                                    bool aliased = false, KnownBounds bounds = {},
+                                                    LibraryChoice choice = LibraryChoice::Library);
 
 }  // namespace strata::library

@@ -234,6 +234,7 @@ struct LoopJit::Impl {
     codes.resize(distinct.size());
     if (!cache.is_on()) return;
     for (size_t d = 0; d < distinct.size(); ++d) {
+      if (!is_portable(distinct[d].key)) continue;
       distinct[d].entry = entry_key(distinct[d].key, target);
       const auto found = cache.load(distinct[d].entry);
       distinct[d].cached = found && unpack_code(*found, codes[d]) && LoadedCode::can_load(codes[d]);
@@ -270,7 +271,7 @@ struct LoopJit::Impl {
   void generate(size_t d, CodeBuilder& builder, bool keep) {
     const KernelPlan& plan = units[distinct[d].unit].plan;
     codes[d] = builder.build(plan, symbol_of(plan.kernel), keep);
-    if (cache.is_on()) cache.store(distinct[d].entry, pack_code(codes[d]));
+    if (cache.is_on() && is_portable(distinct[d].key)) cache.store(distinct[d].entry, pack_code(codes[d]));
   }
 
   void keep_texts(std::span<const loop::Kernel* const> kernels) {

@@ -16,6 +16,7 @@
 #include <cstring>
 #include <ctime>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 namespace strata::codegen {
@@ -53,9 +54,10 @@ bool is_own(const struct stat& info) { return info.st_uid == ::geteuid() && (inf
 std::string shard_of(const Sha256Digest& key) { return to_hex(key).substr(0, 2); }
 std::string name_of(const Sha256Digest& key) { return to_hex(key).substr(2); }
 
-File open_shard(int folder, const Sha256Digest& key) {
-  return File(::openat(folder, shard_of(key).c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+File open_folder(int in, const std::string& name) {
+  return File(::openat(in, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
+File open_shard(int folder, const Sha256Digest& key) { return open_folder(folder, shard_of(key)); }
 
 bool read_all(int fd, void* to, size_t size) {
   auto* p = static_cast<char*>(to);
@@ -93,6 +95,15 @@ bool used_before(const Listed& a, const Listed& b) {
   return std::pair(a.used.tv_sec, a.used.tv_nsec) < std::pair(b.used.tv_sec, b.used.tv_nsec);
 }
 
+/// Whether this cache would have named a file so: whatever else lies in the folder is not touched.
+bool is_entry_name(std::string_view name) {
+  return name.size() == 62 && name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+bool is_temporary_name(std::string_view name) {
+  return name.starts_with('.') && name.size() > 1 && name.find_first_not_of("0123456789.") == std::string_view::npos &&
+         name.find_first_of("0123456789") != std::string_view::npos;
+}
+
 /// Entries of a folder; temporary files of processes that ended too early are removed on the way.
 std::vector<Listed> list(int shard) {
   std::vector<Listed> out;
@@ -106,11 +117,22 @@ std::vector<Listed> list(int shard) {
   while (const dirent* e = ::readdir(dir.get())) {
     struct stat info{};
     if (::fstatat(shard, e->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(info.st_mode)) continue;
-    if (e->d_name[0] == '.') {
+    if (is_temporary_name(e->d_name)) {
       if (info.st_mtim.tv_sec + kAbandonedAfter < std::time(nullptr)) ::unlinkat(shard, e->d_name, 0);
       continue;
     }
-    out.push_back({e->d_name, int64_t{info.st_blocks} * 512, info.st_mtim});
+    if (is_entry_name(e->d_name)) out.push_back({e->d_name, int64_t{info.st_blocks} * 512, info.st_mtim});
+  }
+  return out;
+}
+
+/// The folders of entries that are there.
+std::vector<std::string> shards_in(int folder) {
+  std::vector<std::string> out;
+  constexpr char digits[] = "0123456789abcdef";
+  for (int i = 0; i < kShards; ++i) {
+    const std::string name{digits[i / 16], digits[i % 16]};
+    if (::faccessat(folder, name.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0) out.push_back(name);
   }
   return out;
 }
@@ -155,8 +177,8 @@ std::optional<int64_t> limit_of_environment() {
 
 ObjectCache ObjectCache::from_environment() {
   ObjectCache off;
-  if (variable("STRATA_CACHE") == "0") {
-    off.why_off_ = "STRATA_CACHE is 0";
+  if (const std::string use = variable("STRATA_CACHE"); use == "0" || use == "off") {
+    off.why_off_ = "STRATA_CACHE is " + use;
     return off;
   }
   const auto limit = limit_of_environment();
@@ -186,23 +208,54 @@ ObjectCache::ObjectCache(const std::filesystem::path& folder, int64_t limit) : l
     why_off_ = fmt::format("'{}' belongs to another user, or others may write into it", folder.string());
   } else {
     why_off_.clear();
+    path_ = folder;
     return;
   }
   if (folder_ >= 0) ::close(std::exchange(folder_, -1));
 }
 
 ObjectCache::ObjectCache(ObjectCache&& other) noexcept
-    : folder_(std::exchange(other.folder_, -1)), limit_(other.limit_), why_off_(std::move(other.why_off_)) {}
+    : folder_(std::exchange(other.folder_, -1)),
+      limit_(other.limit_),
+      path_(std::move(other.path_)),
+      why_off_(std::move(other.why_off_)) {}
 
 ObjectCache& ObjectCache::operator=(ObjectCache&& other) noexcept {
   std::swap(folder_, other.folder_);
   std::swap(limit_, other.limit_);
+  std::swap(path_, other.path_);
   std::swap(why_off_, other.why_off_);
   return *this;
 }
 
 ObjectCache::~ObjectCache() {
   if (folder_ >= 0) ::close(folder_);
+}
+
+ObjectCache::Contents ObjectCache::contents() const {
+  Contents out;
+  out.limit = limit_;
+  if (folder_ < 0) return out;
+  for (const std::string& name : shards_in(folder_)) {
+    const File shard = open_folder(folder_, name);
+    if (!shard) continue;
+    for (const Listed& e : list(shard.get())) {
+      ++out.entries;
+      out.bytes += e.bytes;
+    }
+  }
+  return out;
+}
+
+size_t ObjectCache::clear() const {
+  size_t removed = 0;
+  if (folder_ < 0) return removed;
+  for (const std::string& name : shards_in(folder_)) {
+    const File shard = open_folder(folder_, name);
+    if (!shard) continue;
+    for (const Listed& e : list(shard.get())) removed += ::unlinkat(shard.get(), e.name.c_str(), 0) == 0;
+  }
+  return removed;
 }
 
 std::optional<std::vector<std::byte>> ObjectCache::load(const Sha256Digest& key) const {
@@ -254,8 +307,7 @@ bool ObjectCache::store(const Sha256Digest& key, std::span<const std::byte> cont
     ::unlinkat(shard.get(), temporary.c_str(), 0);
     return false;
   }
-  // Looking through a folder costs more than a store: one store in eight does.
-  if ((std::to_integer<int>(key[1]) & 7) == 0) evict(shard.get(), limit_ / kShards);
+  evict(shard.get(), limit_ / kShards);  // looks through one folder: little beside what it takes to make an entry
   return true;
 }
 

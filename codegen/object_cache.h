@@ -23,8 +23,15 @@ namespace strata::codegen {
 
 class ObjectCache {
  public:
-  /// As the environment says: $STRATA_CACHE_DIR, else $XDG_CACHE_HOME/strata, else ~/.cache/strata; STRATA_CACHE=0 is
-  /// off; STRATA_CACHE_SIZE is the limit in MiB (256).
+  /// What there is, of all processes.
+  struct Contents {
+    size_t entries = 0;
+    int64_t bytes = 0;  ///< on the disk
+    int64_t limit = 0;
+  };
+
+  /// As the environment says: $STRATA_CACHE_DIR, else $XDG_CACHE_HOME/strata, else ~/.cache/strata; STRATA_CACHE=0 (or
+  /// off) turns it off; STRATA_CACHE_SIZE is the limit in MiB (256).
   static ObjectCache from_environment();
   /// A cache that is off.
   ObjectCache() = default;
@@ -38,6 +45,12 @@ class ObjectCache {
   /// Why it is off; empty while it is on.
   const std::string& why_off() const { return why_off_; }
 
+  /// Empty while it is off.
+  const std::filesystem::path& folder() const { return path_; }
+  Contents contents() const;
+  /// Removes all entries; how many that were.
+  size_t clear() const;
+
   /// Thread-safe, as is `store`. A damaged entry is removed.
   std::optional<std::vector<std::byte>> load(const Sha256Digest& key) const;
   /// Whether the entry is there now.
@@ -46,6 +59,7 @@ class ObjectCache {
  private:
   int folder_ = -1;  // file descriptor
   int64_t limit_ = 0;
+  std::filesystem::path path_;
   std::string why_off_ = "it is off";
 };
 

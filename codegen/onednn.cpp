@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "codegen/library_bound.h"
@@ -147,8 +148,17 @@ OmpThreads::~OmpThreads() {
   if (changed_) omp_set_num_threads(before_);
 }
 
+/// Without being asked it tells VTune of every kernel that it makes, which takes as long as making a small one.
+static void stop_jit_profiling() {
+  if (!std::getenv("ONEDNN_JIT_PROFILE") && !std::getenv("DNNL_JIT_PROFILE"))
+    static_cast<void>(dnnl_set_jit_profiling_flags(DNNL_JIT_PROFILE_NONE));
+}
+
 dnnl::engine& onednn_engine() {
-  static dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  static dnnl::engine engine = [] {
+    stop_jit_profiling();
+    return dnnl::engine(dnnl::engine::kind::cpu, 0);
+  }();
   return engine;
 }
 

@@ -26,6 +26,7 @@ struct Invocation {
 void add_run(CLI::App& app, Invocation& invocation);
 void add_compile(CLI::App& app, Invocation& invocation);
 void add_backends(CLI::App& app, Invocation& invocation);
+void add_cache(CLI::App& app, Invocation& invocation);
 void add_import(CLI::App& app, Invocation& invocation);
 void add_capture(CLI::App& app, Invocation& invocation);
 void add_graphs(CLI::App& app, Invocation& invocation);

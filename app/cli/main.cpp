@@ -35,6 +35,7 @@ void add_commands(CLI::App& app, Invocation& invocation) {
   add_export(app, invocation);
   add_view(app, invocation);
   add_backends(app, invocation);
+  add_cache(app, invocation);
 }
 
 /// The command named on the command line, or the application itself.

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <filesystem>
 
 #include "app/cli/interrupt.h"
@@ -43,9 +44,11 @@ void check_model_options(const ModelOptions& options) {
   for (const std::string& name : options.disabled) check_word("pass", name, pass_names);
 }
 
-std::unique_ptr<Program> load_model(const ModelOptions& options, Progress& progress) {
+std::unique_ptr<Program> load_model(ModelOptions& options, Progress& progress) {
   progress.say("reading " + options.model);
+  const auto start = std::chrono::steady_clock::now();
   auto program = std::make_unique<Program>(load_pt2(options.model));
+  options.read_ns = (std::chrono::steady_clock::now() - start) / std::chrono::nanoseconds(1);
   require_supported_operators(program->graph);
   // torch.export.save calls every model so: the file says more.
   if (program->name == "model") program->name = std::filesystem::path(options.model).stem().string();
@@ -68,6 +71,7 @@ CompiledModel compile_model(std::unique_ptr<Program> program, ModelOptions& opti
                             Progress& progress) {
   CompiledModel model;
   model.program = std::move(program);
+  model.read_ns = options.read_ns;
   if (!options.trace.empty()) model.recorder = std::make_unique<Recorder>(options.trace, invocation.command_line());
   options.request.recorder = model.recorder.get();
   options.request.disabled_passes = {options.disabled.begin(), options.disabled.end()};
@@ -82,6 +86,39 @@ CompiledModel compile_model(std::unique_ptr<Program> program, ModelOptions& opti
   return model;
 }
 
+namespace {
+
+/// Where the code of the kernels came from.
+std::string codegen_line(const CodegenStatistics& s) {
+  const auto ms = [](int64_t ns) { return time_text(static_cast<double>(ns)); };
+  std::string text = fmt::format("kernels  {} loops, {} different", s.loops, s.distinct);
+  if (s.loops > 0) {
+    text += s.cache_off.empty() ? fmt::format(": {} from the cache ({})", s.from_cache, ms(s.cache_ns))
+                                : fmt::format(", no cache: {}", s.cache_off);
+    if (s.generated > 0) text += fmt::format(", {} generated ({})", s.generated, ms(s.generate_ns));
+  }
+  if (s.tuned > 0) text += fmt::format("; {} tuned, {} of them measured now ({})", s.tuned, s.measured, ms(s.tune_ns));
+  return text + fmt::format("; libraries {}\n", ms(s.library_ns));
+}
+
+Json codegen_json(const CodegenStatistics& s) {
+  return Json{JsonObject{{"loops", json(s.loops)},
+                         {"distinct", json(s.distinct)},
+                         {"from_cache", json(s.from_cache)},
+                         {"generated", json(s.generated)},
+                         {"cache_off", json(s.cache_off)},
+                         {"tuned", json(s.tuned)},
+                         {"measured", json(s.measured)},
+                         {"plan_ns", json(s.plan_ns)},
+                         {"cache_ns", json(s.cache_ns)},
+                         {"generate_ns", json(s.generate_ns)},
+                         {"load_ns", json(s.load_ns)},
+                         {"library_ns", json(s.library_ns)},
+                         {"tune_ns", json(s.tune_ns)}}};
+}
+
+}  // namespace
+
 std::string compile_line(const CompiledModel& model, const std::string& backend) {
   const CompileTimes& t = model.compiled->compile_times;
   std::string text = fmt::format("{}: backend {}, {} thread{}", model.program->name, backend, thread_count(),
@@ -91,19 +128,20 @@ std::string compile_line(const CompiledModel& model, const std::string& backend)
                         time_text(static_cast<double>(t.total)), time_text(static_cast<double>(t.passes)),
                         time_text(static_cast<double>(t.schedule)), time_text(static_cast<double>(t.codegen)));
     if (t.record > 0) text += fmt::format(", recording {}", time_text(static_cast<double>(t.record)));
-    text += ")";
+    text += ")\n" + codegen_line(model.compiled->codegen);
+    text.pop_back();
   }
   return text + "\n";
 }
 
 Json compile_json(const CompiledModel& model) {
   const CompileTimes& t = model.compiled->compile_times;
-  JsonObject o{{"passes_ns", json(t.passes)},
-               {"schedule_ns", json(t.schedule)},
-               {"codegen_ns", json(t.codegen)},
-               {"record_ns", json(t.record)},
-               {"total_ns", json(t.total)}};
-  if (const Plan* plan = model.compiled->plan()) o.emplace_back("launches", json(plan->launches.size()));
+  JsonObject o{{"read_ns", json(model.read_ns)}, {"passes_ns", json(t.passes)}, {"schedule_ns", json(t.schedule)},
+               {"codegen_ns", json(t.codegen)},  {"record_ns", json(t.record)}, {"total_ns", json(t.total)}};
+  if (const Plan* plan = model.compiled->plan()) {
+    o.emplace_back("launches", json(plan->launches.size()));
+    o.emplace_back("code", codegen_json(model.compiled->codegen));
+  }
   return Json{std::move(o)};
 }
 

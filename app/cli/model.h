@@ -23,6 +23,7 @@ struct ModelOptions {
   std::vector<std::string> disabled;
   std::string trace;
   bool json = false;
+  int64_t read_ns = 0;  ///< set by `load_model`: how long reading took
 };
 void add_model_options(CLI::App& command, ModelOptions& options);
 
@@ -31,12 +32,13 @@ struct CompiledModel {
   std::unique_ptr<Program> program;
   std::unique_ptr<Recorder> recorder;  ///< null without a trace
   std::unique_ptr<Compiled> compiled;
+  int64_t read_ns = 0;
 };
 
 /// Checks words that need no file (backend, mode, passes), so that a mistake there is told before a large model is
 /// read.
 void check_model_options(const ModelOptions& options);
-std::unique_ptr<Program> load_model(const ModelOptions& options, Progress& progress);
+std::unique_ptr<Program> load_model(ModelOptions& options, Progress& progress);
 /// A compile that fails leaves no trace behind; one that is interrupted does.
 CompiledModel compile_model(std::unique_ptr<Program> program, ModelOptions& options, const Invocation& invocation,
                             Progress& progress);

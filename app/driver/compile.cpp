@@ -120,14 +120,19 @@ class Interpreted : public Compiled {
 class Planned : public Compiled {
  public:
   Planned(Graph graph, Scheduled scheduled, std::unique_ptr<KernelCompiler> compiler,
-          std::vector<std::unique_ptr<CompiledKernel>> kernels, int threads)
+          std::vector<std::unique_ptr<CompiledKernel>> kernels, int threads, bool prepared)
       : graph_(std::move(graph)),
         scheduled_(std::move(scheduled)),
         compiler_(std::move(compiler)),
-        executor_(scheduled_.plan, std::move(kernels), threads) {}
+        executor_(scheduled_.plan, std::move(kernels), threads) {
+    executor_.set_prepared(prepared);
+  }
 
   /// The executor writes mutations back itself and returns the rest.
   std::vector<Tensor> run(const std::vector<Tensor>& inputs) override { return executor_.run(inputs); }
+  void run_into(const std::vector<Tensor>& inputs, std::vector<Tensor>& results) override {
+    executor_.run_into(inputs, results);
+  }
   void set_timing(bool on) override { executor_.set_timing(on); }
   std::vector<LaunchTime> times() const override { return executor_.times(); }
   const Plan* plan() const override { return scheduled_.plan.get(); }
@@ -171,16 +176,21 @@ class Compilation {
     options.mode = request_.mode;
     options.keep_artifacts = request_.keep_artifacts || request_.recorder;
     options.prepack = fused;  // eager mode packs weights in every call
+    options.progress = request_.progress;
+    options.cancelled = request_.cancelled;
     auto compiler = make_cpu_compiler();
     auto kernels = compiler->compile(*scheduled.plan, options);
     times_.codegen = now_ns() - codegen_start;
+    CodegenStatistics statistics = compiler->statistics();
     record([&](Recorder& r) {
       for (size_t i = 0; i < kernels.size(); ++i) r.code(i, compiler->artifacts(i));
+      record_codegen(r, *compiler, kernels.size());
     });
     times_.total = now_ns() - start;
     auto result = std::make_unique<Planned>(std::move(graph), std::move(scheduled), std::move(compiler),
-                                            std::move(kernels), request_.threads);
+                                            std::move(kernels), request_.threads, request_.mode == "reduce-overhead");
     result->compile_times = times_;
+    result->codegen = std::move(statistics);
     return result;
   }
 
@@ -197,6 +207,13 @@ class Compilation {
     const int64_t start = now_ns();
     f(*request_.recorder);
     times_.record += now_ns() - start;
+  }
+
+  void record_codegen(Recorder& r, const KernelCompiler& compiler, size_t launches) {
+    r.metric("time:passes", static_cast<double>(times_.passes), "ns");
+    r.metric("time:schedule", static_cast<double>(times_.schedule), "ns");
+    r.codegen(compiler.statistics());
+    for (size_t i = 0; i < launches; ++i) r.candidates(i, compiler.candidates(i));
   }
 
   RunnerOptions runner_options() {

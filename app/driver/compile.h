@@ -27,10 +27,10 @@ struct CompileRequest {
   std::set<std::string> disabled_passes;
   int stop_after = -1;  ///< see RunnerOptions
   bool verify = true;
-  bool keep_artifacts = false;      ///< code of every kernel as text; on by itself when recording
-  Recorder* recorder = nullptr;     ///< null: nothing is recorded
-  CompileOrigin* origin = nullptr;  ///< for the recorder; null: not known
-  std::function<void(std::string_view stage)> progress;
+  bool keep_artifacts = false;                           ///< code of every kernel as text; on by itself when recording
+  Recorder* recorder = nullptr;                          ///< null: nothing is recorded
+  CompileOrigin* origin = nullptr;                       ///< for the recorder; null: not known
+  std::function<void(std::string_view stage)> progress;  ///< also what `max-autotune` measures
   std::function<bool()> cancelled;
 };
 
@@ -47,6 +47,8 @@ class Compiled {
   /// Results in the order of the program's outputs of kind User. Inputs as in Program::user_input_names; they must have
   /// been checked.
   virtual std::vector<Tensor> run(const std::vector<Tensor>& inputs) = 0;
+  /// The same into `results`, whose vectors are used again.
+  virtual void run_into(const std::vector<Tensor>& inputs, std::vector<Tensor>& results) { results = run(inputs); }
   /// Times of launches of the next runs; empty for backends without launches.
   virtual void set_timing(bool) {}
   virtual std::vector<LaunchTime> times() const { return {}; }
@@ -54,6 +56,7 @@ class Compiled {
   virtual const Plan* plan() const { return nullptr; }
   virtual const Executor* executor() const { return nullptr; }
   CompileTimes compile_times;
+  CodegenStatistics codegen;          ///< empty for backends without kernels
   trace::Id recorded = trace::kNone;  ///< as the recorder knows it
 };
 

@@ -99,6 +99,39 @@ void CompileRecording::metric(const std::string& key, double value, const std::s
   writer_.add(m);
 }
 
+void CompileRecording::metric_of_kernel(size_t launch, const std::string& key, double value, const std::string& unit) {
+  trace::MetricRecord m;
+  m.owner = {trace::OwnerKind::Kernel, kernels_.at(launch), compile_.id};
+  m.key = key;
+  m.value = value;
+  m.unit = unit;
+  writer_.add(m);
+}
+
+void CompileRecording::codegen(const CodegenStatistics& s) {
+  const std::pair<const char*, int64_t> times[] = {{"plan_kernels", s.plan_ns},      {"kernel_cache", s.cache_ns},
+                                                   {"generate_code", s.generate_ns}, {"load_code", s.load_ns},
+                                                   {"libraries", s.library_ns},      {"measure_candidates", s.tune_ns}};
+  for (const auto& [step, ns] : times) metric(std::string("time:") + step, static_cast<double>(ns), "ns");
+  metric("kernels:loops", static_cast<double>(s.loops), "1");
+  metric("kernels:distinct", static_cast<double>(s.distinct), "1");
+  if (s.tuned > 0) metric("kernels:tuned", static_cast<double>(s.tuned), "1");
+  if (s.tuned > 0) metric("kernels:measured", static_cast<double>(s.measured), "1");
+  if (s.cache_off.empty()) {
+    metric("kernel_cache:hits", static_cast<double>(s.from_cache), "1");
+    metric("kernel_cache:misses", static_cast<double>(s.generated), "1");
+    for (size_t i = 0; i < s.launch_from_cache.size(); ++i)
+      if (s.launch_from_cache[i]) metric_of_kernel(i, "from_cache", 1, "1");
+  } else if (s.loops > 0) {
+    writer_.set_property("kernel_cache", "off: " + s.cache_off);
+  }
+}
+
+void CompileRecording::candidates(size_t launch, const std::vector<TuningCandidate>& candidates) {
+  for (const TuningCandidate& c : candidates)
+    metric_of_kernel(launch, (c.chosen ? "chosen:" : "candidate:") + c.what, c.ns, "ns");
+}
+
 void CompileRecording::memory(const Executor& executor) {
   metric("arena", static_cast<double>(executor.arena_bytes()), "B");
   metric("arena_without_reuse", static_cast<double>(executor.unshared_bytes()), "B");

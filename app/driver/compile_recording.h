@@ -40,6 +40,8 @@ class CompileRecording {
   /// Kernels, buffers and launches of a plan alone.
   void plan(const Plan& plan);
   void metric(const std::string& key, double value, const std::string& unit);
+  void codegen(const CodegenStatistics& statistics);
+  void candidates(size_t launch, const std::vector<TuningCandidate>& candidates);
   void memory(const Executor& executor);
   /// Lets go of what only compiling needs.
   void ended();
@@ -56,6 +58,7 @@ class CompileRecording {
   void rewrites(const PassRun& run, trace::Id pass, const Graph& graph);
   void artifact(trace::OwnerKind kind, trace::Id owner, const CodeArtifact& code, const std::string& name);
   void kernel(size_t i, const Launch& launch);
+  void metric_of_kernel(size_t launch, const std::string& key, double value, const std::string& unit);
   void plan_buffers(const Plan& plan);
   void plan_launches(const Plan& plan);
   void loops_stage(const Plan& plan);

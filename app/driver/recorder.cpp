@@ -204,6 +204,17 @@ void Recorder::code(size_t launch, const std::vector<CodeArtifact>& artifacts) {
   if (compile && compile->code(launch, artifacts)) impl_->commit();
 }
 
+void Recorder::codegen(const CodegenStatistics& statistics) {
+  const std::lock_guard lock(impl_->mutex);
+  if (CompileRecording* compile = impl_->current()) compile->codegen(statistics);
+}
+
+void Recorder::candidates(size_t launch, const std::vector<TuningCandidate>& candidates) {
+  const std::lock_guard lock(impl_->mutex);
+  CompileRecording* compile = candidates.empty() ? nullptr : impl_->current();
+  if (compile) compile->candidates(launch, candidates);
+}
+
 void Recorder::end_compile(const std::string& outcome, const std::string& error, int64_t duration_ns) {
   const std::lock_guard lock(impl_->mutex);
   CompileRecording* compile = impl_->current();

@@ -39,6 +39,9 @@ class Recorder {
   void scheduled(const Graph& graph, const Scheduled& scheduled);
   /// Code of launch `i`, in order; after the last one the stages `code` and `plan`.
   void code(size_t launch, const std::vector<CodeArtifact>& artifacts);
+  /// What code generation did; after the code of all launches.
+  void codegen(const CodegenStatistics& statistics);
+  void candidates(size_t launch, const std::vector<TuningCandidate>& candidates);
   void end_compile(const std::string& outcome, const std::string& error, int64_t duration_ns);
   void metric(const std::string& key, double value, const std::string& unit);
 

@@ -249,6 +249,8 @@ class Explainer {
     for (trace::FrameRecord& f : reader_.frames()) records[f.id] = std::move(f);
     for (const trace::MetricRecord& m : reader_.metrics())
       if (m.owner.kind == trace::OwnerKind::Compile) metrics_[{m.owner.id, m.key}] = m.value;
+    for (const trace::CompileRecord& c : compiles_)
+      if (selected(c.id)) kernel_cache(c);
     std::map<std::tuple<Id, std::string, std::int64_t>, std::size_t> frames;
     std::map<CompileKey, std::pair<std::size_t, std::size_t>> compiles;
     for (const trace::CompileRecord& c : compiles_) {
@@ -269,6 +271,23 @@ class Explainer {
         finish_compile(c);
         if (const auto backend = backends.find(c.last); backend != backends.end()) c.backend = backend->second;
       }
+  }
+
+  /// Our own compiles count in metrics what PyTorch's logs say entry by entry.
+  void kernel_cache(const trace::CompileRecord& c) {
+    for (const auto& [word, metric] : {std::pair("hit", "kernel_cache:hits"), {"miss", "kernel_cache:misses"}}) {
+      const auto found = metrics_.find({c.id, metric});
+      if (found == metrics_.end() || !(found->second > 0)) continue;
+      ExplainNote note;
+      note.kind = std::string("cache-") + word;
+      note.title = std::string("kernel cache ") + word;
+      note.compiles.push_back(c.address);
+      note.count = static_cast<std::int64_t>(found->second);
+      const auto cost = metrics_.find({c.id, "time:generate_code"});
+      if (metric == std::string_view("kernel_cache:misses") && cost != metrics_.end())
+        note.cost_ns = static_cast<std::int64_t>(cost->second);
+      out_.notes.push_back(std::move(note));
+    }
   }
 
   /// What no code was made for: single calls, and graphs as a whole.

@@ -23,7 +23,10 @@ class Times {
     Found found;
     for (const trace::RunRecord& run : reader_.runs())
       if (run.label == "compile") timeline(reader_.events(run.id), found);
-    if (found.empty()) pass_times(found);
+    if (found.empty()) {
+      pass_times(found);
+      step_times(found);
+    }
     for (auto& [name, spans] : found) {
       ExplainPhase phase;
       phase.name = name;
@@ -92,6 +95,28 @@ class Times {
         to.total_ns += p.duration_ns;
         to.self_ns += p.duration_ns;
       }
+    }
+  }
+
+  /// What our own compiles do beside passes.
+  void step_times(Found& found) {
+    static const std::map<std::string, std::pair<std::string, std::string>> steps = {
+        {"time:schedule", {"schedule", "schedule"}},
+        {"time:plan_kernels", {"kernels", "plan"}},
+        {"time:kernel_cache", {"kernels", "look into the cache"}},
+        {"time:generate_code", {"kernels", "generate code"}},
+        {"time:load_code", {"kernels", "load code"}},
+        {"time:libraries", {"libraries", "make primitives, pack weights"}},
+        {"time:measure_candidates", {"measure candidates", "max-autotune"}}};
+    for (const trace::MetricRecord& m : reader_.metrics()) {
+      if (m.owner.kind != trace::OwnerKind::Compile || (only_ && !only_->contains(m.owner.id))) continue;
+      const auto step = steps.find(m.key);
+      if (step == steps.end() || !(m.value > 0)) continue;
+      ExplainPhase::Span& to = found[step->second.first][step->second.second];
+      to.name = step->second.second;
+      ++to.count;
+      to.total_ns += static_cast<std::int64_t>(m.value);
+      to.self_ns += static_cast<std::int64_t>(m.value);
     }
   }
 

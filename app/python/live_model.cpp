@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "app/python/fx_graph.h"
+#include "app/python/interrupt_check.h"
 #include "app/python/profiler_region.h"
 #include "app/python/tensor_exchange.h"
 #include "core/support/error.h"
@@ -54,6 +55,7 @@ LiveModel::LiveModel(const py::object& module, const std::string& name, CompileR
     if (!frozen_.contains(i)) positions_.push_back(i);
   for (const Node* node : user_placeholders(program_.graph)) is_size_.push_back(node->type.kind == Type::Kind::SymInt);
   inputs_.resize(positions_.size());
+  if (request.mode == "max-autotune") request.cancelled = check_interrupt;  // it measures for seconds
   recording_.attach(request, module);
   {
     const Unlocked unlocked;

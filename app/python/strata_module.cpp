@@ -13,6 +13,7 @@
 #include "app/python/backend_bindings.h"
 #include "app/python/foreign_call.h"
 #include "app/python/fx_graph.h"
+#include "app/python/interrupt_check.h"
 #include "app/python/live_model.h"
 #include "app/python/overlap.h"
 #include "app/python/recording.h"
@@ -89,6 +90,7 @@ class Model {
     request.mode = mode;
     request.threads = threads;
     request.disabled_passes = disabled;
+    if (mode == "max-autotune") request.cancelled = check_interrupt;  // it measures for seconds
     recording_.attach(request, {});
     compiled_ = compile_program(program_, request);
     recording_.compiled(*compiled_);

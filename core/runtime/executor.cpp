@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <list>
 #include <map>
 #include <utility>
@@ -21,6 +22,7 @@
 #include "core/runtime/input_binding.h"
 #include "core/runtime/parallel.h"
 #include "core/runtime/plan.h"
+#include "core/runtime/result_memory.h"
 #include "core/support/error.h"
 
 namespace strata {
@@ -47,6 +49,7 @@ struct Patch {
 
 struct OutputView {
   std::vector<int64_t> shape, strides;
+  std::vector<int64_t> dense;  // strides of a copy
   int64_t offset = 0, value = 0;
 };
 
@@ -103,7 +106,10 @@ void copy_elements(const Tensor& from, const Tensor& to) {
     if (total > 0) std::memmove(to.data(), from.data(), static_cast<size_t>(total * item));
     return;
   }
-  std::vector<int64_t> index(from.rank(), 0);
+  int64_t few[16] = {};
+  std::vector<int64_t> many;
+  if (from.rank() > std::size(few)) many.resize(from.rank());
+  int64_t* const index = many.empty() ? few : many.data();
   std::byte *p = from.data(), *q = to.data();
   for (int64_t n = 0; n < total; ++n) {
     std::memcpy(q, p, static_cast<size_t>(item));
@@ -118,13 +124,7 @@ void copy_elements(const Tensor& from, const Tensor& to) {
   }
 }
 
-Tensor with_strides(const Tensor& t, const std::vector<int64_t>& strides) {
-  Tensor copy = Tensor::empty(t.dtype, {extent_of(t.shape, strides)});
-  copy.shape = t.shape;
-  copy.strides = strides;
-  copy_elements(t, copy);
-  return copy;
-}
+int64_t bytes_of(DType dtype, int64_t elements) { return elements * static_cast<int64_t>(dtype_size(dtype)); }
 
 /// Buffers that a launch writes, as positions in `Launch::buffers`.
 std::vector<size_t> written_by(const Launch& launch) {
@@ -182,7 +182,7 @@ struct Executor::Impl {
   static void grow_arena(Stage& stage);
   void fill_static(Stage& stage) const;
 
-  std::vector<Tensor> run(const std::vector<Tensor>& inputs);
+  void run(const std::vector<Tensor>& inputs, std::vector<Tensor>& results);
   void run_stage(Stage& stage);
   void take_inputs(const std::vector<Tensor>& inputs);
   void allocate_outputs(const Stage& stage);
@@ -191,8 +191,10 @@ struct Executor::Impl {
   void launch_all(Stage& stage);
   void observe(const Stage& stage, size_t launch) const;
   std::byte* address(int buffer) const;
-  Tensor output_tensor(size_t i) const;
-  std::vector<Tensor> finish(const std::vector<Tensor>& inputs);
+  std::shared_ptr<Storage> memory(ResultMemory& kept, int64_t bytes) const;
+  void set_output(size_t i, Tensor& t);
+  void write_back(const std::vector<Tensor>& inputs);
+  void finish(const std::vector<Tensor>& inputs, std::vector<Tensor>& results);
 
   std::shared_ptr<const Plan> plan;
   std::vector<std::unique_ptr<CompiledKernel>> kernels;
@@ -212,6 +214,11 @@ struct Executor::Impl {
 
   std::vector<int64_t> offsets;  // as last asked for
 
+  bool prepared = false;
+  std::vector<ResultMemory> of_buffers, of_outputs;                   // where prepared
+  std::vector<Tensor> written;                                        // values of mutations, during a call
+  Tensor source{DType::F32, {}, {}, 0, std::make_shared<Storage>()};  // what a result is copied from
+
   bool timing = false;
   std::vector<LaunchTime> times;
   std::function<void(size_t, int, const Tensor&)> observer;
@@ -227,6 +234,8 @@ Executor::Impl::Impl(std::shared_ptr<const Plan> the_plan, std::vector<std::uniq
   make_stages();
   held.resize(plan->buffers.size());
   base.resize(plan->buffers.size());
+  of_buffers.resize(plan->buffers.size());
+  of_outputs.resize(plan->outputs.size());
   output_is_mutation.resize(plan->outputs.size());
   for (const PlanMutation& m : plan->mutations) {
     mutations.emplace_back(m.output, mutated_buffer(m));
@@ -438,8 +447,12 @@ void Executor::Impl::view_outputs(Layout& l) const {
     if (o.buffer < 0) {
       view.value = eval(o.value, l.symbols, "an output");
     } else {
-      view = {eval(o.shape, l.symbols, "an output"), eval(o.strides, l.symbols, "an output"),
-              eval(o.offset, l.symbols, "an output"), 0};
+      view = {eval(o.shape, l.symbols, "an output"),
+              eval(o.strides, l.symbols, "an output"),
+              {},
+              eval(o.offset, l.symbols, "an output"),
+              0};
+      view.dense = contiguous_strides(std::span<const int64_t>(view.shape));
       const int64_t extent = extent_of(view.shape, view.strides);
       if (view.offset < 0 || (extent > 0 && view.offset + extent > l.numel[o.buffer])) {
         throw_internal("an output reaches beyond buffer " + plan->buffers[o.buffer].name);
@@ -525,15 +538,23 @@ void Executor::Impl::take_inputs(const std::vector<Tensor>& inputs) {
     if (b.kind != PlanBuffer::Kind::Input) continue;
     const Tensor& t = inputs[b.input];
     const std::vector<int64_t>& strides = stages.front().layout->strides[b.input];
-    const bool fits = strides.size() != t.rank() || strides_match(t, strides);
-    if (!fits) held[i] = with_strides(t, strides);
-    base[i] = fits ? t.data() : held[i].data();
+    if (strides.size() != t.rank() || strides_match(t, strides)) {
+      base[i] = t.data();
+      continue;
+    }
+    Tensor& copy = held[i];
+    copy.dtype = t.dtype;
+    copy.shape = t.shape;
+    copy.strides = strides;
+    copy.storage = memory(of_buffers[i], bytes_of(t.dtype, extent_of(t.shape, strides)));
+    copy_elements(t, copy);
+    base[i] = copy.data();
   }
 }
 
 void Executor::Impl::allocate_outputs(const Stage& stage) {
   for (int i : stage.outputs) {
-    held[i].storage = Tensor::empty(plan->buffers[i].dtype, {stage.layout->numel[i]}).storage;
+    held[i].storage = memory(of_buffers[i], stage.layout->bytes[i]);
     base[i] = held[i].storage->data;
   }
 }
@@ -592,48 +613,59 @@ void Executor::Impl::observe(const Stage& stage, size_t launch) const {
   }
 }
 
-/// A view of an Output buffer's fresh memory; everything else (a temporary, a constant, an input handed through) is
-/// copied.
-Tensor Executor::Impl::output_tensor(size_t i) const {
-  const PlanOutput& o = plan->outputs[i];
-  const OutputView& view = layout->outputs[i];
-  if (o.buffer < 0) {
-    Tensor t = Tensor::empty(DType::I64, {});
-    t.set_int(0, view.value);
-    return t;
-  }
-  Tensor t{o.dtype, view.shape, view.strides, view.offset, nullptr};
-  const PlanBuffer& b = plan->buffers[o.buffer];
-  if (b.kind == PlanBuffer::Kind::Output) {
-    t.storage = held[o.buffer].storage;
-    return t;
-  }
-  t.storage = std::make_shared<Storage>();
-  t.storage->data = address(o.buffer);
-  t.storage->size = static_cast<size_t>(layout->bytes[o.buffer]);
-  return t.clone();
+std::shared_ptr<Storage> Executor::Impl::memory(ResultMemory& kept, int64_t bytes) const {
+  return prepared ? kept.take(bytes) : Tensor::empty(DType::U8, {bytes}).storage;
 }
 
-std::vector<Tensor> Executor::Impl::finish(const std::vector<Tensor>& inputs) {
-  std::vector<Tensor> results;
-  results.reserve(plan->outputs.size() - mutations.size());
+/// A view of an Output buffer's memory; everything else (a temporary, a constant, an input handed through) is copied.
+void Executor::Impl::set_output(size_t i, Tensor& t) {
+  const PlanOutput& o = plan->outputs[i];
+  const OutputView& view = layout->outputs[i];
+  t.dtype = o.buffer < 0 ? DType::I64 : o.dtype;
+  t.shape = view.shape;
+  t.strides = view.strides;
+  t.offset = view.offset;
+  if (o.buffer < 0) {
+    t.storage = memory(of_outputs[i], 8);
+    return t.set_int(0, view.value);
+  }
+  if (plan->buffers[o.buffer].kind == PlanBuffer::Kind::Output) {
+    t.storage = held[o.buffer].storage;
+    return;
+  }
+  source.dtype = t.dtype;
+  source.shape = view.shape;
+  source.strides = view.strides;
+  source.offset = view.offset;
+  source.storage->data = address(o.buffer);
+  source.storage->size = static_cast<size_t>(layout->bytes[o.buffer]);
+  t.strides = view.dense;
+  t.offset = 0;
+  t.storage = memory(of_outputs[i], bytes_of(t.dtype, t.numel()));
+  copy_elements(source, t);
+}
+
+void Executor::Impl::write_back(const std::vector<Tensor>& inputs) {
+  // All values are taken before the first is written: one may be a view of another's target.
+  const Release release{written};
+  written.resize(mutations.size());
+  for (size_t k = 0; k < mutations.size(); ++k) set_output(static_cast<size_t>(mutations[k].first), written[k]);
+  for (size_t k = 0; k < mutations.size(); ++k) {
+    const PlanBuffer& b = plan->buffers[mutations[k].second];
+    const Tensor& target = b.kind == PlanBuffer::Kind::Input ? inputs[b.input] : b.constant;
+    if (target.shape != written[k].shape || target.dtype != written[k].dtype)
+      throw_internal("mutation of " + b.name + " with " + written[k].str() + ", which is " + target.str());
+    copy_elements(written[k], target);
+  }
+}
+
+void Executor::Impl::finish(const std::vector<Tensor>& inputs, std::vector<Tensor>& results) {
+  results.resize(plan->outputs.size() - mutations.size());
+  size_t next = 0;
   for (size_t i = 0; i < plan->outputs.size(); ++i) {
-    if (!output_is_mutation[i]) results.push_back(output_tensor(i));
+    if (!output_is_mutation[i]) set_output(i, results[next++]);
   }
-  if (!mutations.empty()) {
-    // All values are taken before the first is written: one may be a view of another's target.
-    std::vector<Tensor> values;
-    for (const auto& m : mutations) values.push_back(output_tensor(static_cast<size_t>(m.first)));
-    for (size_t k = 0; k < mutations.size(); ++k) {
-      const PlanBuffer& b = plan->buffers[mutations[k].second];
-      const Tensor& target = b.kind == PlanBuffer::Kind::Input ? inputs[b.input] : b.constant;
-      if (target.shape != values[k].shape || target.dtype != values[k].dtype) {
-        throw_internal("mutation of " + b.name + " with " + values[k].str() + ", which is " + target.str());
-      }
-      copy_elements(values[k], target);
-    }
-  }
-  return results;
+  if (!mutations.empty()) write_back(inputs);
 }
 
 void Executor::Impl::run_stage(Stage& stage) {
@@ -647,8 +679,9 @@ void Executor::Impl::run_stage(Stage& stage) {
     launch_all<false>(stage);
 }
 
-std::vector<Tensor> Executor::Impl::run(const std::vector<Tensor>& inputs) {
+void Executor::Impl::run(const std::vector<Tensor>& inputs, std::vector<Tensor>& results) {
   const Release release{held};
+  for (Tensor& t : results) t.storage.reset();  // so that their memory can be had again
   if (timing || observer) times.resize(kernels.size());
   select(inputs);
   take_inputs(inputs);
@@ -657,14 +690,36 @@ std::vector<Tensor> Executor::Impl::run(const std::vector<Tensor>& inputs) {
     select_next(stages[s], stages[s - 1]);
     run_stage(stages[s]);
   }
-  return finish(inputs);
+  finish(inputs, results);
 }
 
 Executor::Executor(std::shared_ptr<const Plan> plan, std::vector<std::unique_ptr<CompiledKernel>> kernels, int threads)
     : impl_(std::make_unique<Impl>(std::move(plan), std::move(kernels), threads)) {}
 Executor::~Executor() = default;
 
-std::vector<Tensor> Executor::run(const std::vector<Tensor>& inputs) { return impl_->run(inputs); }
+std::vector<Tensor> Executor::run(const std::vector<Tensor>& inputs) {
+  std::vector<Tensor> results;
+  impl_->run(inputs, results);
+  return results;
+}
+
+void Executor::run_into(const std::vector<Tensor>& inputs, std::vector<Tensor>& results) {
+  impl_->run(inputs, results);
+}
+
+void Executor::set_prepared(bool on) {
+  impl_->prepared = on;
+  if (on) return;
+  impl_->of_buffers.assign(impl_->of_buffers.size(), {});
+  impl_->of_outputs.assign(impl_->of_outputs.size(), {});
+}
+
+size_t Executor::kept_bytes() const {
+  size_t total = 0;
+  for (const ResultMemory& m : impl_->of_buffers) total += m.bytes();
+  for (const ResultMemory& m : impl_->of_outputs) total += m.bytes();
+  return total;
+}
 
 void Executor::set_timing(bool on) {
   impl_->timing = on;

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -96,7 +97,7 @@ struct Plan {
   std::vector<Launch> launches;
   std::vector<PlanOutput> outputs;
   std::vector<PlanMutation> mutations;
-  std::vector<PlanSize> sizes;            ///< by `after`
+  std::vector<PlanSize> sizes;  ///< by `after`
   std::vector<PlanCondition> conditions;
   /// User inputs: type with symbolic sizes, in order; and where each size symbol is found.
   std::vector<Type> inputs;
@@ -133,16 +134,26 @@ struct CompileOptions {
   int threads = 0;              ///< 0: all cores
   bool keep_artifacts = false;  ///< also produce C++, LLVM IR and assembly text (costs compile time)
   bool prepack = true;
-  std::string mode = "default";
+  std::string mode = "default";  ///< `max-autotune`: launches are measured, see `TuningCandidate`
+  std::function<void(std::string_view what)> progress;  ///< what is being measured; may be empty
+  std::function<bool()> cancelled;                      ///< asked between measurements; true ends with a user Error
+};
+
+/// One way to run a launch that `max-autotune` has measured, now or in an earlier process.
+struct TuningCandidate {
+  std::string what;  ///< `default`, `16 lanes, unrolled 4 times`, `own kernel`, ...
+  double ns = 0;     ///< the least time of one call, on made-up values
+  bool chosen = false;
 };
 
 /// What a compile of kernels did; times in nanoseconds.
 struct CodegenStatistics {
-  size_t loops = 0, distinct = 0;            ///< loop kernels, and different ones among their functions
-  size_t generated = 0, from_cache = 0;      ///< of the distinct ones
-  int64_t plan_ns = 0, cache_ns = 0, generate_ns = 0, load_ns = 0, library_ns = 0;
-  std::string cache_off;                     ///< why no cache on disk was used; empty: it was
-  std::vector<bool> launch_from_cache;       ///< per launch: its code was in the cache; empty: no loop kernels
+  size_t loops = 0, distinct = 0;        ///< loop kernels, and different ones among their functions
+  size_t generated = 0, from_cache = 0;  ///< of the distinct ones
+  size_t measured = 0, tuned = 0;        ///< launches measured now, and launches whose measurements are known
+  int64_t plan_ns = 0, cache_ns = 0, generate_ns = 0, load_ns = 0, library_ns = 0, tune_ns = 0;
+  std::string cache_off;                ///< why no cache on disk was used; empty: it was
+  std::vector<bool> launch_from_cache;  ///< per launch: its code was in the cache; empty: no loop kernels
 };
 
 /// Seam between passes and code generation.
@@ -154,6 +165,8 @@ class KernelCompiler {
   virtual std::vector<std::unique_ptr<CompiledKernel>> compile(const Plan& plan, const CompileOptions& options) = 0;
   /// Artifacts of launch i after `compile` (empty unless kept).
   virtual std::vector<CodeArtifact> artifacts(size_t launch) const = 0;
+  /// What was measured for launch i; empty unless the mode is `max-autotune`.
+  virtual std::vector<TuningCandidate> candidates(size_t /*launch*/) const { return {}; }
   /// Of the last `compile`.
   virtual CodegenStatistics statistics() const { return {}; }
 };
@@ -174,6 +187,14 @@ class Executor {
   /// after the next call: one per `Plan::outputs`, except those that a mutation writes back (these go into the input's
   /// or the constant's own memory, for good).
   std::vector<Tensor> run(const std::vector<Tensor>& inputs);
+  /// The same into `results`, whose vectors are used again. With `set_prepared`, and the sizes of the call before, it
+  /// allocates nothing.
+  void run_into(const std::vector<Tensor>& inputs, std::vector<Tensor>& results);
+  /// Keeps the memory of results: a call gets that of an earlier call's result as soon as nobody holds the result any
+  /// more. Off, each call allocates its results, and they are all that is left of it.
+  void set_prepared(bool on);
+  /// Bytes of results that are kept for later calls.
+  size_t kept_bytes() const;
   /// Record the times of launches of the next runs; `times` of the last run. Off: no clock is read.
   void set_timing(bool on);
   const std::vector<LaunchTime>& times() const;

@@ -11,10 +11,12 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 import threading
 import time
 import unittest
+import unittest.mock
 
 import torch_or_skip
 
@@ -165,6 +167,48 @@ class Calls(unittest.TestCase):
         gc.collect()
         torch.testing.assert_close(doubled, x * 2)
         torch.testing.assert_close(more, x + 1)
+
+    def test_prepared_results_stay_while_somebody_holds_them(self):
+        function = lambda x: ((x * 2 + 1).relu(), x.sum(0), x * 3)
+        x = torch.randn(32, 8)
+        compiled = self.compiled(function, x, mode="reduce-overhead")
+        held = [(torch.full((32, 8), float(i)), compiled(torch.full((32, 8), float(i)))) for i in range(9)]
+        for x, results in held:
+            for result, expected in zip(results, function(x)):
+                torch.testing.assert_close(result, expected)
+        view = compiled(torch.ones(32, 8))[0][3:5]
+        array = compiled(torch.ones(32, 8))[2].numpy()
+        written = compiled(torch.ones(32, 8))[0].add_(100)
+        for i in range(9):
+            compiled(torch.full((32, 8), float(i)))
+        torch.testing.assert_close(view, torch.full((2, 8), 3.0))
+        torch.testing.assert_close(torch.from_numpy(array), torch.full((32, 8), 3.0))
+        torch.testing.assert_close(written, torch.full((32, 8), 103.0))
+        torch.testing.assert_close(compiled(torch.ones(32, 8))[0], torch.full((32, 8), 3.0))
+
+    def test_prepared_results_share_memory_when_nobody_does(self):
+        x = torch.randn(64, 1024)
+        compiled = self.compiled(lambda x: x * 2 + 1, x, mode="reduce-overhead")
+        places, others = set(), []
+        for _ in range(10):
+            places.add(compiled(x).data_ptr())
+            others.append(torch.empty(64, 1024))  # takes what an allocator would have got back
+        self.assertEqual(len(places), 1)
+
+    def test_a_result_goes_back_in(self):
+        step = self.compiled(lambda x: x * 0.5 + 1, torch.zeros(1000), mode="reduce-overhead")
+        x = expected = torch.linspace(0, 4, 1000)
+        for _ in range(12):
+            x, expected = step(x), expected * 0.5 + 1
+        torch.testing.assert_close(x, expected)
+
+    def test_max_autotune_computes_the_same(self):
+        model = torch.nn.Sequential(torch.nn.Linear(24, 40), torch.nn.GELU(), torch.nn.LayerNorm(40), torch.nn.Linear(40, 8), torch.nn.Softmax(-1)).eval()
+        x = torch.randn(16, 24)
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.dict(os.environ, STRATA_CACHE_DIR=folder):
+            for _ in range(2):  # measured; known
+                strata.reset()
+                torch.testing.assert_close(self.compiled(model, x, mode="max-autotune")(x), model(x))
 
     # ------------------------------------------------------------------------------------------------------- exceptions
 
