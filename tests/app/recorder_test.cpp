@@ -87,6 +87,32 @@ TEST(Recorder, RunsGoToTheirCompile) {
   EXPECT_EQ(reader.kernel(events[0].kernel)->compile, a.recorded);
 }
 
+TEST(Recorder, KernelsByHandHaveTheirName) {
+  TemporaryFolder folder;
+  const std::string path = folder.path() / "sort.strata";
+  Recorder recorder(path, "test");
+  Program program(parse_text(std::make_shared<ShapeEnv>(), R"(strata graph 1
+graph 'g' {
+  %x:1 = placeholder x() : f32[3, 4][4, 1]cpu
+  %s:2 = call aten.sort.default(%x) : tuple(f32[3, 4][4, 1]cpu, i64[3, 4][4, 1]cpu)
+  %y:3 = call _operator.getitem(%s, 1) : i64[3, 4][4, 1]cpu
+  %output:4 = output output((%y,))
+}
+)"));
+  program.user_input_names = {"x"};
+  program.user_output_names = {"out"};
+  program.graph.input_specs = {{InputSpec::Kind::User, "", true, {}}};
+  CompileOrigin origin = origin_at(0, 0);
+  Compilation sorting(recorder, std::move(program), &origin);
+  recorder.close();
+  trace::Reader reader(path);
+  const auto kernels = reader.kernels(origin.recorded);
+  ASSERT_THAT(kernels, SizeIs(1));
+  EXPECT_EQ(kernels[0].kind, trace::KernelKind::Library);
+  EXPECT_EQ(kernels[0].library, "sort");
+  EXPECT_THAT(kernels[0].nodes, SizeIs(::testing::Ge(1)));
+}
+
 TEST(Recorder, AddressesThatAreTaken) {
   TemporaryFolder folder;
   const std::string path = folder.path() / "again.strata";

@@ -43,6 +43,21 @@ Nodes cdist(Builder& b, const Call& c) {
   return {norm_of_rows(b, b.sub(b.unsqueeze(c.tensor(0), -2), b.unsqueeze(c.tensor(1), -3)), p)};
 }
 
+/// Between each two rows, in the order of the places above the diagonal of their matrix.
+Nodes pdist(Builder& b, const Call& c) {
+  const TensorType& x = c.type(0);
+  if (x.shape.size() != 2) reject(c, "expected 2 dimensions");
+  if (!is_floating(x.dtype)) reject(c, "expected a floating-point operand");
+  if (!x.shape[0].is_const()) reject(c, "expected a known number of rows");
+  if (!(c.number(1) >= 0)) reject(c, "only non-negative p values are supported");
+  const int64_t rows = x.shape[0].value();
+  Node* places = b.call("aten.triu_indices.default", {rows, rows, 1});
+  const auto row = [&](int64_t i) {
+    return b.call("aten.index_select.default", {c.tensor(0), 0, b.call("aten.select.int", {places, 0, i})});
+  };
+  return {norm_of_rows(b, b.sub(row(0), row(1)), c.number(1))};
+}
+
 /// x^T W y for each of the matrices W.
 Nodes bilinear(Builder& b, const Call& c) {
   const TensorType &x = c.type(0), &y = c.type(1), &w = c.type(2);
@@ -122,6 +137,8 @@ Rows distances() {
   Rows r;
   r.push_back(compound("aten::cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor", 0,
                        decomposed_type, cdist, "p-norm of the difference of each pair of rows"));
+  r.push_back(compound("aten::pdist(Tensor self, float p=2.) -> Tensor", 0, decomposed_type, pdist,
+                       "p-norm of the difference of each two rows"));
   r.push_back(compound("aten::bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor", 0,
                        decomposed_type, bilinear, "x^T W y + bias for each output"));
   r.push_back(

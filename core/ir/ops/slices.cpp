@@ -277,9 +277,8 @@ struct Windows {
 
 Windows windows(const Call& call) {
   const auto& shape = tensor_type(call, 0).shape;
-  if (shape.empty()) reject(call, "a 0-dimensional tensor has no windows");
   Windows w{call.dim(1, shape.size()), call.constant(2), call.constant(3), 0};
-  const SymInt& n = shape[w.dim];
+  const SymInt n = shape.empty() ? SymInt(1) : shape[w.dim];
   if (w.step <= 0 || w.size < 0 || known_lt(n, w.size))
     reject(call, "windows of " + std::to_string(w.size) + " every " + std::to_string(w.step) +
                      " do not fit into size " + n.str());
@@ -290,6 +289,7 @@ Windows windows(const Call& call) {
 Type unfold_type(const Call& call) {
   const TensorType& t = tensor_type(call, 0);
   const Windows w = windows(call);
+  if (t.shape.empty()) return view_type(call, {w.size}, std::vector<SymInt>{1});
   std::vector<SymInt> shape = t.shape;
   shape[w.dim] = w.count;
   shape.push_back(w.size);
@@ -305,6 +305,10 @@ RefValue unfold_reference(const RefContext& c) {
   Tensor t = c.tensor(0);
   const Windows w = windows(c.call);
   t.shape = c.eval(c.call.node().type.tensor.shape);
+  if (t.strides.empty()) {
+    t.strides = {1};
+    return t;
+  }
   t.strides.push_back(t.strides[w.dim]);
   t.strides[w.dim] *= w.step;
   return t;
@@ -313,6 +317,7 @@ RefValue unfold_reference(const RefContext& c) {
 std::vector<SymInt> unfold_index(const Call& call, const std::vector<SymInt>& index) {
   const Windows w = windows(call);
   std::vector<SymInt> out(index.begin(), index.end() - 1);
+  if (out.empty()) return out;
   out[w.dim] = index[w.dim] * w.step + index.back();
   return out;
 }
