@@ -36,7 +36,7 @@ class MadeUpBuffers {
 /// A launch that needs more than this for its buffers is not measured.
 constexpr int64_t kMostMeasuredBytes = int64_t{1} << 30;
 
-/// The least time of a call of each, nanoseconds; infinity for those that were far behind after their first calls. They
+/// The least time of a call of each, in tenths of nanoseconds; those that are far behind are given up early. They
 /// take turns, so that what disturbs the machine meets all of them. Throws a user Error when `options.cancelled` says
 /// so.
 std::vector<double> measure(std::span<const std::function<void()>> calls, const CompileOptions& options);
