@@ -100,6 +100,13 @@ class CpuCompiler : public KernelCompiler {
   std::string name() const override { return "cpu"; }
 
   std::vector<std::unique_ptr<CompiledKernel>> compile(const Plan& plan, const CompileOptions& options) override {
+    std::vector<std::unique_ptr<CompiledKernel>> kernels = compile_all_but_loops(plan, options);
+    compile_loops(plan, options, kernels);
+    return kernels;
+  }
+
+  /// Kernels of all launches that are no loops; null for those.
+  std::vector<std::unique_ptr<CompiledKernel>> compile_all_but_loops(const Plan& plan, const CompileOptions& options) {
     std::vector<std::unique_ptr<CompiledKernel>> kernels(plan.launches.size());
     artifacts_.assign(plan.launches.size(), {});
     candidates_.assign(plan.launches.size(), {});
@@ -131,8 +138,33 @@ class CpuCompiler : public KernelCompiler {
         kernels[i] = native::compile_native_call(plan, launch);
       }
     }
-    compile_loops(plan, options, kernels);
     return kernels;
+  }
+
+  /// Fills in the kernels of loops.
+  void compile_loops(const Plan& plan, const CompileOptions& options,
+                     std::vector<std::unique_ptr<CompiledKernel>>& kernels) {
+    std::vector<const loop::Kernel*> loops;
+    std::vector<size_t> launch_of;
+    for (size_t i = 0; i < plan.launches.size(); ++i) {
+      const auto* kernel = std::get_if<loop::Kernel>(&plan.launches[i].work);
+      if (!kernel) continue;
+      loops.push_back(kernel);
+      launch_of.push_back(i);
+    }
+    if (loops.empty()) return;
+    std::vector<loop::Kernel> tuned;
+    if (options.mode == "max-autotune") tuned = tune_loops(plan, loops, launch_of, options);
+    std::vector<std::unique_ptr<CompiledKernel>> made =
+        jit_.compile(loops, {options.threads, options.keep_artifacts, true});
+    keep_statistics(plan, launch_of);
+    for (size_t k = 0; k < made.size(); ++k) kernels[launch_of[k]] = std::move(made[k]);
+    if (!options.keep_artifacts) return;
+    for (size_t k = 0; k < loops.size(); ++k) {
+      const size_t i = launch_of[k];
+      artifacts_[i] = jit_.artifacts(k);
+      if (!candidates_[i].empty()) artifacts_[i].push_back(tuning_artifact(candidates_[i], plan.launches[i]));
+    }
   }
 
   std::vector<CodeArtifact> artifacts(size_t launch) const override {
@@ -277,31 +309,6 @@ class CpuCompiler : public KernelCompiler {
     return kernel;
   }
 
-  void compile_loops(const Plan& plan, const CompileOptions& options,
-                     std::vector<std::unique_ptr<CompiledKernel>>& kernels) {
-    std::vector<const loop::Kernel*> loops;
-    std::vector<size_t> launch_of;
-    for (size_t i = 0; i < plan.launches.size(); ++i) {
-      const auto* kernel = std::get_if<loop::Kernel>(&plan.launches[i].work);
-      if (!kernel) continue;
-      loops.push_back(kernel);
-      launch_of.push_back(i);
-    }
-    if (loops.empty()) return;
-    std::vector<loop::Kernel> tuned;
-    if (options.mode == "max-autotune") tuned = tune_loops(plan, loops, launch_of, options);
-    std::vector<std::unique_ptr<CompiledKernel>> made =
-        jit_.compile(loops, {options.threads, options.keep_artifacts, true});
-    keep_statistics(plan, launch_of);
-    for (size_t k = 0; k < made.size(); ++k) kernels[launch_of[k]] = std::move(made[k]);
-    if (!options.keep_artifacts) return;
-    for (size_t k = 0; k < loops.size(); ++k) {
-      const size_t i = launch_of[k];
-      artifacts_[i] = jit_.artifacts(k);
-      if (!candidates_[i].empty()) artifacts_[i].push_back(tuning_artifact(candidates_[i], plan.launches[i]));
-    }
-  }
-
   void keep_statistics(const Plan& plan, const std::vector<size_t>& launch_of) {
     const codegen::LoopJitStatistics& s = jit_.statistics();
     statistics_.loops = s.kernels;
@@ -327,5 +334,32 @@ class CpuCompiler : public KernelCompiler {
 }  // namespace
 
 std::unique_ptr<KernelCompiler> make_cpu_compiler() { return std::make_unique<CpuCompiler>(); }
+
+std::vector<std::vector<std::unique_ptr<CompiledKernel>>> compile_together(std::span<const Plan* const> plans,
+                                                                           const CompileOptions& options,
+                                                                           CodegenStatistics* statistics) {
+  CompileOptions plain = options;
+  plain.keep_artifacts = false;
+  plain.mode = "default";
+  std::vector<std::vector<std::unique_ptr<CompiledKernel>>> all;
+  // One plan of nothing but loops: whose they are does not matter to their code.
+  Plan loops;
+  std::vector<std::pair<size_t, size_t>> owners;  // plan, launch
+  for (size_t p = 0; p < plans.size(); ++p) {
+    all.push_back(CpuCompiler().compile_all_but_loops(*plans[p], plain));
+    for (size_t i = 0; i < plans[p]->launches.size(); ++i) {
+      const Launch& launch = plans[p]->launches[i];
+      if (!std::holds_alternative<loop::Kernel>(launch.work)) continue;
+      loops.launches.push_back({launch.name, launch.work, {}, {}, {}, {}, {}});
+      owners.emplace_back(p, i);
+    }
+  }
+  CpuCompiler compiler;
+  std::vector<std::unique_ptr<CompiledKernel>> made(loops.launches.size());
+  compiler.compile_loops(loops, plain, made);
+  if (statistics) *statistics = compiler.statistics();
+  for (size_t k = 0; k < made.size(); ++k) all[owners[k].first][owners[k].second] = std::move(made[k]);
+  return all;
+}
 
 }  // namespace strata

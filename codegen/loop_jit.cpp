@@ -97,12 +97,13 @@ class LoopKernel : public CompiledKernel {
       // Extents that depend on the outer point are those of cut reductions, which are long.
       cost += each * static_cast<double>(std::max<int64_t>(evaluate(iterations, symbols).value_or(1 << 16), 1));
     }
-    if (cost * static_cast<double>(total_) < 2 * kTaskNs) {
+    if (grain_ > 0)
+      chunk_ = grain_;
+    else if (cost * static_cast<double>(total_) < 2 * kTaskNs)
       chunk_ = total_;
-    } else {
-      chunk_ = std::max<int64_t>({grain_, static_cast<int64_t>(std::ceil(kTaskNs / cost)), 1});
-      chunk_ = (chunk_ + align_ - 1) / align_ * align_;
-    }
+    else
+      chunk_ = std::max<int64_t>(static_cast<int64_t>(std::ceil(kTaskNs / cost)), 1);
+    if (chunk_ < total_) chunk_ = (chunk_ + align_ - 1) / align_ * align_;
   }
 
   LoopFunction function_;

@@ -25,7 +25,7 @@ const std::set<std::string_view>& same_elements() {
       "aten.squeeze.default", "aten.squeeze.dim",        "aten.squeeze.dims",       "aten.unsqueeze.default",
       "aten.alias.default",   "aten.detach.default",     "aten.contiguous.default", "aten._unsafe_view.default",
       "aten.dropout.default", "aten.to.dtype",           "aten.to.dtype_layout",    "aten.to.device",
-      "aten.view_as.default", "aten.reshape_as.default", "aten.lift_fresh.default"};
+      "aten.view_as.default", "aten.reshape_as.default", "aten.lift_fresh.default", "aten.type_as.default"};
   return names;
 }
 
@@ -51,7 +51,8 @@ const Node* aliased_operand(const Node& node) {
   if (node.op->op_class == OpClass::Mutation) return self;
   const std::string_view target = node.target;
   if (target == "aten.dropout.default") return Call(node).boolean(2) ? nullptr : self;
-  if (target.starts_with("aten.to.")) return same_type(node.type, self->type) ? self : nullptr;
+  if (target.starts_with("aten.to.") || target == "aten.type_as.default")
+    return same_type(node.type, self->type) ? self : nullptr;
   if (target == "aten.contiguous.default" || target == "aten.reshape.default" || target == "aten.flatten.using_ints")
     return self->tensor().is_contiguous() ? self : nullptr;
   // Not every view of ours is one of PyTorch's: flip copies.
@@ -239,6 +240,7 @@ class Functionalizer {
   static Node* write_slice(Builder& b, Node* whole, Node* value, size_t dim, SymInt start) {
     const SymInt size = whole->tensor().shape[dim];
     if (start.is_const() && start.value() < 0) start = start + size;
+    start = min(max(start, SymInt(0)), size);  // a slice may begin before or behind what there is
     const SymInt end = start + value->tensor().shape[dim];
     const auto d = static_cast<int64_t>(dim);
     std::vector<Argument> pieces;

@@ -18,6 +18,7 @@
 #include "core/ir/program.h"
 #include "core/support/error.h"
 #include "passes/data_sizes.h"
+#include "passes/repeated_elements.h"
 
 namespace strata {
 namespace {
@@ -122,11 +123,11 @@ class Fuser {
 
   // ----------------------------------------------------------------------------------------------------------- layouts
 
-  /// Inputs lie as the caller has them; library results get the strides their readers want; views that have no strides
-  /// where somebody needs them are copied out.
+  /// Inputs lie as the caller has them (row-major where that repeats elements: not every caller has them so); library
+  /// results get the strides their readers want; views that have no strides where somebody needs them are copied out.
   void choose_layouts() {
     for (const Node* input : user_placeholders(graph_)) {
-      if (!input->type.is_tensor() || !input->tensor().strides) continue;
+      if (!input->type.is_tensor() || !input->tensor().strides || repeats_elements(input->tensor())) continue;
       if (!input->tensor().is_contiguous()) fused_.layouts.chosen_strides[input] = *input->tensor().strides;
     }
     for (const auto& node : graph_.nodes())

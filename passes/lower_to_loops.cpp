@@ -192,6 +192,13 @@ class GroupLowering {
     memo_.clear();
   }
 
+  /// In bool a sum is whether any element is true, a product whether all are.
+  static loop::Combine combine_in(loop::Combine combine, DType dtype) {
+    if (dtype != DType::Bool) return combine;
+    if (combine == loop::Combine::Sum) return loop::Combine::Any;
+    return combine == loop::Combine::Prod ? loop::Combine::All : combine;
+  }
+
   loop::Reduction reduction_of(const Node& node) {
     const auto& rule = std::get<ReductionRule>(node.op->lowering);
     const Call call(node);
@@ -206,6 +213,7 @@ class GroupLowering {
     r.dtype = by_position || rule.finish ? compute_dtype(body_.dtype(element)) : compute_dtype(node.tensor().dtype);
     if (r.combine == loop::Combine::Any || r.combine == loop::Combine::All)
       r.dtype = DType::Bool;  // of uint8 they are uint8
+    r.combine = combine_in(r.combine, r.dtype);
     r.value = body_.cast(element, r.dtype);
     if (by_position) r.position = body_.index(linear(point_, domain_, true));
     return r;
@@ -281,6 +289,7 @@ class GroupLowering {
     r.combine = std::get<ScanRule>(node.op->lowering).combine;
     r.node = node.id;
     r.dtype = compute_dtype(node.tensor().dtype);
+    r.combine = combine_in(r.combine, r.dtype);
     r.value = body_.cast(value(call.tensor(0), point_), r.dtype);
     const size_t number = body_.reduce(r);
     kernel_.nests.back().scan = true;

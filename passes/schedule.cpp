@@ -9,6 +9,7 @@
 #include "core/support/error.h"
 #include "passes/data_sizes.h"
 #include "passes/plan_memory.h"
+#include "passes/repeated_elements.h"
 
 namespace strata {
 namespace {
@@ -55,6 +56,9 @@ class Scheduler {
       const Node* node = inputs[i];
       if (spec.kind == InputSpec::Kind::User) {
         plan().inputs.push_back(node->type);
+        Type& type = plan().inputs.back();
+        if (type.is_tensor() && repeats_elements(type.tensor))
+          type.tensor.strides = contiguous_strides(type.tensor.shape);
         const int index = user++;
         if (node->type.is_tensor()) add_buffer(*node, PlanBuffer::Kind::Input).input = index;
       } else if (node->type.is_tensor()) {

@@ -222,12 +222,16 @@ RefValue Frame::mutation(const Node& node) {
   return results;
 }
 
-/// Operators that promise a new tensor even where their decomposition ends in a view of the operand.
-bool copies(const Node& node) { return node.target == "aten.copy.default" || node.target == "aten.tile.default"; }
+/// Operators that promise a new tensor even where their decomposition ends in a view of the operand. The schemas of
+/// these two do not say that they may give the operand itself.
+bool copies(const Node& node) {
+  return !node.op->schema.returns_alias && node.target != "aten.dropout.default" &&
+         node.target != "aten.type_as.default";
+}
 
 RefValue owned(const RefValue& value) {
   const auto* t = std::get_if<Tensor>(&value.value);
-  return t ? RefValue(t->clone()) : value;
+  return t && t->defined() ? RefValue(t->clone()) : value;
 }
 
 /// Runs the decomposition in a scratch graph whose placeholders are the operands.

@@ -8,12 +8,13 @@
 #include "passes/fold_batch_norm.h"
 #include "passes/fold_constants.h"
 #include "passes/simplify.h"
+#include "tests/graphs/program.h"
 #include "tests/passes/pass_testing.h"
-#include "tests/passes/random_graph.h"
 
 namespace strata {
 namespace {
 
+using fuzz::random_tensor;
 using testing::body_of;
 using testing::graph_of;
 

@@ -1,0 +1,266 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/graphs/check.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "codegen/compiler.h"
+#include "core/ir/text.h"
+#include "core/support/error.h"
+#include "passes/pass.h"
+#include "passes/schedule.h"
+#include "tests/graphs/expectation.h"
+
+namespace strata::fuzz {
+namespace {
+
+std::string check_text(const Graph& graph) {
+  const std::string once = print_text(graph), twice = print_text(parse_text(graph.shared_env(), once));
+  return once == twice ? "" : "text form changes:\n" + once + "\n" + twice;
+}
+
+/// A program on its way through one pipeline.
+struct Compiled {
+  const RandomProgram* program = nullptr;
+  bool unfused = false;
+  int threads = 1;
+  std::map<std::string, Tensor> state;
+  Graph graph;
+  Scheduled scheduled;
+  std::vector<std::unique_ptr<CompiledKernel>> kernels;
+  std::string failure;
+
+  std::string name() const { return unfused ? "unfused" : "compiled"; }
+  void prepare(const RunnerOptions& options = {});
+  Results run();
+};
+
+void Compiled::prepare(const RunnerOptions& options) {
+  state = program->state();
+  PassContext context;
+  context.state = &state;
+  graph = run_passes(unfused ? unfused_pipeline() : inference_pipeline(), program->graph, context, options);
+  ScheduleOptions schedule_options;
+  schedule_options.within_operators = unfused;
+  schedule_options.state = &state;
+  scheduled = schedule(graph, schedule_options);
+  // Two threads share even what would not be worth it.
+  for (Launch& launch : scheduled.plan->launches)
+    if (auto* kernel = std::get_if<loop::Kernel>(&launch.work); kernel && threads > 1) kernel->schedule.grain = 1;
+  for (const auto& node : graph.nodes())
+    if (node->kind != NodeKind::Output && !scheduled.fates.contains(node->id))
+      throw_internal("'" + node->name + "' has no fate");
+}
+
+Results Compiled::run() {
+  Executor executor(scheduled.plan, std::move(kernels), threads);
+  const std::vector<Tensor> inputs = program->user_inputs();
+  const std::vector<Tensor> outputs = executor.run(inputs);
+  Results results(outputs.begin(), outputs.end());
+  size_t user = 0;
+  for (const InputSpec& spec : program->graph.input_specs)
+    results.emplace_back(spec.kind == InputSpec::Kind::User ? inputs[user++] : state.at(spec.target));
+  return results;
+}
+
+CompileOptions options_of_compile() {
+  CompileOptions options;
+  options.threads = 1;
+  return options;
+}
+
+/// Writes through views that only PyTorch's scatters could undo are refused; through these they must work.
+bool is_legal_refusal(const Error& e) {
+  const std::string_view text = e.what();
+  if (e.kind() != ErrorKind::User || text.find("cannot be written back") == text.npos) return false;
+  for (const char* view :
+       {"view", "transpose", "permute", "select", "squeeze", "split", "unbind", "chunk", "alias", "detach", "flatten"})
+    if (text.find("writes through aten." + std::string(view)) != text.npos) return false;
+  return true;
+}
+
+/// `work`'s difference, or what it threw.
+template <class F>
+std::string caught(const std::string& where, const F& work) {
+  try {
+    return work();
+  } catch (const Error& e) {
+    return is_legal_refusal(e) ? "" : where + ": throws: " + e.what();
+  } catch (const std::exception& e) {
+    return where + ": throws: " + std::string(e.what());
+  }
+}
+
+/// Machine code for all that could be scheduled; where that fails together, one after the other.
+void compile_all(std::vector<Compiled>& all, Statistics* statistics) {
+  std::vector<Compiled*> ready;
+  std::vector<const Plan*> plans;
+  for (Compiled& c : all)
+    if (c.failure.empty() && c.scheduled.plan) {
+      ready.push_back(&c);
+      plans.push_back(c.scheduled.plan.get());
+    }
+  CodegenStatistics made;
+  try {
+    auto kernels = compile_together(plans, options_of_compile(), &made);
+    for (size_t i = 0; i < ready.size(); ++i) ready[i]->kernels = std::move(kernels[i]);
+  } catch (const std::exception&) {
+    for (Compiled* c : ready)
+      c->failure = caught(c->name(), [&]() -> std::string {
+        c->kernels = make_cpu_compiler()->compile(*c->scheduled.plan, options_of_compile());
+        return {};
+      });
+  }
+  if (statistics) {
+    statistics->kernels += made.loops;
+    statistics->distinct += made.distinct;
+  }
+}
+
+std::string check_stages(const RandomProgram& program, Expectation& expected, bool unfused) {
+  Compiled c;
+  c.program = &program;
+  c.unfused = unfused;
+  std::string failure;
+  RunnerOptions options;
+  options.observer = [&](const PassRun& run, const Graph& graph) {
+    if (!failure.empty() || !run.changed) return;
+    std::string why = expected.compare(interpret(program, graph, false));
+    if (why.empty()) why = check_text(graph);
+    if (!why.empty())
+      failure = c.name() + ", after " + run.pass->name + "#" + std::to_string(run.occurrence) + ": " + why;
+  };
+  return caught(c.name(), [&] {
+    c.prepare(options);
+    if (!failure.empty()) return failure;
+    c.kernels = make_cpu_compiler()->compile(*c.scheduled.plan, options_of_compile());
+    const std::string why = expected.compare(c.run());
+    return why.empty() ? why : c.name() + ": " + why;
+  });
+}
+
+}  // namespace
+
+std::vector<std::string> check_together(const std::vector<RandomProgram>& programs,
+                                        const std::function<void(size_t)>& on_start, Statistics* statistics) {
+  std::vector<std::string> failures(programs.size());
+  std::vector<Compiled> all(2 * programs.size());
+  for (size_t i = 0; i < all.size(); ++i) {
+    all[i].program = &programs[i / 2];
+    all[i].unfused = i % 2;
+    all[i].threads = 1 + static_cast<int>((i + i / 2) % 2);
+    if (on_start) on_start(i / 2);
+    all[i].failure = caught(all[i].name(), [&]() -> std::string { return all[i].prepare(), std::string(); });
+  }
+  if (on_start && !programs.empty()) on_start(programs.size());
+  compile_all(all, statistics);
+  for (size_t i = 0; i < programs.size(); ++i) {
+    if (on_start) on_start(i);
+    failures[i] = caught("interpreter", [&]() -> std::string {
+      std::optional<Expectation> expected;
+      try {
+        expected.emplace(programs[i]);
+      } catch (const Error& e) {
+        if (e.kind() != ErrorKind::User) throw;
+        if (statistics) ++statistics->refused;
+        return {};  // what shapes did not tell: no program
+      }
+      if (statistics) {
+        ++statistics->programs;
+        statistics->nodes += programs[i].graph.size();
+        statistics->elements += expected->elements();
+        statistics->numbers += expected->numbers();
+      }
+      for (Compiled* c : {&all[2 * i], &all[2 * i + 1]}) {
+        if (!c->failure.empty()) return c->failure;
+        if (c->kernels.empty() && (!c->scheduled.plan || !c->scheduled.plan->launches.empty())) continue;  // refused
+        const std::string why = caught(c->name(), [&] { return expected->compare(c->run()); });
+        if (!why.empty()) return why.starts_with(c->name()) ? why : c->name() + ": " + why;
+      }
+      return {};
+    });
+  }
+  return failures;
+}
+
+std::string check(const RandomProgram& program, Depth depth) {
+  if (depth == Depth::Results) {
+    std::vector<RandomProgram> one;
+    one.push_back(program.clone());
+    return check_together(one)[0];
+  }
+  return caught("interpreter", [&] {
+    Expectation expected(program);
+    std::string why = check_text(program.graph);
+    if (why.empty()) why = check_stages(program, expected, false);
+    if (why.empty()) why = check_stages(program, expected, true);
+    return why;
+  });
+}
+
+std::string in_a_process(const std::function<std::string()>& work, int seconds) {
+  int ends[2];
+  if (pipe(ends) != 0) throw_runtime(std::string("pipe: ") + std::strerror(errno));
+  const pid_t child = fork();
+  if (child < 0) throw_runtime(std::string("fork: ") + std::strerror(errno));
+  if (child == 0) {
+    close(ends[0]);
+    std::string text;
+    try {
+      text = work();
+    } catch (const std::exception& e) {
+      text = std::string("throws: ") + e.what();
+    }
+    for (size_t at = 0; at < text.size();) {
+      const ssize_t n = write(ends[1], text.data() + at, text.size() - at);
+      if (n <= 0) break;
+      at += static_cast<size_t>(n);
+    }
+    _exit(0);
+  }
+  close(ends[1]);
+  std::string text;
+  char part[4096];
+  pollfd waits{ends[0], POLLIN, 0};
+  bool late = false;
+  while (true) {
+    if (poll(&waits, 1, seconds * 1000) == 0) {
+      late = true;
+      kill(child, SIGKILL);
+      break;
+    }
+    const ssize_t n = read(ends[0], part, sizeof part);
+    if (n <= 0) break;
+    text.append(part, static_cast<size_t>(n));
+  }
+  close(ends[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (late) return "hangs: no end after " + std::to_string(seconds) + " s";
+  if (WIFSIGNALED(status)) return std::string("crashes: ") + strsignal(WTERMSIG(status));
+  if (WIFEXITED(status) && WEXITSTATUS(status)) return "crashes: exit status " + std::to_string(WEXITSTATUS(status));
+  return text;
+}
+
+std::string kind_of(const std::string& difference) {
+  const size_t colon = difference.find(':');
+  std::string head = difference.substr(0, colon);
+  head = head.substr(0, head.find(", after"));
+  if (colon == difference.npos || head == "crashes" || head == "hangs") return head;
+  const std::string_view rest = std::string_view(difference).substr(colon + 1);
+  if (!rest.starts_with(" throws")) return head + ": differs";
+  // Words without names and numbers.
+  std::string words;
+  for (const char c : rest.substr(0, 70))
+    if (c < '0' || c > '9') words += c;
+  return head + ":" + words;
+}
+
+}  // namespace strata::fuzz

@@ -1,0 +1,58 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Which recipe makes which row, and which rows are never made.
+
+#include <algorithm>
+
+#include "tests/graphs/generator.h"
+
+namespace strata::fuzz {
+namespace {
+
+constexpr LeftOut kLeftOut[] = {
+    {"aten.rand*", "random numbers: a fused and an unfused program may draw them in another order"},
+    {"aten._assert*", "assertions have no result; their effects are tested with the passes"},
+    {"aten.sym_constrain*", "assertions have no result; their effects are tested with the passes"},
+    {"aten.item.default", "numbers from data: tests of the executor"},
+    {"aten._local_scalar_dense.default", "numbers from data: tests of the executor"},
+    {"_operator.*", "comparisons and quotients of sizes give Python numbers, which kernels never see"},
+    {"strata.*", "second steps of operators whose sizes data tells: made by decomposing those"},
+    {"aten._unique*", "sizes from data: tests of the executor; nonzero and masked_select stand for them"},
+    {"aten.unique*", "sizes from data: tests of the executor; nonzero and masked_select stand for them"},
+    {"aten.repeat_interleave.*Tensor",
+     "sizes from data: tests of the executor; nonzero and masked_select stand for them"},
+    {"aten.bincount.default", "sizes from data: tests of the executor; nonzero and masked_select stand for them"},
+};
+
+/// `aten.foo*`: names that begin so; `aten.foo.*Tensor`: and end so.
+bool fits(std::string_view pattern, std::string_view name) {
+  const size_t star = pattern.find('*');
+  if (star == pattern.npos) return pattern == name;
+  const std::string_view head = pattern.substr(0, star), tail = pattern.substr(star + 1);
+  return name.size() >= head.size() + tail.size() && name.starts_with(head) && name.ends_with(tail);
+}
+
+/// Rows whose operands keep to no range: arguments by the schema.
+Node* by_schema(Generator& g, const OpDef& row) { return g.fill(row, g.chance(60) ? g.floating() : g.value()); }
+
+}  // namespace
+
+std::span<const LeftOut> left_out() { return kLeftOut; }
+
+Recipe recipe_of(const OpDef& row) {
+  const std::string_view name = name_of(row);
+  for (const auto recipes : {view_recipes(), join_recipes(), index_recipes(), matrix_recipes(), window_recipes(),
+                             norm_recipes(), number_recipes(), size_recipes()})
+    for (const RecipeEntry& entry : recipes)
+      if (fits(entry.rows, name)) return entry.make;
+  return reason_left_out(row).empty() ? by_schema : nullptr;
+}
+
+std::string_view reason_left_out(const OpDef& row) {
+  for (const LeftOut& entry : kLeftOut)
+    if (fits(entry.rows, name_of(row))) return entry.reason;
+  return {};
+}
+
+}  // namespace strata::fuzz

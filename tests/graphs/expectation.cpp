@@ -1,0 +1,199 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/graphs/expectation.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/support/error.h"
+
+namespace strata::fuzz {
+namespace {
+
+double epsilon(DType dtype) {
+  switch (dtype) {
+    case DType::F64:
+      return 0x1p-52;
+    case DType::F16:
+      return 0x1p-10;
+    case DType::BF16:
+      return 0x1p-7;
+    default:
+      return 0x1p-23;
+  }
+}
+
+/// Below this, kernels may flush: half of the smallest number that rounding still tells from zero.
+double smallest(DType dtype) {
+  switch (dtype) {
+    case DType::F64:
+      return 0x1p-1022;
+    case DType::F16:
+      return 0x1p-24;
+    default:
+      return 0x1p-126;
+  }
+}
+
+void disturb(std::mt19937_64& rng, DType declared, const RefValue& value) {
+  const auto* t = std::get_if<Tensor>(&value.value);
+  if (!t || !is_floating(t->dtype)) return;
+  std::uniform_real_distribution<double> unit(-1, 1);
+  for (int64_t i = 0, n = t->numel(); i < n; ++i) t->set(i, t->at(i) * (1 + epsilon(declared) * unit(rng)));
+}
+
+/// Whether a node's value is memory of its own.
+bool is_fresh(const Node& node) {
+  if (node.kind != NodeKind::Call || !node.op || !node.type.is_tensor()) return false;
+  return node.op->op_class != OpClass::View && !node.op->schema.returns_alias;
+}
+
+bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
+std::string text_of(const RefValue& v) {
+  if (const auto* t = std::get_if<Tensor>(&v.value)) return t->str();
+  if (const auto* i = std::get_if<int64_t>(&v.value)) return std::to_string(*i);
+  if (const auto* d = std::get_if<double>(&v.value)) return std::to_string(*d);
+  return "nothing";
+}
+
+std::string number(double v) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.9g", v);
+  return text;
+}
+
+}  // namespace
+
+Results interpret(const RandomProgram& program, const Graph& graph, bool float64, std::mt19937_64* noise) {
+  std::vector<Tensor> inputs;
+  for (const Tensor& t : program.inputs) inputs.push_back(copy_as_it_lies(t));
+  InterpreterOptions options;
+  options.float64 = float64;
+  if (noise) {
+    for (Tensor& t : inputs) {
+      const DType declared = t.dtype;
+      if (is_floating(declared)) t = t.to(DType::F64).clone();
+      disturb(*noise, declared, t);
+    }
+    options.observer = [noise](const Node& node, const RefValue& value) {
+      if (is_fresh(node)) disturb(*noise, node.tensor().dtype, value);
+    };
+  }
+  Interpreter interpreter(graph, options);
+  const std::vector<RefValue> all = interpreter.run(std::span<const Tensor>(inputs), program.symbols);
+  Results results, after;
+  for (size_t i = 0; i < inputs.size(); ++i) after.push_back(interpreter.input(i));
+  const auto placeholders = graph.placeholders();
+  for (size_t i = 0; i < all.size(); ++i) {
+    const OutputSpec spec = i < graph.output_specs.size() ? graph.output_specs[i] : OutputSpec{};
+    if (spec.kind == OutputSpec::Kind::User)
+      results.push_back(all[i]);
+    else
+      for (size_t k = 0; k < placeholders.size(); ++k)
+        if (placeholders[k]->name == spec.target) after.at(k) = all[i];
+  }
+  results.insert(results.end(), after.begin(), after.end());
+  return results;
+}
+
+Expectation::Expectation(const RandomProgram& program)
+    : program_(program), native_(interpret(program, program.graph, false)) {
+  const size_t outputs = native_.size() - program.inputs.size();
+  for (size_t i = 0; i < outputs; ++i)
+    if (const auto* t = std::get_if<Tensor>(&native_[i].value)) {
+      const auto values = t->values();
+      elements_ += values.size();
+      numbers_ +=
+          static_cast<size_t>(std::count_if(values.begin(), values.end(), [](double v) { return std::isfinite(v); }));
+    }
+}
+
+std::string Expectation::compare(const Results& found) {
+  std::string why = difference(found);
+  if (why.empty()) return why;
+  if (truth_.empty()) {
+    measure();
+    why = difference(found);
+  }
+  if (why.empty()) return why;
+  widen(40);
+  return difference(found);
+}
+
+void Expectation::measure() {
+  truth_ = interpret(program_, program_.graph, true);
+  for (const RefValue& v : truth_) {
+    const auto* t = std::get_if<Tensor>(&v.value);
+    spread_.emplace_back(t ? static_cast<size_t>(t->numel()) : 0, 0.0);
+  }
+  widen(4);
+}
+
+void Expectation::widen(int runs) {
+  for (int run = 0; run < runs; ++run) {
+    const Results disturbed = interpret(program_, program_.graph, true, &rng_);
+    for (size_t i = 0; i < truth_.size(); ++i) {
+      const auto *a = std::get_if<Tensor>(&truth_[i].value), *b = std::get_if<Tensor>(&disturbed[i].value);
+      if (!a || !b) continue;
+      if (a->shape != b->shape) {  // a size from data differs: nothing is certain
+        std::fill(spread_[i].begin(), spread_[i].end(), HUGE_VAL);
+        continue;
+      }
+      for (size_t k = 0; k < spread_[i].size(); ++k) {
+        const double x = a->at(static_cast<int64_t>(k)), y = b->at(static_cast<int64_t>(k));
+        if (!same(x, y)) spread_[i][k] = std::max(spread_[i][k], std::isfinite(x - y) ? std::abs(x - y) : HUGE_VAL);
+      }
+    }
+  }
+}
+
+std::string Expectation::difference(const Results& found) const {
+  if (found.size() != native_.size())
+    return std::to_string(found.size()) + " results, expected " + std::to_string(native_.size());
+  const size_t outputs = native_.size() - program_.inputs.size();
+  for (size_t i = 0; i < found.size(); ++i) {
+    const std::string which =
+        i < outputs ? "result " + std::to_string(i) : "input " + std::to_string(i - outputs) + " afterwards";
+    const auto *a = std::get_if<Tensor>(&found[i].value), *b = std::get_if<Tensor>(&native_[i].value);
+    std::string why;
+    if (a && b && a->dtype == b->dtype && a->shape == b->shape)
+      why = tensors(i, *a, *b);
+    else if (const auto* n = std::get_if<int64_t>(&native_[i].value); a && n && a->numel() == 1)
+      why = a->int_at(0) == *n ? "" : " is " + std::to_string(a->int_at(0)) + ", expected " + std::to_string(*n);
+    else if (a || b) {
+      const bool uncertain =
+          a && b && a->dtype == b->dtype && !spread_.empty() && !spread_[i].empty() && spread_[i][0] == HUGE_VAL;
+      if (!uncertain) why = " is " + text_of(found[i]) + ", expected " + text_of(native_[i]);
+    }
+    if (!why.empty()) return which + why;
+  }
+  return {};
+}
+
+std::string Expectation::tensors(size_t i, const Tensor& found, const Tensor& native) const {
+  const bool floating = is_floating(native.dtype);
+  const double eps = epsilon(native.dtype), tiny = smallest(native.dtype);
+  for (int64_t k = 0, count = found.numel(); k < count; ++k) {
+    if (!floating && found.int_at(k) == native.int_at(k)) continue;
+    const double f = found.at(k), n = native.at(k);
+    if (floating && (same(f, n) || std::abs(f - n) <= 4 * eps * std::abs(n) + tiny)) continue;
+    if (truth_.empty()) return " element " + std::to_string(k) + " is " + number(f) + ", natively " + number(n);
+    const Tensor& truth = truth_[i].tensor();
+    if (truth.shape != native.shape) continue;
+    const double t = truth.at(k), spread = spread_[i][static_cast<size_t>(k)];
+    if (spread == HUGE_VAL || std::isfinite(t) != std::isfinite(n) || std::isnan(t) != std::isnan(n)) continue;
+    if (!floating) {
+      if (spread > 0 || found.int_at(k) == truth.int_at(k) || truth.int_at(k) != native.int_at(k)) continue;
+      return " element " + std::to_string(k) + " is " + std::to_string(found.int_at(k)) + ", expected " +
+             std::to_string(native.int_at(k));
+    }
+    const double tolerance = 32 * spread + 16 * eps * std::abs(t) + 4 * std::abs(t - n) + 4 * tiny;
+    if (same(t, f) || std::abs(f - t) <= tolerance) continue;
+    return " element " + std::to_string(k) + " is " + number(f) + ", expected " + number(t) + " (natively " +
+           number(n) + ", tolerance " + number(tolerance) + ")";
+  }
+  return {};
+}
+
+}  // namespace strata::fuzz

@@ -1,0 +1,182 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Matrix products, convolutions, attention.
+
+#include "tests/graphs/generator.h"
+
+namespace strata::fuzz {
+namespace {
+
+using G = Generator;
+
+/// A first operand of rank `rank`; products of integers are rare.
+Node* left(G& g, size_t least, size_t most) { return g.chance(90) ? g.floating(least, most) : g.number(least, most); }
+
+Node* product(G& g, const OpDef& row) {
+  const std::string& name = row.name;
+  const bool batched = has_name(name, {"bmm"}), adds = has_name(name, {"add"});
+  const size_t rank = batched ? 3 : 2;
+  Node* a = left(g, rank, rank);
+  const DType d = dtype_of(a);
+  const Shape s = shape_of(a);
+  const bool vector = has_name(name, {"mv."});
+  const SymInt n = g.size(), k = s[rank - 1], m = s[rank - 2];
+  Shape other = vector ? Shape{k} : batched ? Shape{s[0], k, n} : Shape{k, n};
+  Shape result = vector ? Shape{m} : batched ? Shape{s[0], m, n} : Shape{m, n};
+  Node* b = g.of(d, other);
+  if (!adds) return g.call(row, {a, b});
+  std::vector<std::pair<std::string, Argument>> kwargs;
+  if (g.chance(30)) kwargs.emplace_back("beta", g.pick({0, 1, 2}));
+  if (g.chance(30)) kwargs.emplace_back("alpha", is_floating(d) ? Argument(0.5) : Argument(2));
+  return g.call(row, {g.of(d, g.smaller_shape(result)), a, b}, std::move(kwargs));
+}
+
+Node* linear(G& g, const OpDef& row) {
+  Node* x = left(g, 1, 4);
+  const SymInt n = g.size();
+  return g.call(row, {x, g.of(dtype_of(x), {n, shape_of(x).back()}), g.maybe(g.of(dtype_of(x), {n}))});
+}
+
+Node* general_product(G& g, const OpDef& row) {
+  Node* x = left(g, 1, 4);
+  const SymInt k = shape_of(x).back();
+  Shape other = g.chance(25) ? Shape{k} : Shape{k, g.size()};
+  if (other.size() == 2 && rank_of(x) > 2 && g.chance(50)) {
+    Shape batch(shape_of(x).begin(), shape_of(x).end() - 2);
+    batch = g.smaller_shape(batch);
+    other.insert(other.begin(), batch.begin(), batch.end());
+  }
+  return g.call(row, {x, g.of(dtype_of(x), other)});
+}
+
+Node* vectors(G& g, const OpDef& row) {
+  Node* x = left(g, 1, 1);
+  const bool outer = has_name(row.name, {"outer", "ger"});
+  return g.call(row, {x, g.of(dtype_of(x), outer ? g.random_shape(1, 1) : shape_of(x))});
+}
+
+Node* einsum(G& g, const OpDef& row) {
+  const DType d = g.main_dtype();
+  const SymInt i = g.size(), j = g.size(), k = g.size(), b = g.size();
+  struct Form {
+    const char* text;
+    std::vector<Shape> shapes;
+  };
+  const std::vector<Form> forms{{"ij,jk->ik", {{i, j}, {j, k}}},
+                                {"bij,bjk->bik", {{b, i, j}, {b, j, k}}},
+                                {"ij->ji", {{i, j}}},
+                                {"ij->i", {{i, j}}},
+                                {"i,j->ij", {{i}, {j}}},
+                                {"bij,kj->bik", {{b, i, j}, {k, j}}},
+                                {"ij,ij->", {{i, j}, {i, j}}},
+                                {"bi,bj,ij->b", {{b, i}, {b, j}, {i, j}}}};
+  const Form& form = g.pick(forms);
+  std::vector<Argument> operands;
+  for (const Shape& s : form.shapes) operands.emplace_back(g.of(d, s));
+  return g.call(row, {form.text, Argument::list(operands)});
+}
+
+// -------------------------------------------------------------------------------------------------------- convolutions
+
+/// Libraries skip products with padding, or multiply it by zero: NaN and infinity show which, so operands have none.
+Node* plain(G& g, DType dtype, const Shape& shape) { return g.input(dtype, shape, {Domain::Kind::Tame, 0, 0}); }
+
+struct Convolution {
+  size_t dims = 0;
+  bool transposed = false;
+  int64_t groups = 1, out = 1;
+  Shape x, weight;
+  std::vector<int64_t> stride, padding, dilation, output_padding;
+};
+
+Convolution convolution(G& g, size_t dims, bool transposed) {
+  Convolution c;
+  c.dims = dims;
+  c.transposed = transposed;
+  c.groups = g.chance(25) ? 2 : 1;
+  const int64_t in = c.groups * g.between(1, 3);
+  c.out = c.groups * g.between(1, 3);
+  c.x = {g.size(), in};
+  c.weight = transposed ? Shape{in, c.out / c.groups} : Shape{c.out, in / c.groups};
+  for (size_t i = 0; i < dims; ++i) {
+    c.x.emplace_back(g.between(3, 7));
+    c.weight.emplace_back(g.between(1, 3));
+    c.stride.push_back(g.between(1, 2));
+    c.padding.push_back(g.between(0, 1));
+    c.dilation.push_back(g.chance(20) ? 2 : 1);
+    c.output_padding.push_back(transposed && c.stride.back() > 1 && g.chance(30) ? 1 : 0);
+  }
+  for (size_t i = 0; i < dims && !transposed; ++i)  // the window fits
+    if ((c.weight[i + 2].value() - 1) * c.dilation[i] + 1 > c.x[i + 2].value() + 2 * c.padding[i]) c.dilation[i] = 1;
+  return c;
+}
+
+Node* convolved(G& g, const OpDef& row) {
+  const bool general = row.name == "aten.convolution.default",
+             transposed = general ? g.chance(25) : has_name(row.name, {"transpose"});
+  const size_t dims = general ? 1 + g.below(3) : static_cast<size_t>(row.name[row.name.find("d.") - 1] - '0');
+  const Convolution c = convolution(g, dims, transposed);
+  const DType d = g.main_dtype();
+  Node* x = plain(g, d, c.x);
+  if (g.chance(40)) x = g.call("aten.tanh.default", {x});
+  Node* w = plain(g, d, c.weight);
+  const Argument bias = g.maybe(plain(g, d, {c.out}));
+  if (general)
+    return g.call(row, {x, w, bias, G::ints(c.stride), G::ints(c.padding), G::ints(c.dilation), c.transposed,
+                        G::ints(c.output_padding), c.groups});
+  if (transposed)
+    return g.call(row, {x, w, bias, G::ints(c.stride), G::ints(c.padding), G::ints(c.output_padding), c.groups,
+                        G::ints(c.dilation)});
+  if (row.schema.params[4].type == "str") {
+    const bool same = g.chance(60);
+    return g.call(row, {x, w, bias, G::ints(std::vector<int64_t>(dims, 1)), same ? "same" : "valid",
+                        G::ints(c.dilation), c.groups});
+  }
+  return g.call(row, {x, w, bias, G::ints(c.stride), G::ints(c.padding), G::ints(c.dilation), c.groups});
+}
+
+Node* convolution_gradient(G& g, const OpDef& row) {
+  const Convolution c = convolution(g, 1 + g.below(2), g.chance(25));
+  const DType d = g.main_dtype();
+  Node *x = plain(g, d, c.x), *w = plain(g, d, c.weight);
+  Node* y =
+      g.call("aten.convolution.default", {x, w, Argument(), G::ints(c.stride), G::ints(c.padding), G::ints(c.dilation),
+                                          c.transposed, G::ints(c.output_padding), c.groups});
+  const std::vector<Argument> mask{true, true, g.chance(60)};
+  return g.call(row, {plain(g, d, shape_of(y)), x, w, G::ints({c.out}), G::ints(c.stride), G::ints(c.padding),
+                      G::ints(c.dilation), c.transposed, G::ints(c.output_padding), c.groups, Argument::list(mask)});
+}
+
+Node* attention(G& g, const OpDef& row) {
+  const DType d = g.main_dtype();
+  const SymInt batch = g.size(), heads = g.size(), length = g.size(), keys = g.size();
+  const int64_t head = g.between(1, 8), shared = g.between(1, 3);
+  const bool grouped = g.chance(30), causal = g.chance(30);
+  Node* q = g.of(d, {batch, grouped ? SymInt(2 * shared) : heads, length, head});
+  Node* k = g.of(d, {batch, grouped ? SymInt(shared) : heads, keys, head});
+  Node* v = g.of(d, {batch, grouped ? SymInt(shared) : heads, keys, head});
+  Argument mask;
+  if (!causal && g.chance(50))
+    mask = g.of(g.chance(50) ? d : DType::Bool, g.chance(70) ? Shape{length, keys} : Shape{batch, 1, length, keys});
+  std::vector<std::pair<std::string, Argument>> kwargs{{"enable_gqa", grouped}};
+  if (g.chance(30)) kwargs.emplace_back("scale", 0.25);
+  return g.call(row, {q, k, v, mask, 0.0, causal}, std::move(kwargs));
+}
+
+constexpr RecipeEntry kRecipes[] = {
+    {"aten.mm.default", product},      {"aten.bmm.default", product},
+    {"aten.mv.default", product},      {"aten.addmm.default", product},
+    {"aten.baddbmm.default", product}, {"aten.addmv.default", product},
+    {"aten.linear.default", linear},   {"aten.matmul.default", general_product},
+    {"aten.dot.default", vectors},     {"aten.vdot.default", vectors},
+    {"aten.outer.default", vectors},   {"aten.ger.default", vectors},
+    {"aten.einsum.default", einsum},   {"aten.convolution_backward.default", convolution_gradient},
+    {"aten.conv*", convolved},         {"aten.scaled_dot_product_attention.default", attention},
+};
+
+}  // namespace
+
+std::span<const RecipeEntry> matrix_recipes() { return kRecipes; }
+
+}  // namespace strata::fuzz

@@ -1,0 +1,134 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Pooling and resampling.
+
+#include "tests/graphs/generator.h"
+
+namespace strata::fuzz {
+namespace {
+
+using G = Generator;
+
+/// `...2d...` has 2 dimensions.
+size_t dims_of(const OpDef& row) {
+  return static_cast<size_t>(row.name[row.name.find('d', row.name.find("pool") + 4) - 1] - '0');
+}
+
+struct Window {
+  std::vector<int64_t> kernel, stride, padding, dilation;
+  bool ceil = false;
+};
+Window window(G& g, size_t dims, bool dilated) {
+  Window w;
+  for (size_t d = 0; d < dims; ++d) {
+    w.kernel.push_back(g.between(1, 3));
+    w.stride.push_back(g.between(1, 2));
+    w.padding.push_back(w.kernel.back() > 1 ? g.between(0, 1) : 0);
+    w.dilation.push_back(dilated && g.chance(20) ? 2 : 1);
+  }
+  w.ceil = g.chance(30);
+  return w;
+}
+
+Node* image(G& g, size_t dims, bool plain = false) {
+  Shape shape = g.random_shape(1, 1);
+  if (plain || g.chance(80)) shape.insert(shape.begin(), g.size());
+  for (size_t d = 0; d < dims; ++d) shape.emplace_back(!plain && g.chance(20) ? g.size() : SymInt(g.between(5, 8)));
+  const DType dtype = g.chance(80) ? g.main_dtype() : g.floating_dtype();
+  return plain ? g.input(dtype, shape) : g.of(dtype, shape);
+}
+
+Node* max_pooled(G& g, const OpDef& row) {
+  const size_t dims = dims_of(row);
+  Node* x = image(g, dims);
+  const Window w = window(g, dims, true);
+  return g.call(row, {x, G::ints(w.kernel), G::ints(w.stride), G::ints(w.padding), G::ints(w.dilation), w.ceil});
+}
+
+Node* average_pooled(G& g, const OpDef& row) {
+  const size_t dims = dims_of(row);
+  Node* x = image(g, dims);
+  const Window w = window(g, dims, false);
+  std::vector<Argument> args{x, G::ints(w.kernel), G::ints(w.stride), G::ints(w.padding), w.ceil, g.chance(50)};
+  if (dims > 1 && g.chance(20)) args.emplace_back(g.between(1, 5));
+  return g.call(row, std::move(args));
+}
+
+Node* max_pool_gradient(G& g, const OpDef& row) {
+  const size_t dims = dims_of(row);
+  Node* x = image(g, dims, true);
+  const Window w = window(g, dims, true);
+  const std::vector<Argument> tail{G::ints(w.kernel), G::ints(w.stride), G::ints(w.padding), G::ints(w.dilation),
+                                   w.ceil};
+  std::vector<Argument> forward{x};
+  forward.insert(forward.end(), tail.begin(), tail.end());
+  Node* pooled = g.call("aten.max_pool" + std::to_string(dims) + "d_with_indices.default", forward);
+  Node *y = g.part(pooled, 0), *at = g.part(pooled, 1);
+  std::vector<Argument> args{g.of(dtype_of(y), shape_of(y)), x};
+  args.insert(args.end(), tail.begin(), tail.end());
+  args.emplace_back(at);
+  return g.call(row, std::move(args));
+}
+
+Node* average_pool_gradient(G& g, const OpDef& row) {
+  Node* x = image(g, 2, true);
+  const Window w = window(g, 2, false);
+  const std::vector<Argument> tail{G::ints(w.kernel), G::ints(w.stride), G::ints(w.padding), w.ceil, g.chance(50)};
+  std::vector<Argument> forward{x};
+  forward.insert(forward.end(), tail.begin(), tail.end());
+  Node* y = g.call("aten.avg_pool2d.default", forward);
+  std::vector<Argument> args{g.of(dtype_of(y), shape_of(y)), x};
+  args.insert(args.end(), tail.begin(), tail.end());
+  args.emplace_back();
+  return g.call(row, std::move(args));
+}
+
+Node* unpooled(G& g, const OpDef& row) {
+  const size_t dims = dims_of(row);
+  Node* x = image(g, dims, true);
+  const std::vector<int64_t> two(dims, 2), none(dims, 0);
+  Node* pooled =
+      g.call("aten.max_pool" + std::to_string(dims) + "d_with_indices.default", {x, G::ints(two), G::ints(two)});
+  std::vector<Argument> args{g.part(pooled, 0), g.part(pooled, 1),
+                             g.sizes(Shape(shape_of(x).end() - static_cast<std::ptrdiff_t>(dims), shape_of(x).end()))};
+  if (dims == 3) args.insert(args.end(), {G::ints(two), G::ints(none)});
+  return g.call(row, std::move(args));
+}
+
+Node* adaptive(G& g, const OpDef& row) {
+  const size_t dims = dims_of(row);
+  std::vector<int64_t> sizes;
+  for (size_t d = 0; d < dims; ++d) sizes.push_back(g.between(1, 6));
+  return g.call(row, {image(g, dims), G::ints(sizes)});
+}
+
+Node* resampled(G& g, const OpDef& row) {
+  const bool forms = has_name(row.name, {".vec"}), bilinear = has_name(row.name, {"bilinear"});
+  Shape shape{g.size(), g.size(), g.between(1, 5), g.between(1, 5)};
+  Node* x = g.of(g.chance(80) ? g.main_dtype() : g.floating_dtype(), shape);
+  std::vector<Argument> args{x};
+  const bool factors = forms && g.chance(50);
+  args.push_back(factors ? Argument() : G::ints({g.between(1, 8), g.between(1, 8)}));
+  if (bilinear) args.emplace_back(g.chance(40));
+  if (forms) args.push_back(factors ? Argument::list({2.0, 1.5}) : Argument());
+  return g.call(row, std::move(args));
+}
+
+constexpr RecipeEntry kRecipes[] = {
+    {"aten.max_pool2d_with_indices_backward.default", max_pool_gradient},
+    {"aten.max_pool3d_with_indices_backward.default", max_pool_gradient},
+    {"aten.max_pool*", max_pooled},
+    {"aten.max_unpool*", unpooled},
+    {"aten.avg_pool2d_backward.default", average_pool_gradient},
+    {"aten.avg_pool*", average_pooled},
+    {"aten.adaptive_*", adaptive},
+    {"aten._adaptive_avg_pool2d.default", adaptive},
+    {"aten.upsample_*", resampled},
+};
+
+}  // namespace
+
+std::span<const RecipeEntry> window_recipes() { return kRecipes; }
+
+}  // namespace strata::fuzz

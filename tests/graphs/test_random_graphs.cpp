@@ -1,0 +1,125 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <set>
+
+#include "core/ir/text.h"
+#include "core/support/error.h"
+#include "tests/graphs/campaign.h"
+#include "tests/graphs/shrink.h"
+
+namespace strata::fuzz {
+namespace {
+
+class WithoutCache : public ::testing::Environment {
+  void SetUp() override { setenv("STRATA_CACHE", "0", 1); }
+};
+const auto* const kWithoutCache = ::testing::AddGlobalTestEnvironment(new WithoutCache);
+
+std::string with_reproducers(const Outcome& outcome, const GeneratorOptions& generator = {}) {
+  std::string text;
+  for (const Failure& f : outcome.failures) text += reproducer(f.seed, generator, f.what) + "\n";
+  return text;
+}
+
+TEST(RandomGraphs, MeanTheSameInterpretedUnfusedAndCompiled) {
+  CampaignOptions options;
+  options.graphs = 400;
+  options.most_failures = 3;
+  const Outcome outcome = run_campaign(options);
+  EXPECT_EQ(outcome.statistics.programs + outcome.statistics.refused, options.graphs);
+  EXPECT_TRUE(outcome.failures.empty()) << with_reproducers(outcome);
+}
+
+TEST(RandomGraphs, MeanTheSameAfterEveryPass) {
+  for (uint64_t seed = 1000; seed < 1100; ++seed) {
+    const RandomProgram program = random_program(seed);
+    EXPECT_EQ(check(program, Depth::Stages), "") << "seed " << seed << "\n" << program.str();
+  }
+}
+
+TEST(RandomGraphs, AreTheSameForTheSameSeed) {
+  for (uint64_t seed = 1; seed < 20; ++seed)
+    EXPECT_EQ(to_file(random_program(seed), ""), to_file(random_program(seed), ""));
+}
+
+TEST(RandomGraphs, MakeEveryRowThatIsNotLeftOut) {
+  std::string missing;
+  for (const OpDef* row : all_ops()) {
+    if (!recipe_of(*row)) {
+      EXPECT_FALSE(reason_left_out(*row).empty()) << row->name;
+      continue;
+    }
+    bool made = false;
+    for (uint64_t seed = 1; seed < 60 && !made; ++seed) {
+      const RandomProgram program = random_program(seed, {row});
+      for (const auto& node : program.graph.nodes()) made |= node->op == row;
+    }
+    if (!made) missing += row->name + " ";
+  }
+  EXPECT_EQ(missing, "") << "no program has these: give them a recipe, or put them into the list of coverage.cpp";
+}
+
+TEST(RandomGraphs, LeaveOutOnlyRowsOfTheTable) {
+  for (const LeftOut& entry : left_out()) {
+    EXPECT_FALSE(entry.reason.empty());
+    bool found = false;
+    for (const OpDef* row : all_ops()) found |= reason_left_out(*row) == entry.reason;
+    EXPECT_TRUE(found) << entry.rows;
+  }
+}
+
+TEST(RandomGraphs, AreReadBackAsWritten) {
+  for (uint64_t seed = 1; seed < 40; ++seed) {
+    const std::string once = to_file(random_program(seed), "a note\nof two lines");
+    EXPECT_EQ(to_file(from_file(once), "a note\nof two lines"), once) << "seed " << seed;
+  }
+  EXPECT_THROW(from_file("graph"), Error);
+}
+
+/// A program with a known culprit: a product of a sum.
+RandomProgram sum_and_product() {
+  RandomProgram program{Graph(), {}, {}};
+  Builder b(program.graph);
+  Node* x = program.graph.placeholder("x", Type::of(DType::F32, {4, 6}));
+  Node* y = program.graph.placeholder("y", Type::of(DType::F32, {4, 6}));
+  Node* sum = b.call("aten.exp.default", {b.call("aten.add.Tensor", {x, b.call("aten.tanh.default", {y})})});
+  Node* product = b.call("aten.mul.Tensor", {sum, b.call("aten.relu.default", {x})});
+  program.graph.output(Argument(ListArg{ListArg::Kind::Tuple, {product, b.call("aten.neg.default", {y})}}));
+  program.graph.input_specs.resize(2);
+  std::mt19937_64 rng(1);
+  for (int i = 0; i < 2; ++i) program.inputs.push_back(random_tensor(rng, DType::F32, {4, 6}, false));
+  return program;
+}
+
+TEST(Shrink, KeepsWhatFailsAndNothingElse) {
+  const RandomProgram small = shrink(sum_and_product(), [](const RandomProgram& p) {
+    for (const auto& n : p.graph.nodes())
+      if (n->is("aten.mul.Tensor")) return true;
+    return false;
+  });
+  EXPECT_EQ(small.graph.size(), 4u) << small.str();  // two inputs, the product, the output
+  for (const Tensor& t : small.inputs) {
+    EXPECT_EQ(t.numel(), 1) << small.str();
+    EXPECT_EQ(t.at(0), 1) << small.str();
+  }
+  EXPECT_EQ(check(small), "");
+}
+
+TEST(Shrink, StopsWhenItsBudgetIsSpent) {
+  size_t calls = 0;
+  shrink(sum_and_product(), [&](const RandomProgram&) { return ++calls, true; }, 5);
+  EXPECT_EQ(calls, 5u);
+}
+
+TEST(InAProcess, SaysHowItEnded) {
+  EXPECT_EQ(in_a_process([] { return std::string("done"); }), "done");
+  EXPECT_TRUE(in_a_process([]() -> std::string { abort(); }).starts_with("crashes: "));
+  EXPECT_TRUE(in_a_process([]() -> std::string { throw_user("no"); }).starts_with("throws: no"));
+}
+
+}  // namespace
+}  // namespace strata::fuzz

@@ -1,0 +1,243 @@
+#!/usr/bin/env python3
+# Copyright 2026 The Strata Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The same model from a `.pt2` file and through the bridge, with weights as constants in both, gives the same scheduled graph: launches
+with the same operands in the same order, the same loops, the same buffers with the same lifetimes. Names are the only difference.
+
+Needs PyTorch 2.9 or later (its files); exit code 77 (skipped) without it.
+"""
+import contextlib
+import io
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import torch_or_skip
+
+if torch_or_skip.check() < (2, 9):
+    print("skipped: this PyTorch writes no files that strata reads")
+    sys.exit(77)
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+import strata
+
+COMMAND = os.environ.get("STRATA_COMMAND", "strata")
+
+
+def shown(trace, stage):
+    """The stage of the last compile in the trace as text."""
+    graphs = subprocess.run([COMMAND, "graphs", trace], capture_output=True, text=True, check=True).stdout
+    address = re.findall(r"^ +(\d+/\d+(?:_\d+)?)", graphs, re.M)[-1]
+    done = subprocess.run([COMMAND, "show", trace, "--graph", address, "--stage", stage], capture_output=True, text=True)
+    if done.returncode:
+        raise AssertionError(f"{stage} of {address}: {done.stderr}")
+    return done.stdout
+
+
+class Renaming(dict):
+    """Names in order of their first use."""
+
+    def __init__(self, letter):
+        self.letter = letter
+
+    def __missing__(self, name):
+        self[name] = f"{self.letter}{len(self)}"
+        return self[name]
+
+
+def without_checks(plan):
+    """The bridge checks indices before they are used, as PyTorch does (an opaque launch that gives them back); a file's program clamps
+    them in its kernels. The only launches that differ."""
+    for launch in re.findall(r"^launch \d+: opaque_check_index_\d+\(.*\n", plan, re.M):
+        checked, result = re.search(r"\((\w+), out (\w+)\)", launch).groups()
+        plan = re.sub(rf"^buffer {result}:.*\n", "", plan.replace(launch, ""), flags=re.M)
+        plan = re.sub(rf"\b{result}\b", checked, plan)
+    return plan
+
+
+def schedule(trace):
+    """Launches, buffers and loops of a trace. Names are as they are used first, numbers of launches are left out."""
+    plan, loops = without_checks(shown(trace, "plan")), shown(trace, "loops")
+    for result, checked in re.findall(r"^launch \d+: opaque_check_index_\d+\((\w+), out (\w+)\)", shown(trace, "plan"), re.M):
+        loops = re.sub(rf"\b{checked}(?=@)", result, loops)
+    buffers, symbols = Renaming("b"), Renaming("s")
+    known = "|".join(sorted(map(re.escape, re.findall(r"^buffer (\S+):", plan, re.M)), key=len, reverse=True))
+
+    def in_symbols(text):
+        return re.sub(r"\b[su]\d+\b", lambda m: symbols[m[0]], text)
+
+    def launch(line):
+        name, operands = re.match(r"launch \d+: (\w+?)(?:_\d+)?\((.*)\)", line).groups()
+        return f"launch {name}({re.sub(rf'({known})(?=,|$)', lambda m: buffers[m[0]], operands)})"
+
+    def buffer(line):
+        line = re.sub(rf"\b({known})(?=:|$)", lambda m: buffers[m[0]], re.sub(r" launches \d+\.\.\d+", "", line))
+        return in_symbols(line)
+
+    def kernel(text):
+        nodes, axes = Renaming("n"), Renaming("a")
+        text = re.sub(r"^(kernel \w+?|# \w+?)(_\d+)?(?=[ :])", r"\1", text)
+        for name in re.findall(r"^  axis (\w+)", text, re.M):
+            text = re.sub(rf"\b{name}\b", axes[name], text)
+        text = re.sub(rf"\b({known})(?=@)", lambda m: buffers[m[0]], text)
+        text = re.sub(r"!(\d+)", lambda m: "!" + nodes[m[1]], text)
+        return in_symbols(re.sub(r"(?<=nodes )[\d ]+", lambda m: str(len(m[0].split())), text)).splitlines()
+
+    lines = [launch(line) for line in plan.splitlines() if line.startswith("launch")]
+    used = set(buffers.values())
+    sizes = [buffer(line) for line in plan.splitlines() if line.startswith("buffer")]
+    lines += sorted(line for line in sizes if re.match(r"buffer (\w+):", line)[1] in used)
+    for text in re.split(r"\n(?=kernel |# )", loops.strip()):
+        if not text.startswith("# opaque_check_index"):
+            lines += kernel(text)
+    return [line for line in lines if line]
+
+
+def both(model, args, dynamic=None):
+    """Schedules of the model as a file and through the bridge."""
+    model = model.eval()
+    with tempfile.TemporaryDirectory() as folder, torch.no_grad():
+        path = os.path.join(folder, "model.pt2")
+        shapes = None
+        if dynamic:
+            size = torch.export.Dim("n", min=2, max=64)
+            shapes = tuple({0: size} if i in dynamic else None for i in range(len(args)))
+        torch.export.save(torch.export.export(model, args, dynamic_shapes=shapes), path)
+        for i in dynamic or ():
+            torch._dynamo.mark_dynamic(args[i], 0, min=2, max=64)
+        return both_of(path, model, args, folder)
+
+
+def both_of(path, model, args, folder):
+    from_file, live = os.path.join(folder, "file.strata"), os.path.join(folder, "live.strata")
+    with strata.record(from_file):
+        strata.load(path)(*[a.numpy() for a in args])
+    strata.reset()
+    with strata.record(live):
+        torch.compile(model, backend="strata", options={"freezing": True})(*args)
+    reports = strata.reports()
+    if len(reports) != 1 or not reports[0].compiled or reports[0].opaque:
+        raise AssertionError(f"expected one compiled graph, found {reports}")
+    return schedule(from_file), schedule(live)
+
+
+class Perceptron(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second, self.norm = nn.Linear(24, 48), nn.Linear(48, 24), nn.LayerNorm(24)
+
+    def forward(self, x):
+        return self.norm(x + self.second(F.gelu(self.first(x))))
+
+
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.q, self.k, self.v, self.out = (nn.Linear(32, 32) for _ in range(4))
+
+    def forward(self, x):
+        split = lambda t: t.unflatten(-1, (4, 8)).transpose(1, 2)
+        y = F.scaled_dot_product_attention(split(self.q(x)), split(self.k(x)), split(self.v(x)), is_causal=True)
+        return self.out(y.transpose(1, 2).flatten(2)) + x
+
+
+class Network(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(8, 8, 3, padding=1), nn.SiLU())
+        self.last = nn.Linear(8, 5)
+
+    def forward(self, x):
+        y = self.layers(x)
+        return F.log_softmax(self.last(y.mean((2, 3))), -1), y.amax((2, 3))
+
+
+class Counting(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("count", torch.zeros(3))
+
+    def forward(self, x):
+        self.count.add_(1)
+        return x * self.count, torch.cat([x, x.sin()], 1)
+
+
+class SameSchedule(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        strata.reset()
+        torch.manual_seed(1)
+
+    def check(self, model, *args, dynamic=None):
+        from_file, live = both(model, args, dynamic)
+        self.assertGreater(len([l for l in live if l.startswith("launch")]), 0)
+        self.assertEqual(from_file, live)
+
+    def test_perceptron(self):
+        self.check(Perceptron(), torch.randn(6, 24))
+
+    def test_perceptron_with_a_dynamic_size(self):
+        self.check(Perceptron(), torch.randn(6, 24), dynamic=[0])
+
+    def test_attention(self):
+        self.check(Attention(), torch.randn(2, 7, 32))
+
+    def test_attention_with_a_dynamic_size(self):
+        self.check(Attention(), torch.randn(3, 7, 32), dynamic=[0])
+
+    def test_convolutions_and_two_results(self):
+        self.check(Network(), torch.randn(2, 3, 12, 12))
+
+    def test_a_buffer_that_is_written(self):
+        """By design it is an input of the live program, and state of the one in a file."""
+        from_file, live = both(Counting(), (torch.randn(4, 3),))
+        self.assertEqual([line.replace("constant", "input") for line in from_file], live)
+
+    def test_weights_are_inputs_unless_frozen(self):
+        """What differs by default, and why: the bridge reads weights in every call (docs/bridge.md)."""
+        with tempfile.TemporaryDirectory() as folder, torch.no_grad():
+            trace = os.path.join(folder, "live.strata")
+            with strata.record(trace):
+                torch.compile(Perceptron().eval(), backend="strata")(torch.randn(6, 24))
+            self.assertNotIn(": constant f32[48, 24]", shown(trace, "plan"))
+
+    def test_models_in_files(self):
+        for folder in sorted(pathlib.Path(MODELS).glob("*")):
+            path = folder / (folder.name + ".pt2")
+            if not path.exists():
+                continue
+            with self.subTest(folder.name), tempfile.TemporaryDirectory() as traces, torch.no_grad():
+                strata.reset()
+                with contextlib.redirect_stderr(io.StringIO()):
+                    program = torch.export.load(path)
+                args, _ = program.example_inputs
+                for i, a in enumerate(args):
+                    for d, size in enumerate(program.graph_signature and a.shape):
+                        if folder.name.endswith("dynamic") and not isinstance(user_input(program, i).shape[d], int):
+                            low, high = limits(program, user_input(program, i).shape[d])
+                            torch._dynamo.mark_dynamic(a, d, min=low, max=high)
+                from_file, live = both_of(path, program.module(), args, traces)
+                self.assertEqual(from_file, live)
+
+
+def user_input(program, i):
+    names = [spec.arg.name for spec in program.graph_signature.input_specs if spec.kind == torch.export.graph_signature.InputKind.USER_INPUT]
+    return next(n for n in program.graph.nodes if n.name == names[i]).meta["val"]
+
+
+def limits(program, size):
+    bounds = program.range_constraints[size.node.expr]
+    return max(2, int(bounds.lower)), int(bounds.upper) if bounds.upper < 2**62 else None
+
+
+if __name__ == "__main__":
+    MODELS = sys.argv.pop() if len(sys.argv) > 1 and os.path.isdir(sys.argv[-1]) else ""
+    unittest.main()
