@@ -61,6 +61,7 @@ Shape make_shape(const ConcreteCall& call) {
 }
 
 bool is_channels_last(const View& v) {
+  if (v.rank() < 3) return v.is_contiguous();  // a bias has no channels to put last
   int64_t expected = 1;
   for (size_t k = 0; k < v.rank(); ++k) {
     const size_t d = k == 0 ? 1 : k + 1 == v.rank() ? 0 : v.rank() - k;

@@ -257,7 +257,7 @@ RefValue Frame::decomposed(const Node& node) {
   if (node.type.kind != Type::Kind::Tuple)
     return copies(node) ? owned(inner.get(results.at(0))) : inner.get(results.at(0));
   std::vector<RefValue> parts;
-  for (Node* result : results) parts.push_back(inner.get(result));
+  for (Node* result : results) parts.push_back(copies(node) ? owned(inner.get(result)) : inner.get(result));
   return parts;
 }
 

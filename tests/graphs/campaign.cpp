@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/graphs/campaign.h"
 
-#include <malloc.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -15,13 +14,6 @@
 
 namespace strata::fuzz {
 namespace {
-
-/// Fresh memory is not zero: large numbers in every type.
-void poison_memory() {
-#ifdef M_PERTURB
-  mallopt(M_PERTURB, 1);
-#endif
-}
 
 constexpr int64_t kAtCompile = -1;
 
@@ -47,8 +39,8 @@ class Mark {
 std::string to_text(const Outcome& o) {
   std::ostringstream text;
   const Statistics& s = o.statistics;
-  text << s.programs << ' ' << s.refused << ' ' << s.nodes << ' ' << s.kernels << ' ' << s.distinct << ' ' << s.elements << ' ' << s.numbers
-       << '\n';
+  text << s.programs << ' ' << s.refused << ' ' << s.nodes << ' ' << s.kernels << ' ' << s.distinct << ' '
+       << s.generate_ns << ' ' << s.elements << ' ' << s.numbers << '\n';
   for (const Failure& f : o.failures) text << f.seed << ' ' << f.what.size() << '\n' << f.what;
   return text.str();
 }
@@ -56,12 +48,15 @@ std::string to_text(const Outcome& o) {
 bool from_text(const std::string& text, Outcome& o) {
   std::istringstream in(text);
   Statistics s;
-  if (!(in >> s.programs >> s.refused >> s.nodes >> s.kernels >> s.distinct >> s.elements >> s.numbers)) return false;
+  if (!(in >> s.programs >> s.refused >> s.nodes >> s.kernels >> s.distinct >> s.generate_ns >> s.elements >>
+        s.numbers))
+    return false;
   o.statistics.programs += s.programs;
   o.statistics.refused += s.refused;
   o.statistics.nodes += s.nodes;
   o.statistics.kernels += s.kernels;
   o.statistics.distinct += s.distinct;
+  o.statistics.generate_ns += s.generate_ns;
   o.statistics.elements += s.elements;
   o.statistics.numbers += s.numbers;
   Failure f;

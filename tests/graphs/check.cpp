@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/graphs/check.h"
 
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -121,6 +122,7 @@ void compile_all(std::vector<Compiled>& all, Statistics* statistics) {
   if (statistics) {
     statistics->kernels += made.loops;
     statistics->distinct += made.distinct;
+    statistics->generate_ns += made.generate_ns;
   }
 }
 
@@ -203,6 +205,12 @@ std::string check(const RandomProgram& program, Depth depth) {
     if (why.empty()) why = check_stages(program, expected, true);
     return why;
   });
+}
+
+void poison_memory() {
+#ifdef M_PERTURB
+  mallopt(M_PERTURB, 1);
+#endif
 }
 
 std::string in_a_process(const std::function<std::string()>& work, int seconds) {

@@ -21,6 +21,7 @@ enum class Depth : uint8_t {
 /// What comparisons said so far. Refused: the reference does not take the values (shapes do not tell that).
 struct Statistics {
   size_t programs = 0, refused = 0, nodes = 0, kernels = 0, distinct = 0;
+  int64_t generate_ns = 0;           ///< in which LLVM made the kernels
   size_t elements = 0, numbers = 0;  ///< of results; numbers: neither NaN nor infinite
 };
 
@@ -33,6 +34,9 @@ std::vector<std::string> check_together(const std::vector<RandomProgram>& progra
 
 /// The same of one program.
 std::string check(const RandomProgram& program, Depth depth = Depth::Results);
+
+/// From now on this process's fresh memory is not zero: it holds large numbers, whatever type is read.
+void poison_memory();
 
 /// Runs `work` in a process of its own. What it returns comes back; if it ends otherwise, how it ended.
 std::string in_a_process(const std::function<std::string()>& work, int seconds = 60);

@@ -40,12 +40,8 @@ const std::vector<const OpDef*>& rows(bool mutating) {
 
 /// PyTorch refuses to write elements that lie at the same place.
 bool overlaps(const Node& node) {
-  for (const Node* n = &node; n && n->type.is_tensor();) {
-    if (has_name(n->target, {"expand", "broadcast_to", "unfold", "as_strided"})) return true;
-    if (n->kind != NodeKind::Call || n->args.empty()) return false;
-    n = n->args[0].node();
-    while (n && n->type.kind == Type::Kind::Tuple) n = n->args[0].node();
-  }
+  for (const Node* n = &node; n && n->kind == NodeKind::Call && !n->args.empty(); n = n->args[0].node())
+    if (has_name(n->target, {"expand", "broadcast_to", "unfold", "as_strided", "meshgrid"})) return true;
   return false;
 }
 
@@ -328,7 +324,7 @@ bool Generator::step() {
 bool is_writable(const Node& self) { return self.type.is_tensor() && !overlaps(self); }
 
 bool Generator::attempt(const OpDef& row) {
-  const size_t before = graph_.size(), values = values_.size();
+  const size_t before = graph_.size(), values = values_.size(), forced = forced_.size();
   try {
     Node* made = recipe_of(row)(*this, row);
     if (made) {
@@ -341,6 +337,7 @@ bool Generator::attempt(const OpDef& row) {
     if (e.kind() != ErrorKind::User) throw;
   }
   // Calls on the way go; inputs stay for others to use.
+  forced_.resize(forced);
   values_.erase(std::remove_if(values_.begin() + static_cast<std::ptrdiff_t>(values), values_.end(),
                                [](const Node* n) { return n->kind != NodeKind::Placeholder; }),
                 values_.end());

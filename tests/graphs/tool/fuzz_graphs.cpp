@@ -30,6 +30,7 @@ std::string read(const std::string& path) {
 
 int replay(const std::string& path) {
   const RandomProgram program = from_file(read(path));
+  poison_memory();
   std::string why = check(program);
   if (why.empty()) why = check(program, Depth::Stages);
   std::cout << (why.empty() ? "no difference" : why) << "\n";
@@ -68,9 +69,9 @@ int run(const Arguments& a) {
   const Statistics& s = outcome.statistics;
   std::cout << s.programs << " graphs from seed " << a.campaign.first << " in " << static_cast<int>(seconds()) << " s ("
             << static_cast<int>(static_cast<double>(s.programs) / seconds()) << " per second): " << s.nodes
-            << " nodes, " << s.kernels << " loop kernels (" << s.distinct << " different in their batches), " << s.refused << " refused, "
-            << s.elements << " results, of which " << (s.elements ? 100 * s.numbers / s.elements : 0)
-            << " % are finite\n"
+            << " nodes, " << s.kernels << " loop kernels (" << s.distinct << " different in their batches, LLVM took "
+            << s.generate_ns / 1000000000 << " s), " << s.refused << " refused, " << s.elements << " results, of which "
+            << (s.elements ? 100 * s.numbers / s.elements : 0) << " % are finite\n"
             << outcome.failures.size() << " differ" << (cancelled ? ", cancelled" : "") << "\n";
   for (const Failure& f : outcome.failures) {
     std::cout << "seed " << f.seed << ": " << f.what << std::endl;
