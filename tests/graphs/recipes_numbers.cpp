@@ -53,7 +53,7 @@ Node* raised(G& g, const OpDef& row) {
 Node* shifted(G& g, const OpDef& row) {
   Node* x = g.integral();
   const auto bits = static_cast<int64_t>(8 * dtype_size(dtype_of(x)));
-  return g.call(row, {x, g.input(dtype_of(x), g.smaller_shape(shape_of(x)), {Domain::Kind::Index, 0, bits})});
+  return g.call(row, {x, g.input(dtype_of(x), g.smaller_shape(shape_of(x)), {Domain::Kind::Index, 0, bits + 3})});
 }
 
 /// Of NaN and of what does not fit there is no integer.
