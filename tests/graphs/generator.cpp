@@ -273,7 +273,7 @@ std::optional<Argument> Generator::argument(const Param& p, Node* first) {
     return chance(30) ? Argument() : Argument(chance(50) ? "floor" : "trunc");
   if (p.type == "str" && p.name == "approximate") return chance(50) ? "none" : "tanh";
   if (p.name == "dim" || p.name == "dims") return p.list ? ints(dims(first)) : Argument(dim(first));
-  if (p.name == "diagonal") return between(-2, 2);
+  if (p.name == "diagonal" || p.name == "decimals") return between(-2, 2);
   if (p.name == "reduction") return between(0, 2);
   return {};
 }

@@ -92,6 +92,11 @@ Node* made_like(G& g, const OpDef& row) {
 Node* made_empty(G& g, const OpDef& row) {
   const bool strided = has_name(row.name, {"strided"});
   const Shape shape = g.random_shape(0, 3);
+  if (row.name == "aten.empty_permuted.default") {
+    std::vector<int64_t> order;
+    for (size_t d = shape.size(); d-- > 0;) order.push_back(static_cast<int64_t>(d));
+    return g.call("aten.fill.Scalar", {g.call(row, {g.sizes(shape), G::ints(order)}, some_dtype(g)), 1});
+  }
   std::vector<Argument> args;
   if (row.schema.params[0].name == "self") args.emplace_back(g.value());
   if (!has_name(row.name, {"like"})) args.push_back(g.sizes(shape));
@@ -149,6 +154,10 @@ Node* identity(G& g, const OpDef& row) {
   return g.call(row, std::move(args), some_dtype(g));
 }
 
+Node* triangle_places(G& g, const OpDef& row) {
+  return g.call(row, {g.between(0, 4), g.between(0, 4), g.between(-2, 2)});
+}
+
 Node* lone_number(G& g, const OpDef& row) { return g.call(row, {g.scalar(g.any_dtype())}, some_dtype(g)); }
 
 Node* triangle(G& g, const OpDef& row) { return g.call(row, {g.value(2), g.between(-2, 2)}); }
@@ -182,6 +191,8 @@ constexpr RecipeEntry kRecipes[] = {
     {"aten.logspace*", spaced},
     {"aten.eye*", identity},
     {"aten.scalar_tensor.default", lone_number},
+    {"aten.tril_indices.default", triangle_places},
+    {"aten.triu_indices.default", triangle_places},
     {"aten.tril.default", triangle},
     {"aten.triu.default", triangle},
 };

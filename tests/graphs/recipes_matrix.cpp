@@ -3,6 +3,8 @@
 
 // Matrix products, convolutions, attention.
 
+#include <limits>
+
 #include "tests/graphs/generator.h"
 
 namespace strata::fuzz {
@@ -54,6 +56,29 @@ Node* vectors(G& g, const OpDef& row) {
   Node* x = left(g, 1, 1);
   const bool outer = has_name(row.name, {"outer", "ger"});
   return g.call(row, {x, g.of(dtype_of(x), outer ? g.random_shape(1, 1) : shape_of(x))});
+}
+
+Node* products_added(G& g, const OpDef& row) {
+  Node* a = left(g, 3, 3);
+  const DType d = dtype_of(a);
+  const Shape s = shape_of(a);
+  const SymInt n = g.size();
+  return g.call(row, {g.of(d, g.smaller_shape({s[1], n})), a, g.of(d, {s[0], s[2], n})});
+}
+
+Node* bilinear(G& g, const OpDef& row) {
+  Node* x = g.floating(2, 2);
+  const DType d = dtype_of(x);
+  const SymInt n = shape_of(x)[0], i = shape_of(x)[1], j = g.size(), out = g.size();
+  return g.call(row, {x, g.of(d, {n, j}), g.of(d, {out, i, j}), g.maybe(g.of(d, {out}))});
+}
+
+Node* distances(G& g, const OpDef& row) {
+  Node* x = g.floating(2, 3);
+  Shape other = shape_of(x);
+  other[other.size() - 2] = g.size();
+  return g.call(row,
+                {x, g.of(dtype_of(x), other), g.pick({2.0, 1.0, 0.0, 3.0, std::numeric_limits<double>::infinity()})});
 }
 
 Node* einsum(G& g, const OpDef& row) {
@@ -165,14 +190,25 @@ Node* attention(G& g, const OpDef& row) {
 }
 
 constexpr RecipeEntry kRecipes[] = {
-    {"aten.mm.default", product},      {"aten.bmm.default", product},
-    {"aten.mv.default", product},      {"aten.addmm.default", product},
-    {"aten.baddbmm.default", product}, {"aten.addmv.default", product},
-    {"aten.linear.default", linear},   {"aten.matmul.default", general_product},
-    {"aten.dot.default", vectors},     {"aten.vdot.default", vectors},
-    {"aten.outer.default", vectors},   {"aten.ger.default", vectors},
-    {"aten.einsum.default", einsum},   {"aten.convolution_backward.default", convolution_gradient},
-    {"aten.conv*", convolved},         {"aten.scaled_dot_product_attention.default", attention},
+    {"aten.mm.default", product},
+    {"aten.bmm.default", product},
+    {"aten.mv.default", product},
+    {"aten.addmm.default", product},
+    {"aten.baddbmm.default", product},
+    {"aten.addmv.default", product},
+    {"aten.addbmm.default", products_added},
+    {"aten.bilinear.default", bilinear},
+    {"aten.cdist.default", distances},
+    {"aten.linear.default", linear},
+    {"aten.matmul.default", general_product},
+    {"aten.dot.default", vectors},
+    {"aten.vdot.default", vectors},
+    {"aten.outer.default", vectors},
+    {"aten.ger.default", vectors},
+    {"aten.einsum.default", einsum},
+    {"aten.convolution_backward.default", convolution_gradient},
+    {"aten.conv*", convolved},
+    {"aten.scaled_dot_product_attention.default", attention},
 };
 
 }  // namespace

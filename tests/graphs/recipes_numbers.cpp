@@ -3,6 +3,8 @@
 
 // Element by element where operands must keep to a range, and conversions.
 
+#include <limits>
+
 #include "tests/graphs/generator.h"
 
 namespace strata::fuzz {
@@ -140,7 +142,31 @@ Node* normed(G& g, const OpDef& row) {
 
 Node* logit(G& g, const OpDef& row) { return g.call(row, {g.floating(), g.chance(50) ? Argument() : Argument(1e-3)}); }
 
+Node* histogram(G& g, const OpDef& row) {
+  Node* x = g.input(g.chance(70) ? DType::F32 : DType::F64, g.random_shape(0, 3), {Domain::Kind::Tame, 0, 0});
+  const DType d = dtype_of(x);
+  const int64_t bins = g.between(1, 6);
+  if (row.name == "aten.histc.default")
+    return g.chance(30) ? g.call(row, {x, bins}) : g.call(row, {x, bins, -2, g.between(-1, 3)});
+  std::vector<std::pair<std::string, Argument>> kwargs;
+  if (g.chance(30)) kwargs.emplace_back("weight", g.of(d, shape_of(x)));
+  if (g.chance(30)) kwargs.emplace_back("density", true);
+  if (row.name == "aten.histogram.bins_tensor")
+    return g.call(row, {x, g.call("aten.arange.start", {-3, g.between(-1, 4)}, {{"dtype", d}})}, std::move(kwargs));
+  if (g.chance(60)) kwargs.emplace_back("range", Argument::list({-2.0, 2.5}));
+  return g.call(row, {x, bins}, std::move(kwargs));
+}
+
+Node* integers(G& g, const OpDef& row) {
+  Node* x = g.integral();
+  return g.call(row, {x, g.of(g.chance(70) ? dtype_of(x) : g.integer_dtype(), g.smaller_shape(shape_of(x)))});
+}
+
 constexpr RecipeEntry kRecipes[] = {
+    {"aten.histc.default", histogram},
+    {"aten.histogram*", histogram},
+    {"aten.gcd.default", integers},
+    {"aten.lcm.default", integers},
     {"aten.floor_divide*", divided},
     {"prims.div_trunc.default", divided},
     {"aten.remainder*", divided},

@@ -115,6 +115,23 @@ Node* resampled(G& g, const OpDef& row) {
   return g.call(row, std::move(args));
 }
 
+/// Places mostly inside of [-1, 1], where the sampled tensor lies.
+Node* sampled(G& g, const OpDef& row) {
+  const size_t dims = has_name(row.name, {"_3d"}) ? 3 : 2;
+  const SymInt batch = g.size();
+  Shape shape{batch, g.size()}, places{batch};
+  for (size_t d = 0; d < dims; ++d) {
+    shape.emplace_back(g.between(1, 5));
+    places.emplace_back(g.between(0, 4));
+  }
+  places.emplace_back(static_cast<int64_t>(dims));
+  const DType dtype = g.chance(80) ? g.main_dtype() : g.floating_dtype();
+  Node* grid = g.call("aten.sin.default", {g.input(dtype, places, {Domain::Kind::Tame, 0, 0})});
+  if (g.chance(30)) grid = g.call("aten.mul.Tensor", {grid, 1.5});
+  const int64_t modes = has_name(row.name, {"grid_sampler_3d"}) ? 1 : 2;
+  return g.call(row, {g.of(dtype, shape), grid, g.between(0, modes), g.between(0, 2), g.chance(50)});
+}
+
 constexpr RecipeEntry kRecipes[] = {
     {"aten.max_pool2d_with_indices_backward.default", max_pool_gradient},
     {"aten.max_pool3d_with_indices_backward.default", max_pool_gradient},
@@ -125,6 +142,7 @@ constexpr RecipeEntry kRecipes[] = {
     {"aten.adaptive_*", adaptive},
     {"aten._adaptive_avg_pool2d.default", adaptive},
     {"aten.upsample_*", resampled},
+    {"aten.grid_sampler*", sampled},
 };
 
 }  // namespace
