@@ -46,10 +46,11 @@ Node* masked(G& g, const OpDef& row) {
 }
 
 constexpr RecipeEntry kRecipes[] = {
-    {"aten.sym_size.int", size_taken},  {"aten.sym_numel.default", size_taken}, {"aten.sym_stride.int", size_taken},
-    {"_operator.add", calculated},      {"_operator.sub", calculated},          {"_operator.mul", calculated},
-    {"_operator.floordiv", calculated}, {"_operator.mod", calculated},          {"aten.nonzero.default", places},
-    {"aten.argwhere.default", places},  {"aten.masked_select.default", masked},
+    {"aten.sym_size.int", size_taken},      {"aten.sym_numel.default", size_taken}, {"aten.sym_stride.int", size_taken},
+    {"_operator.add", calculated},          {"_operator.sub", calculated},          {"_operator.mul", calculated},
+    {"torch.sym_max*", calculated},         {"torch.sym_min*", calculated},         {"_operator.floordiv", calculated},
+    {"_operator.mod", calculated},          {"aten.nonzero.default", places},       {"aten.argwhere.default", places},
+    {"aten.masked_select.default", masked},
 };
 
 }  // namespace
