@@ -40,8 +40,9 @@ double smallest(DType dtype) {
 /// is 3 times the difference of two numbers near one.
 bool cancels_inside(const Node& node) {
   static constexpr std::string_view kNames[] = {
-      "aten.gelu",          "aten.log_softmax", "aten._log_softmax", "aten.logsumexp", "aten.mish",
-      "aten.cross_entropy", "aten.softplus",    "aten.log_sigmoid",  "aten.logaddexp", "aten.binary_cross_"};
+      "aten.gelu",          "aten.log_softmax",       "aten._log_softmax", "aten.logsumexp", "aten.mish",
+      "aten.cross_entropy", "aten.softplus",          "aten.log_sigmoid",  "aten.logaddexp", "aten.binary_cross_",
+      "aten.linspace",      "aten.upsample_bilinear", "aten.grid_sam"};
   return std::any_of(std::begin(kNames), std::end(kNames),
                      [&](std::string_view name) { return std::string_view(node.target).starts_with(name); });
 }
@@ -104,8 +105,8 @@ Results interpret(const RandomProgram& program, const Graph& graph, bool float64
       if (cancels_inside(*node))
         for (const Node* operand : node->operands()) (*magnitudes)[operand] = 1;
     options.observer = [noise, magnitudes](const Node& node, const RefValue& value) {
-      double beside = 0;
-      if (cancels_inside(node))
+      double beside = cancels_inside(node) ? 1 : 0;
+      if (beside != 0)
         for (const Node* operand : node.operands()) beside = std::max(beside, magnitudes->at(operand));
       if (is_fresh(node)) disturb(*noise, node.tensor().dtype, value, beside);
       if (const auto it = magnitudes->find(&node); it != magnitudes->end()) it->second = magnitude(value);

@@ -107,6 +107,7 @@ Node* resampled(G& g, const OpDef& row) {
   const bool forms = has_name(row.name, {".vec"}), bilinear = has_name(row.name, {"bilinear"});
   Shape shape{g.size(), g.size(), g.between(1, 5), g.between(1, 5)};
   Node* x = g.of(g.chance(80) ? g.main_dtype() : g.floating_dtype(), shape);
+  if (bilinear && g.special()) x = g.tame(x);  // a weight of nearly zero times infinity
   std::vector<Argument> args{x};
   const bool factors = forms && g.chance(50);
   args.push_back(factors ? Argument() : G::ints({g.between(1, 8), g.between(1, 8)}));
@@ -128,8 +129,10 @@ Node* sampled(G& g, const OpDef& row) {
   const DType dtype = g.chance(80) ? g.main_dtype() : g.floating_dtype();
   Node* grid = g.call("aten.sin.default", {g.input(dtype, places, {Domain::Kind::Tame, 0, 0})});
   if (g.chance(30)) grid = g.call("aten.mul.Tensor", {grid, 1.5});
+  Node* x = g.of(dtype, shape);
+  if (g.special()) x = g.tame(x);
   const int64_t modes = has_name(row.name, {"grid_sampler_3d"}) ? 1 : 2;
-  return g.call(row, {g.of(dtype, shape), grid, g.between(0, modes), g.between(0, 2), g.chance(50)});
+  return g.call(row, {x, grid, g.between(0, modes), g.between(0, 2), g.chance(50)});
 }
 
 constexpr RecipeEntry kRecipes[] = {

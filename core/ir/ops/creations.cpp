@@ -64,6 +64,8 @@ RefValue full_reference(const RefContext& c) {
   if (out.numel() == 0) return out;
   if (is_floating(out.dtype))
     out.set(0, scalar_value(c, 1));
+  else if (out.dtype == DType::Bool)
+    out.set_int(0, scalar_is_int(c, 1) ? scalar_int(c, 1) != 0 : scalar_value(c, 1) != 0);
   else
     out.set_int(0, scalar_as<int64_t>(c, 1));
   switch (dtype_size(out.dtype)) {
