@@ -165,6 +165,14 @@ inline To bit_cast_to(From a) {
   return out;
 }
 )"},
+    {"violated",
+     R"(// Behind the symbols stands the address of two words per check: violated, and by which value.
+inline void violated(const int64_t* symbols, int count, int check, int64_t value) {
+  auto* cells = reinterpret_cast<int64_t*>(symbols[count]);
+  __atomic_store_n(cells + 2 * check + 1, value, __ATOMIC_RELAXED);
+  __atomic_store_n(cells + 2 * check, int64_t(1), __ATOMIC_RELAXED);
+}
+)"},
     {"arg_better",
      R"(// Whether (b, at_b) replaces (a, at_a): NaN beats all, the smaller position beats equals.
 template <bool Largest, class T>
@@ -430,6 +438,9 @@ class Writer {
       if (s.op == ScalarOp::Reduced && s.a == n && !std::exchange(done[s.b], 1)) combine(n, s.b);
       line(fmt::format("const {} v{} = {};", value_type(s.dtype), id, scalar(s)), s.node);
       line(fmt::format("(void)v{};", id));
+      if (s.op != ScalarOp::Check) continue;
+      line(fmt::format("if (!v{}) {}(symbols, {}, {}, v{});", s.b, use("violated"), k_.symbols.size(), s.integer, s.a),
+           s.node);
     }
     for (size_t r = 0; r < nest.reductions.size(); ++r) {
       if (!done[r]) combine(n, r);
@@ -558,6 +569,8 @@ class Writer {
         return fmt::format("{}<{}>(v{})", use("bit_cast_to"), value_type(s.dtype), s.a);
       case ScalarOp::Select:
         return fmt::format("v{} ? v{} : v{}", s.a, s.b, s.c);
+      case ScalarOp::Check:
+        return fmt::format("v{} ? v{} : v{}", s.b, s.a, s.c);
       case ScalarOp::Fma:
         return fmt::format("std::fma(v{}, v{}, v{})", s.a, s.b, s.c);
       default:

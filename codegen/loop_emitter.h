@@ -3,7 +3,7 @@
 #pragma once
 
 /// The emitter behind `emit_kernel`, split over `loop_llvm.cpp` (loops), `loop_access.cpp` (indices, loads, stores) and
-/// `loop_reduce.cpp` (reductions).
+/// `loop_reduce.cpp` (reductions), `loop_check.cpp` (checks of data).
 ///
 /// Each open loop has a *hoist block* that dominates its body; an instruction is placed at the end of the hoist block
 /// of the level it depends on, or, at the innermost open level, where the builder stands. So invariant work leaves the
@@ -126,6 +126,11 @@ class KernelEmitter {
   Results across_lanes(const loop::Reduction& r, Results results);
   void close_reductions();
 
+  // Checks (loop_check.cpp).
+  llvm::AllocaInst* violation_place(int64_t check, llvm::Type* type);
+  Value* emit_check(const loop::Scalar& s, bool vector);
+  void tell_violations();
+
   llvm::Module& module_;
   const KernelPlan& plan_;
   const loop::Kernel& k_;
@@ -144,6 +149,7 @@ class KernelEmitter {
   std::vector<Block*> hoist_;
   Value* zeros_ = nullptr;
   Value* sink_ = nullptr;
+  std::map<std::tuple<int64_t, unsigned, unsigned>, llvm::AllocaInst*> violations_;  ///< by check, bits and lanes
 
   size_t nest_ = 0;
   int depth_ = 0;

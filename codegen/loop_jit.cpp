@@ -54,15 +54,22 @@ class LoopKernel : public CompiledKernel {
     grain_ = k.schedule.grain;
     align_ = plan.lanes_are_points ? plan.lanes * plan.unroll : 1;
     values_.assign(ids_.size(), INT64_MIN);
+    checks_ = k.checks;
+    cells_.assign(2 * checks_.size(), 0);
+    if (!checks_.empty()) values_.push_back(static_cast<int64_t>(reinterpret_cast<intptr_t>(cells_.data())));
   }
 
   void run(const LaunchArgs& args) override {
     bind(args.symbols);
     if (total_ <= 0) return;
     Context context{function_, args.buffers, values_.data(), align_, total_};
-    if (serial_ || chunk_ >= total_ || args.threads == 1) return function_(args.buffers, values_.data(), 0, total_);
-    // In whole vectors: where a thread begins, stores are as aligned as at the start.
-    parallel_for_raw((total_ + align_ - 1) / align_, chunk_ / align_, args.threads, &call, &context);
+    if (serial_ || chunk_ >= total_ || args.threads == 1) {
+      function_(args.buffers, values_.data(), 0, total_);
+    } else {
+      // In whole vectors: where a thread begins, stores are as aligned as at the start.
+      parallel_for_raw((total_ + align_ - 1) / align_, chunk_ / align_, args.threads, &call, &context);
+    }
+    if (!checks_.empty()) look_for_violations(args.symbols);
   }
 
  private:
@@ -75,6 +82,15 @@ class LoopKernel : public CompiledKernel {
   static void call(void* context, int64_t begin, int64_t end) {
     auto* c = static_cast<Context*>(context);
     c->function(c->buffers, c->symbols, begin * c->unit, std::min(end * c->unit, c->total));
+  }
+
+  void look_for_violations(const SymBindings& symbols) {
+    for (size_t i = 0; i < checks_.size(); ++i) {
+      if (cells_[2 * i] == 0) continue;
+      const int64_t value = cells_[2 * i + 1];
+      std::fill(cells_.begin(), cells_.end(), 0);
+      loop::throw_violation(checks_[i], value, evaluate(checks_[i].size, symbols).value_or(0));
+    }
   }
 
   /// Sizes rarely change between calls: what follows from them is kept.
@@ -110,7 +126,9 @@ class LoopKernel : public CompiledKernel {
   std::shared_ptr<LoadedCode> code_;
   std::string name_;
   std::vector<size_t> ids_;
-  std::vector<int64_t> values_;
+  std::vector<int64_t> values_;  ///< of the symbols; behind them the address of `cells_`, if there are checks
+  std::vector<loop::Check> checks_;
+  std::vector<int64_t> cells_;
   SymInt points_;
   std::vector<std::pair<double, SymInt>> costs_;
   bool serial_ = false, bound_ = false;

@@ -16,7 +16,8 @@ namespace strata::codegen {
 
 /// Computes the outer points [begin, end) of a kernel's flattened outer domain. `buffers` holds one pointer per kernel
 /// buffer (those of Local buffers are not read), `symbols` the values of `Kernel::symbols` in order. Any thread;
-/// several may share a kernel.
+/// several may share a kernel. Of a kernel with checks, behind the symbols stands the address of two 64-bit words per
+/// check: not 0 once it is violated, and a value that did so.
 using LoopFunction = void (*)(std::byte* const* buffers, const int64_t* symbols, int64_t begin, int64_t end);
 
 struct LoopJitOptions {

@@ -196,6 +196,7 @@ void KernelEmitter::finish_function() {
   const auto& streamed = plan_.streamed;
   if (std::find(streamed.begin(), streamed.end(), 1) != streamed.end())
     b_.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent);
+  tell_violations();
   b_.CreateRetVoid();
 }
 
@@ -451,6 +452,8 @@ llvm::Value* KernelEmitter::compute(const Scalar& s, bool vector) {
     }
     case ScalarOp::Select:
       return b_.CreateSelect(get(s.a, vector), get(s.b, vector), get(s.c, vector));
+    case ScalarOp::Check:
+      return emit_check(s, vector);
     case ScalarOp::Fma: {
       Value* a = get(s.a, vector);
       return b_.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, get(s.b, vector), get(s.c, vector)});

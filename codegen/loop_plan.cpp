@@ -558,6 +558,9 @@ void Dependence::analyse(ScalarId id, size_t nest) {
       operand(s.a);
       operand(s.b);
       operand(s.c);
+      // Where nothing runs, nothing is violated.
+      if (s.op == ScalarOp::Check && (!k_.nests[nest].axes.empty() || k_.outer.empty()))
+        level = std::max<int>(level, kPointLevel);
   }
   level_[id] = level;
   varies_[id] = varies;
@@ -644,6 +647,7 @@ std::string fingerprint(const Kernel& k) {
       out += canonical.text(s.index);
     }
   }
+  for (const Check& c : k.checks) put(static_cast<int>(c.kind));
   put(k.schedule.vector_axis, k.schedule.vector_width, k.schedule.unroll);
   return out;
 }

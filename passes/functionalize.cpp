@@ -82,9 +82,12 @@ class Functionalizer {
 
   void visit(const Node& node) {
     if (node.kind == NodeKind::Output) return finish_outputs(node);
-    if (node.op && node.op->op_class == OpClass::Assertion && !about_data(node))
+    const bool of_element = node.is("aten._assert_async.default") || node.is("aten._assert_async.msg") ||
+                            node.is("aten._linalg_check_errors.default");
+    if (node.op && node.op->op_class == OpClass::Assertion && !of_element && !about_data(node))
       return rewriter_.erase(node, "assertion", "it holds for the exported program");
     for (Node* operand : node.operands()) refresh(*operand);
+    if (of_element) return assert_element(node);
     if (node.op && node.op->op_class == OpClass::Mutation) return mutate(node);
     rewriter_.copy(node);
     const Node* via = aliased_operand(node);
@@ -96,13 +99,41 @@ class Functionalizer {
 
   /// What is asserted of sizes that only the data tells is tested in every run.
   bool about_data(const Node& node) const {
-    if (node.is("aten._assert_async.default") || node.is("aten._assert_async.msg")) return false;
     for (const Node* operand : node.operands()) {
       if (operand->type.kind == Type::Kind::SymInt && sizes_.depends_on_data(operand->type.sym)) return true;
       for (const Node* size : operand->operands())
         if (size->type.kind == Type::Kind::SymInt && sizes_.depends_on_data(size->type.sym)) return true;
     }
     return false;
+  }
+
+  /// A tensor's element that must be true: read as a number in every run, as a size would be, and compared.
+  void assert_element(const Node& node) {
+    const Call call(node);
+    Builder& b = rewriter_.at(node, "assertion of an element");
+    ShapeEnv& env = graph_.env();
+    Symbol symbol;
+    for (int i = 0; symbol.name.empty() || env.find(symbol.name); ++i) symbol.name = "assert" + std::to_string(i);
+    symbol.range = {0, 1};
+    symbol.origin = "assertion";
+    Node* read = b.call("aten.item.default", {asserted(b, call)});
+    read->type = Type::symint(env.symbol(symbol));
+    b.call("aten._assert_scalar.default", {b.call("_operator.eq", {read, 1}), message(call)});
+    rewriter_.erase(node, "assertion", "tested in every run");
+  }
+
+  Node* asserted(Builder& b, const Call& call) const {
+    Node* value = rewriter_.mapped(call.tensor(0));
+    if (!call.node().is("aten._linalg_check_errors.default"))
+      return b.call("aten.ne.Scalar", {b.reshape(value, {}), 0});
+    Node* failed = b.call("aten.any.default", {b.call("aten.ne.Scalar", {value, 0})});
+    return b.call("aten.logical_not.default", {failed});
+  }
+
+  static std::string message(const Call& call) {
+    if (call.size() < 2) return "an assertion does not hold";
+    if (!call.node().is("aten._linalg_check_errors.default")) return call.string(1);
+    return call.string(1) + ": a matrix is singular, or not positive-definite";
   }
 
   /// Brings the new value of `old` up to date with the writes to its set.

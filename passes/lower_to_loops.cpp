@@ -18,7 +18,9 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <utility>
 
+#include "core/ir/program.h"
 #include "core/support/error.h"
 #include "passes/loop_axes.h"
 
@@ -412,11 +414,18 @@ class GroupLowering {
       throw Refusal{"'" + node->name + "' (" + node->target + ") is needed before it is complete"};
     touch(*node);
     const Call call(*node);
-    if (std::holds_alternative<PointwiseBody>(node->op->lowering)) return pointwise(*node, call, index, mask);
-    body_.node = node->id;
-    const ScalarId v = std::get<IndexedBody>(node->op->lowering)(indexed_call(call, index, mask));
-    body_.node = node->id;
-    return body_.cast(v, compute_dtype(node->tensor().dtype));
+    const ScalarId outer = std::exchange(body_.live, mask);
+    const ScalarId v = rule_value(*node, call, index, mask);
+    body_.live = outer;
+    return v;
+  }
+
+  ScalarId rule_value(const Node& node, const Call& call, const Index& index, ScalarId mask) {
+    if (std::holds_alternative<PointwiseBody>(node.op->lowering)) return pointwise(node, call, index, mask);
+    body_.node = node.id;
+    const ScalarId v = std::get<IndexedBody>(node.op->lowering)(indexed_call(call, index, mask));
+    body_.node = node.id;
+    return body_.cast(v, compute_dtype(node.tensor().dtype));
   }
 
   ScalarId finished_value(const Node& node, ScalarId v, const Index& index) {
@@ -528,12 +537,21 @@ class GroupLowering {
 
   // ------------------------------------------------------------------------------------------------------------ finish
 
+  /// A member of the group by its name and line of Python.
+  std::string place(NodeId id) const {
+    const auto it = std::find_if(group_.nodes.begin(), group_.nodes.end(), [&](const Node* n) { return n->id == id; });
+    if (it == group_.nodes.end()) return {};
+    const SourceLocation* line = user_line((*it)->meta.source);
+    return "'" + (*it)->name + "'" + (line ? " at " + line->file + ":" + std::to_string(line->line) : "");
+  }
+
   void finish(LoweredLoops& result) {
     for (const Node* node : group_.nodes) {
       // A member that nothing here computes would be lost.
       if (!touched_.contains(node)) throw Refusal{"'" + node->name + "' is not reached from what is stored"};
     }
     kernel_.nodes = order_;
+    for (loop::Check& check : kernel_.checks) check.where = place(check.node);
     if (options_.finish) {
       loop::drop_empty_nests(kernel_);
       loop::merge_axes(kernel_, body_.env());

@@ -108,33 +108,12 @@ RefValue call_python(const RefContext& c) {
   return result_of(caller()(*arguments.positional()), "the result of " + c.call.op().name);
 }
 
-/// Throws IndexError with PyTorch's words (in `what`, `{}` stands for the index) for an index out of range.
-RefValue check_index(const RefContext& c) {
-  const Tensor index = c.tensor(0).contiguous();
-  const int64_t size = c.integer(1), count = index.numel(), low = c.call.boolean(2) ? -size : 0;
-  const auto check = [&](const auto* values) {
-    for (int64_t i = 0; i < count; ++i) {
-      const auto value = static_cast<int64_t>(values[i]);
-      if (value >= low && value < size) continue;
-      std::string text = c.call.string(3);
-      for (const auto& [mark, number] : {std::pair{"{index}", value}, std::pair{"{size}", size}})
-        if (const size_t at = text.find(mark); at != std::string::npos)
-          text.replace(at, std::string(mark).size(), std::to_string(number));
-      throw py::index_error(text);
-    }
-  };
-  if (index.dtype == DType::I64) check(reinterpret_cast<const int64_t*>(index.data()));
-  if (index.dtype == DType::I32) check(reinterpret_cast<const int32_t*>(index.data()));
-  return index;
-}
-
 }  // namespace
 
 void set_opaque_caller(const py::object& function) { caller() = function; }
 
 const OpDef* opaque_row(const py::object& target) {
   const auto schema = target.attr("strata_schema").cast<std::string>();
-  if (schema.starts_with("strata::check_index")) return add_foreign_op(schema, false, &check_index);
   const bool effect = target.attr("effect").cast<bool>();
   return add_foreign_op(schema, effect, &call_python, effect);
 }

@@ -11,6 +11,7 @@
 #include "app/python/profiler_region.h"
 #include "app/python/tensor_exchange.h"
 #include "core/support/error.h"
+#include "core/support/index_error.h"
 
 namespace py = pybind11;
 
@@ -194,6 +195,8 @@ PyObject* call_model(PyObject* capsule, PyObject* const* arguments, Py_ssize_t c
     error.set_error();
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
+  } catch (const IndexError& error) {
+    PyErr_SetString(PyExc_IndexError, error.what());
   } catch (const std::exception& error) {
     set_error(error.what());
   }

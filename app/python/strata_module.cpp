@@ -19,6 +19,7 @@
 #include "app/python/recording.h"
 #include "capture/pt2.h"
 #include "core/support/error.h"
+#include "core/support/index_error.h"
 
 namespace py = pybind11;
 using namespace strata;
@@ -126,6 +127,13 @@ class Model {
 
 PYBIND11_MODULE(_strata, m) {
   py::register_exception<Error>(m, "StrataError", PyExc_RuntimeError);
+  py::register_exception_translator([](std::exception_ptr thrown) {
+    try {
+      if (thrown) std::rethrow_exception(thrown);
+    } catch (const IndexError& error) {
+      PyErr_SetString(PyExc_IndexError, error.what());
+    }
+  });
   py::class_<Tensor>(m, "Tensor", py::buffer_protocol(),
                      "Result of a call. Has the buffer protocol; bfloat16 comes as uint16 bits.")
       .def_buffer(&to_buffer)

@@ -71,5 +71,7 @@ std::span<const Entry> selection();
 std::span<const Entry> scatters();
 std::span<const Entry> pairs();
 std::span<const Entry> histograms();
+std::span<const Entry> segments();
+std::span<const Entry> linear_algebra();
 
 }  // namespace strata::native

@@ -35,7 +35,8 @@ struct Parts {
   int64_t outer = 1, blocks = 1, ranges = 1, columns = 1;
 
   Parts(int64_t outer_points, int64_t columns_, int64_t length, int threads) : outer(outer_points), columns(columns_) {
-    if (outer < threads) blocks = std::clamp<int64_t>(columns / 16, 1, (threads + outer - 1) / std::max<int64_t>(outer, 1));
+    if (outer < threads)
+      blocks = std::clamp<int64_t>(columns / 16, 1, (threads + outer - 1) / std::max<int64_t>(outer, 1));
     if (outer * blocks < threads && length * columns >= 1 << 14) ranges = threads;
   }
   int64_t count() const { return outer * blocks * ranges; }
@@ -83,7 +84,8 @@ void scatter_lines(const Plan& p, const Source& source) {
   const std::vector<int64_t> outer = outer_of(p.index.shape, p.dim);
   const Parts parts(product(outer), has_columns ? p.index.shape.back() : 1, length, p.threads);
   parts.run(p.index.numel(), [&](int64_t o, int64_t first, int64_t end, int64_t range) {
-    const Odometer at(outer, {outer_of(p.out.strides, p.dim), outer_of(p.index.strides, p.dim), outer_of(source.strides, p.dim)}, o);
+    const Odometer at(
+        outer, {outer_of(p.out.strides, p.dim), outer_of(p.index.strides, p.dim), outer_of(source.strides, p.dim)}, o);
     T* out = p.out.ptr<T>() + at.offset(0);
     const int64_t* index = p.index.ptr<const int64_t>() + at.offset(1);
     const T* from = reinterpret_cast<const T*>(source.data) + at.offset(2);
@@ -117,7 +119,7 @@ void check_indices(const Plan& p) {
       const int64_t* index = once.ptr<const int64_t>() + at.offset(0);
       bool inside = true;
       for (int64_t i = 0; i < n; ++i) inside &= static_cast<uint64_t>(index[i * step]) < static_cast<uint64_t>(extent);
-      for (int64_t i = 0; !inside && i < n; ++i) index_in(p.call, index[i * step], extent, false);
+      for (int64_t i = 0; !inside && i < n; ++i) index_in(p.call, index[i * step], extent, p.dim, false);
     }
   });
 }
@@ -242,7 +244,8 @@ std::vector<Pointer> pointers_of(const Arguments& a, const Tensor& out) {
   for (const Tensor& index : a.tensors(1)) {
     const bool mask = index.defined() && (index.dtype == DType::Bool || index.dtype == DType::U8);
     const size_t used = mask ? index.rank() : 1;
-    if (dim + used > out.rank()) refuse(a.call, "too many indices for a tensor of " + std::to_string(out.rank()) + " dimensions");
+    if (dim + used > out.rank())
+      refuse(a.call, "too many indices for a tensor of " + std::to_string(out.rank()) + " dimensions");
     for (size_t d = 0; mask && d < used; ++d)
       if (index.shape[d] != out.shape[dim + d])
         refuse(a.call, "the mask has size " + std::to_string(index.shape[d]) + " where self has " +
@@ -302,7 +305,8 @@ Rows rows_of(const Arguments& a, const Tensor& out, const Tensor& values) {
   std::vector<int64_t> shape = rows.shape;
   shape.insert(shape.begin() + static_cast<ptrdiff_t>(at), common.begin(), common.end());
   rows.from_strides = broadcast_strides(a.call, values, shape);
-  const auto first = rows.from_strides.begin() + static_cast<ptrdiff_t>(at), last = first + static_cast<ptrdiff_t>(common.size());
+  const auto first = rows.from_strides.begin() + static_cast<ptrdiff_t>(at),
+             last = first + static_cast<ptrdiff_t>(common.size());
   std::vector<std::vector<int64_t>> strides{{first, last}};
   rows.from_strides.erase(first, last);
   for (const Pointer& p : pointers) strides.push_back(broadcast_strides(a.call, p.index, common));
@@ -315,7 +319,8 @@ Rows rows_of(const Arguments& a, const Tensor& out, const Tensor& values) {
       int64_t target = 0;
       for (size_t k = 0; k < pointers.size(); ++k) {
         const int64_t index = pointers[k].index.ptr<const int64_t>()[walk.offset(k + 1)];
-        target += index_in(a.call, index, out.shape[pointers[k].dim], true) * out.strides[pointers[k].dim];
+        const size_t dim = pointers[k].dim;
+        target += index_in(a.call, index, out.shape[dim], dim, true) * out.strides[dim];
       }
       rows.target[static_cast<size_t>(i)] = target;
       rows.source[static_cast<size_t>(i)] = walk.offset(0);

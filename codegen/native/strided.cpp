@@ -5,7 +5,9 @@
 #include <cstring>
 
 #include "core/ir/ops/common.h"
+#include "core/ir/program.h"
 #include "core/runtime/parallel.h"
+#include "core/support/index_error.h"
 
 namespace strata::native {
 
@@ -97,21 +99,24 @@ Tensor operand_like(const Arguments& arguments, size_t param, const Tensor& resu
   return ops::expanded(t.dtype == result.dtype ? t : t.to(result.dtype), result.shape);
 }
 
-void refuse(const Call& call, const std::string& what, const std::string& hint) {
-  std::string where;
-  const Node& node = call.node();
-  if (node.meta.source && !node.meta.source->empty()) {
-    const SourceLocation& line = node.meta.source->back();
-    where = " at " + line.file + ":" + std::to_string(line.line);
-  }
-  throw_user("'" + node.name + "' (" + call.op().name + ")" + where + ": " + what, hint);
+namespace {
+
+/// The call and its line of Python.
+std::string place_of(const Call& call) {
+  const SourceLocation* line = user_line(call.node().meta.source);
+  return "'" + call.node().name + "'" + (line ? " at " + line->file + ":" + std::to_string(line->line) : "");
 }
 
-int64_t index_in(const Call& call, int64_t index, int64_t size, bool negative) {
-  const int64_t least = negative ? -size : 0;
-  if (index < least || index >= size)
-    refuse(call, "index " + std::to_string(index) + " is out of range, expected one in [" + std::to_string(least) +
-                     ", " + std::to_string(size) + ")");
+}  // namespace
+
+void refuse(const Call& call, const std::string& what, const std::string& hint) {
+  throw_user(what + ", in " + place_of(call), hint);
+}
+
+int64_t index_in(const Call& call, int64_t index, int64_t size, size_t dim, bool negative) {
+  if (index < (negative ? -size : 0) || index >= size)
+    throw IndexError("index " + std::to_string(index) + " is out of bounds for dimension " + std::to_string(dim) +
+                     " with size " + std::to_string(size) + ", in " + place_of(call));
   return index < 0 ? index + size : index;
 }
 

@@ -11,6 +11,7 @@
 
 #include "core/ir/loop_fold.h"
 #include "core/support/error.h"
+#include "core/support/index_error.h"
 
 namespace strata::loop {
 
@@ -69,6 +70,8 @@ std::string_view to_string(ScalarOp op) {
       return "select";
     case ScalarOp::Fma:
       return "fma";
+    case ScalarOp::Check:
+      return "check";
     default:
       return kOpNames[static_cast<size_t>(op)];
   }
@@ -83,6 +86,17 @@ std::string_view to_string(Combine combine) {
   constexpr std::array<std::string_view, 9> names = {"sum", "prod",   "max",    "min",    "any",
                                                      "all", "argmax", "argmin", "welford"};
   return names[static_cast<size_t>(combine)];
+}
+
+void throw_violation(const Check& check, int64_t value, int64_t size) {
+  const std::string where = check.where.empty() ? "" : ", in " + check.where;
+  if (check.kind == Check::Kind::Divisor) throw_user("ZeroDivisionError: integer division or modulo by zero" + where);
+  if (check.wrapped && value < 0) value -= size;
+  std::string text = check.text;
+  for (const auto& [mark, number] : {std::pair<std::string_view, int64_t>{"{index}", value}, {"{size}", size}})
+    if (const size_t at = text.find(mark); at != std::string::npos)
+      text.replace(at, mark.size(), std::to_string(number));
+  throw IndexError(text + where);
 }
 
 size_t result_count(Combine combine) {
@@ -279,6 +293,25 @@ ScalarId Body::select(ScalarId condition, ScalarId a, ScalarId b) {
   s.a = condition;
   s.b = a;
   s.c = b;
+  return append(std::move(s));
+}
+
+ScalarId Body::check(ScalarId value, ScalarId holds, ScalarId instead, Check check) {
+  if (dtype(value) != dtype(instead) || scalar(instead).op != ScalarOp::Const)
+    throw_internal("loop kernel '" + kernel_.name + "': a check needs a constant of the value's dtype instead");
+  if (live != kNone) holds = binary(ScalarOp::Or, holds, unary(ScalarOp::Not, live));
+  if (scalar(holds).op == ScalarOp::Const && scalar(holds).integer) return value;
+  check.node = node;
+  auto& checks = kernel_.checks;
+  const auto at = std::find(checks.begin(), checks.end(), check);
+  Scalar s;
+  s.op = ScalarOp::Check;
+  s.dtype = dtype(value);
+  s.a = value;
+  s.b = holds;
+  s.c = instead;
+  s.integer = at - checks.begin();
+  if (at == checks.end()) checks.push_back(std::move(check));
   return append(std::move(s));
 }
 

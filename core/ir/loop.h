@@ -108,6 +108,7 @@ enum class ScalarOp : uint8_t {
   Ge,      ///< bool; IEEE
   Select,  ///< a ? b : c
   Fma,     ///< a * b + c, rounded once
+  Check,   ///< a where b holds, else c, and the run ends with the error of `Kernel::checks[integer]`
 };
 std::string_view to_string(ScalarOp op);
 bool is_unary(ScalarOp op);
@@ -147,6 +148,29 @@ struct Store {
   bool accumulate = false;  ///< buffer[index] += value, atomically if outer points may meet (scatter_add)
   uint64_t node = 0;
 };
+
+/// What data must satisfy. A kernel that finds it violated goes on with a harmless value and says so when it is done;
+/// then the run ends with an error. So a check costs a comparison and two selects, and nothing leaves the loop.
+struct Check {
+  enum class Kind : uint8_t {
+    Index,   ///< the I64 in [0, size)
+    Divisor  ///< the integer is not 0
+  };
+  Kind kind = Kind::Index;
+  SymInt size;           ///< Index
+  bool wrapped = false;  ///< Index: negative ones have been counted from the end
+  std::string text;      ///< Index: PyTorch's words; `{index}` and `{size}` stand for the numbers
+  std::string where;     ///< node and line of Python
+  uint64_t node = 0;
+
+  /// A value that is no violation, and that no violating one equals.
+  int64_t unviolated() const { return kind == Kind::Index ? INT64_MIN : 1; }
+  bool operator==(const Check& o) const {
+    return kind == o.kind && size == o.size && wrapped == o.wrapped && text == o.text && node == o.node;
+  }
+};
+/// Ends a run: throws IndexError, or a user Error for a divisor. `value` is the one that violated the check.
+[[noreturn]] void throw_violation(const Check& check, int64_t value, int64_t size);
 
 struct Axis {
   std::string name;   ///< `i0`, `r0`
@@ -196,6 +220,7 @@ struct Kernel {
   SymInt flops;                 ///< arithmetic operations, from the IR
   std::vector<size_t> symbols;  ///< size symbols (ids) the kernel needs at run time, in argument order
   std::unordered_map<size_t, ScalarId> indirect;  ///< indirect symbol id -> scalar it stands for
+  std::vector<Check> checks;
 };
 
 /// Appends instructions to a nest, with constant folding and reuse of equal instructions inside the nest.
@@ -212,7 +237,8 @@ class Body {
   SymInt axis_index(AxisId axis) const;                 ///< the symbol as an expression
   BufferId buffer(Buffer buffer);
 
-  uint64_t node = 0;  ///< provenance given to what is appended
+  uint64_t node = 0;      ///< provenance given to what is appended
+  ScalarId live = kNone;  ///< where it is false nothing is wanted: checks do not count
 
   ScalarId constant(double value, DType dtype);
   ScalarId integer(int64_t value, DType dtype = DType::I64);
@@ -222,6 +248,8 @@ class Body {
   ScalarId unary(ScalarOp op, ScalarId a);
   ScalarId binary(ScalarOp op, ScalarId a, ScalarId b);  ///< operands of one dtype; comparisons give Bool
   ScalarId select(ScalarId condition, ScalarId a, ScalarId b);
+  /// `value` where `holds`, else `instead`, a constant for which it would hold.
+  ScalarId check(ScalarId value, ScalarId holds, ScalarId instead, Check check);
   ScalarId reduced(size_t nest, size_t reduction, size_t result = 0);
   size_t reduce(Reduction reduction);  ///< returns its number in the current nest
   void store(Store store);

@@ -428,6 +428,11 @@ class Evaluator {
         return results_[s.a][s.b][static_cast<size_t>(s.integer)];
       case ScalarOp::Select:
         return values_[s.a].integer ? values_[s.b] : values_[s.c];
+      case ScalarOp::Check: {
+        const Check& check = k_.checks.at(static_cast<size_t>(s.integer));
+        if (!values_[s.b].integer) throw_violation(check, values_[s.a].integer, value(check.size));
+        return values_[s.a];
+      }
       default:
         break;
     }

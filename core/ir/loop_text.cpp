@@ -88,6 +88,7 @@ class Printer {
     for (const Axis& axis : k_.axes) out_ += "  axis " + axis.name + " < " + axis.extent.str() + "\n";
     if (!(k_.flops == SymInt(0))) out_ += "  flops " + k_.flops.str() + "\n";
     for (BufferId i = 0; i < k_.buffers.size(); ++i) print_buffer(i);
+    for (const Check& check : k_.checks) print_check(check);
     out_ += "  outer" + axes_text(k_.outer) + "\n";
     for (const Nest& nest : k_.nests) print_nest(nest);
     return std::move(out_);
@@ -139,6 +140,13 @@ class Printer {
     end_line(b.node);
   }
 
+  void print_check(const Check& c) {
+    out_ += c.kind == Check::Kind::Divisor ? "  check divisor" : "  check index < [" + c.size.str() + "]";
+    if (c.wrapped) out_ += " wrapped";
+    out_ += " " + quoted(c.text) + " " + quoted(c.where);
+    end_line(c.node);
+  }
+
   void print_nest(const Nest& nest) {
     out_ += "  nest" + axes_text(nest.axes) + (nest.scan ? " scan" : "") + "\n";
     for (ScalarId id : nest.body) print_scalar(id);
@@ -173,6 +181,9 @@ class Printer {
         break;
       case ScalarOp::Reduced:
         out_ += " " + std::to_string(s.a) + "." + std::to_string(s.b) + "." + std::to_string(s.integer);
+        break;
+      case ScalarOp::Check:
+        out_ += " " + ref(s.a) + " if " + ref(s.b) + " else " + ref(s.c) + " " + std::to_string(s.integer);
         break;
       default:
         for (ScalarId operand : {s.a, s.b, s.c}) {
@@ -267,6 +278,7 @@ class Parser {
     if (head == "axis") return axis_line();
     if (head == "flops") return void(k_.flops = expression(rest_to_end()));
     if (head == "buffer") return buffer_line();
+    if (head == "check") return check_line();
     if (head == "outer") return void(k_.outer = axes());
     if (head == "nest") return nest_line();
     if (k_.nests.empty()) fail("expected 'nest', found '" + std::string(head) + "'");
@@ -359,6 +371,24 @@ class Parser {
     k_.buffers.push_back(std::move(b));
   }
 
+  void check_line() {
+    Check c;
+    if (accept("index")) {
+      expect("<");
+      take_until('[');
+      c.size = expression(take_until(']'));
+      skip();
+      c.wrapped = accept("wrapped");
+    } else {
+      expect("divisor");
+      c.kind = Check::Kind::Divisor;
+    }
+    c.text = take_quoted();
+    c.where = take_quoted();
+    c.node = node_;
+    k_.checks.push_back(std::move(c));
+  }
+
   void nest_line() {
     Nest nest;
     if (rest_.ends_with("scan") && (rest_ == "scan" || rest_.ends_with(" scan"))) {
@@ -441,6 +471,14 @@ class Parser {
       case ScalarOp::Reduced:
         s.a = number<ScalarId>(take_until('.'));
         s.b = number<ScalarId>(take_until('.'));
+        s.integer = number<int64_t>(take_word());
+        break;
+      case ScalarOp::Check:
+        s.a = scalar_ref();
+        expect("if");
+        s.b = scalar_ref();
+        expect("else");
+        s.c = scalar_ref();
         s.integer = number<int64_t>(take_word());
         break;
       default:
@@ -549,7 +587,7 @@ class Parser {
     return *d;
   }
   ScalarOp op(std::string_view name) {
-    for (int i = 0; i <= static_cast<int>(ScalarOp::Fma); ++i) {
+    for (int i = 0; i <= static_cast<int>(ScalarOp::Check); ++i) {
       if (to_string(static_cast<ScalarOp>(i)) == name) return static_cast<ScalarOp>(i);
     }
     fail("unknown operation '" + std::string(name) + "'");

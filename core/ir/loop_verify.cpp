@@ -126,9 +126,22 @@ class Verifier {
         check_operand(s.c);
         expect_type(s.b, s.dtype);
         return expect_type(s.c, s.dtype);
+      case ScalarOp::Check:
+        return check_check(s);
       default:
         check_arithmetic(s);
     }
+  }
+
+  void check_check(const Scalar& s) {
+    for (const ScalarId operand : {s.a, s.b, s.c}) check_operand(operand);
+    expect_type(s.a, s.dtype);
+    expect_type(s.b, DType::Bool);
+    expect_type(s.c, s.dtype);
+    if (!is_integral(s.dtype)) fail("checks are of integers");
+    if (k_.scalars[s.c].op != ScalarOp::Const) fail("a check needs a constant instead");
+    if (s.integer < 0 || static_cast<size_t>(s.integer) >= k_.checks.size()) fail("no such check");
+    if (k_.checks[static_cast<size_t>(s.integer)].kind == Check::Kind::Index) expect_type(s.a, DType::I64);
   }
 
   void check_arithmetic(const Scalar& s) {

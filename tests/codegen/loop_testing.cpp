@@ -165,9 +165,17 @@ void compare(const LoopCase& c, const Buffers& got, const Buffers& expected, con
   }
 }
 
-std::vector<int64_t> symbol_values(const LoopCase& c) {
-  std::vector<int64_t> out;
-  for (size_t id : c.kernel.symbols) out.push_back(c.symbols[id].value());
+/// What a kernel gets beside its buffers.
+struct SymbolValues {
+  std::vector<int64_t> cells, values;
+  int64_t* data() { return values.data(); }
+};
+
+SymbolValues symbol_values(const LoopCase& c) {
+  SymbolValues out;
+  for (size_t id : c.kernel.symbols) out.values.push_back(c.symbols[id].value());
+  out.cells.resize(2 * c.kernel.checks.size() + 1);
+  out.values.push_back(static_cast<int64_t>(reinterpret_cast<intptr_t>(out.cells.data())));
   return out;
 }
 

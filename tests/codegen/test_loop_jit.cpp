@@ -4,6 +4,7 @@
 
 #include "codegen/cpp_source.h"
 #include "core/runtime/parallel.h"
+#include "core/support/error.h"
 #include "tests/codegen/loop_testing.h"
 
 namespace strata::testing {
@@ -483,6 +484,86 @@ TEST(LoopJit, ArtifactsLeadToNodes) {
     EXPECT_EQ(a.text.find("!dbg"), std::string::npos);
   }
   EXPECT_NE(artifacts[2].text.find("<16 x float>"), host_target().avx512 ? std::string::npos : 0) << artifacts[2].text;
+}
+
+/// y[i, j] = x[table[i], j] / divisor[i, j], both checked; data is right, so that all ways agree.
+void checked(LoopCase& c, SymInt n, SymInt m, int64_t rows) {
+  BufferId x = c.input("x", DType::F32, rows * m), table = c.input("table", DType::I64, n),
+           divisor = c.input("divisor", DType::I32, n * m), y = c.output("y", DType::F32, n * m);
+  SymInt i = c.outer(n), j = c.outer(m);
+  Body& b = c.body;
+  b.begin_nest({});
+  ScalarId at = b.load(table, i);
+  const ScalarId inside = b.binary(ScalarOp::Lt, b.cast(at, DType::U64), b.integer(rows, DType::U64));
+  at = b.check(at, inside, b.integer(0), {loop::Check::Kind::Index, rows, false, "index {index} of {size}", "'x'", 0});
+  const ScalarId v = b.load(x, b.indirect(at, {0, rows - 1}) * m + j);
+  ScalarId d = b.load(divisor, i * m + j);
+  const ScalarId zero = b.integer(0, DType::I32);
+  d = b.check(d, b.binary(ScalarOp::Ne, d, zero), b.integer(1, DType::I32),
+              {loop::Check::Kind::Divisor, 0, false, "", "'y'", 0});
+  b.store({y, i * m + j, b.binary(ScalarOp::Div, v, b.cast(d, DType::F32))});
+}
+
+/// Elements of `data` as T, each made by `value`.
+template <class T, class F>
+void fill_with(Bytes& data, F&& value) {
+  for (size_t k = 0; (k + 1) * sizeof(T) <= data.size(); ++k) {
+    const T v = static_cast<T>(value(static_cast<int64_t>(k)));
+    std::memcpy(&data[k * sizeof(T)], &v, sizeof(T));
+  }
+}
+
+TEST(LoopJit, ChecksThatHold) {
+  for (const Target& target : targets()) {
+    for (const Check what : {Check::Jit, Check::Cpp}) {
+      if (what == Check::Cpp && target.vector_bits != host_target().vector_bits) continue;
+      LoopCase c("checked");
+      checked(c, c.size("s0", 9), 37, 5);
+      c.fill = [](BufferId b, Bytes& data) {
+        if (b == 1) fill_with<int64_t>(data, [](int64_t k) { return k % 5; });
+        if (b == 2) fill_with<int32_t>(data, [](int64_t k) { return k % 2 ? -3 : 4; });
+        return true;
+      };
+      check(c, what, target);
+      EXPECT_EQ(print_loop(parse_loop(c.env, print_loop(c.kernel))), print_loop(c.kernel));
+    }
+  }
+}
+
+TEST(LoopJit, ChecksThatDoNotHoldEndTheRun) {
+  for (const Target& target : targets()) {
+    LoopCase c("checked");
+    checked(c, 9, 37, 5);
+    codegen::LoopJit jit(target);
+    const Kernel* kernels[] = {&c.kernel};
+    auto compiled = jit.compile(kernels);
+    std::vector<float> x(5 * 37, 1), y(9 * 37);
+    std::vector<int64_t> table(9, 2);
+    std::vector<int32_t> divisor(9 * 37, 2);
+    std::byte* places[] = {reinterpret_cast<std::byte*>(x.data()), reinterpret_cast<std::byte*>(table.data()),
+                           reinterpret_cast<std::byte*>(divisor.data()), reinterpret_cast<std::byte*>(y.data())};
+    const auto error = [&]() -> std::string {
+      try {
+        compiled[0]->run({places, c.symbols, 2});
+      } catch (const Error& e) {
+        return e.what();
+      }
+      return "";
+    };
+    EXPECT_EQ(error(), "");
+    EXPECT_EQ(y.back(), 0.5f);
+    for (const int64_t wrong : {int64_t{5}, int64_t{-1}, INT64_MAX, -INT64_MAX}) {
+      table[8] = wrong;
+      EXPECT_EQ(error(), "index " + std::to_string(wrong) + " of 5, in 'x'");
+    }
+    table[8] = 4;
+    for (const size_t at : {size_t{0}, size_t{36}, size_t{9 * 37 - 1}}) {
+      divisor[at] = 0;
+      EXPECT_EQ(error(), "ZeroDivisionError: integer division or modulo by zero, in 'y'");
+      divisor[at] = 1;
+    }
+    EXPECT_EQ(error(), "");
+  }
 }
 
 }  // namespace

@@ -168,7 +168,27 @@ struct CaseGraph {
     std::vector<std::pair<std::string, Argument>> kwargs;
     if (const Json* k = c.record.find("kwargs"))
       for (const auto& [name, j] : k->object()) kwargs.emplace_back(name, argument(j));
+    if (const OpDef* op = find_op(c.op); op && op->has(trait::DataDependent))
+      return call = stated_call(*op, c, std::move(args), std::move(kwargs));
     return call = builder.call(c.op, std::move(args), std::move(kwargs));
+  }
+
+  /// Sizes that depend on data are those of PyTorch's results: the captured program names them.
+  Node* stated_call(const OpDef& op, const OpCase& c, std::vector<Argument> args,
+                    std::vector<std::pair<std::string, Argument>> kwargs) {
+    std::vector<Type> types;
+    for (const Expected& e : c.out)
+      types.push_back(e.is_tensor ? Type::of(e.dtype, std::vector<SymInt>(e.shape.begin(), e.shape.end()))
+                                  : Type::symint(e.value));
+    auto node = std::make_unique<Node>();
+    node->op = &op;
+    node->target = op.name;
+    node->name = "stated";
+    node->args = std::move(args);
+    node->kwargs = std::move(kwargs);
+    node->type = op.schema.returns.size() > 1 ? Type::tuple(types) : types.at(0);
+    node->type = op.shape(Call(*node));
+    return graph.add(std::move(node));
   }
 };
 

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -381,6 +382,95 @@ TEST(Executor, MalformedPlansAreOurBug) {
   f.plan->outputs[0].offset = 1;
   Executor e = f.executor();
   EXPECT_THROW(e.run({random_tensor({2, 4})}), Error);
+}
+
+/// x [6] -> count of its positive elements -> t = those, doubled -> count of t above 4 -> out = those plus 1.
+struct Selections : Harness {
+  SymInt some = symbol("u0", 0, 6), few = symbol("u1", 0, kSymMax);
+
+  int number(const std::string& name, int launch) {
+    const int b = buffer(PlanBuffer::Kind::Temporary, name, {}, launch, launch);
+    plan->buffers[static_cast<size_t>(b)].dtype = DType::I64;
+    return b;
+  }
+  Body counted(SymInt n, float least) {
+    return [n, least](const LaunchArgs& args) {
+      const float* x = floats(args, 0);
+      const auto end = x + *evaluate(n, args.symbols);
+      *reinterpret_cast<int64_t*>(args.buffers[1]) = std::count_if(x, end, [&](float v) { return v > least; });
+    };
+  }
+  Body selected(SymInt n, float least, float (*f)(float)) {
+    return [n, least, f](const LaunchArgs& args) {
+      float* to = floats(args, 1);
+      for (int64_t i = 0; i < *evaluate(n, args.symbols); ++i)
+        if (floats(args, 0)[i] > least) *to++ = f(floats(args, 0)[i]);
+    };
+  }
+  Selections() {
+    const int x = input("x", {6});
+    const int count = number("count", 0), t = buffer(PlanBuffer::Kind::Temporary, "t", {some}, 1, 3);
+    const int above = number("above", 2), out = buffer(PlanBuffer::Kind::Output, "out", {few, SymInt(1)}, 3, 3);
+    launch({x, count}, counted(6, 0));
+    launch({x, t}, selected(6, 0, twice));
+    launch({t, above}, counted(some, 4));
+    launch({t, out}, selected(some, 4, plus_one));
+    output(out);
+    plan->outputs.push_back({-1, DType::I64, {}, {}, 0, some});
+    plan->sizes = {{some, count, 0, DType::I64, 0, 0, "'first' at m.py:1"},
+                   {few, above, 0, DType::I64, 2, 0, "'second' at m.py:2"}};
+  }
+};
+
+TEST(Executor, SizesThatDataTells) {
+  Selections s;
+  Executor e = s.executor();
+  for (const std::vector<double>& x : std::vector<std::vector<double>>{
+           {1, -1, 3, -4, 5, 0}, {0, 0, 0, 0, 0, 0}, {1, 1, 1, 1, 1, 1}, {3, 3, 3, 3, 3, 3}, {1, -1, 3, -4, 5, 0}}) {
+    const std::vector<Tensor> out = e.run({Tensor::of(DType::F32, {6}, x)});
+    std::vector<double> expected;
+    int64_t positive = 0;
+    for (const double v : x) {
+      positive += v > 0;
+      if (v > 2) expected.push_back(2 * v + 1);
+    }
+    EXPECT_EQ(out[0].values(), expected);
+    EXPECT_THAT(out[0].shape, ElementsAre(static_cast<int64_t>(expected.size()), 1));
+    EXPECT_EQ(out[1].int_at(0), positive);
+    EXPECT_EQ(e.symbols()[0], positive);
+  }
+}
+
+std::string error_of_run(Executor& e, std::vector<double> x) {
+  try {
+    e.run({Tensor::of(DType::F32, {6}, x)});
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Executor, WhatIsAssertedOfThem) {
+  Selections s;
+  s.plan->conditions.push_back({{"at least two", s.some, 2, SizeGuard::Relation::GreaterEqual}, "'check' at m.py:7"});
+  s.plan->conditions.push_back({{"fewer", s.few, s.some, SizeGuard::Relation::Less}, "'check' at m.py:8"});
+  Executor e = s.executor();
+  EXPECT_EQ(error_of_run(e, {1, 3, 0, 0, 0, 0}), "");
+  EXPECT_EQ(error_of_run(e, {1, 0, 0, 0, 0, 0}), "at least two, in 'check' at m.py:7");
+  EXPECT_EQ(error_of_run(e, {3, 3, 0, 0, 0, 0}), "fewer, in 'check' at m.py:8");
+  EXPECT_EQ(error_of_run(e, {1, 3, 0, 0, 0, 0}), "");
+}
+
+TEST(Executor, SizesOutOfRangeOrUnequal) {
+  Selections s;
+  s.plan->sizes[0].size = s.some + s.some;
+  s.plan->sizes[1].size = s.some;
+  Executor e = s.executor();
+  EXPECT_THAT(error_of_run(e, {1, 1, 1, 0, 0, 0}), HasSubstr("size 3, in 'first' at m.py:1, is not of the form 2*u0"));
+  Selections t;
+  t.plan->sizes[0].size = t.some * SymInt(-1);
+  Executor f = t.executor();
+  EXPECT_THAT(error_of_run(f, {1, 1, 1, 0, 0, 0}), HasSubstr("size 3, in 'first' at m.py:1, is out of range: u0 >= 0"));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@ import torch
 from torch.fx.experimental.proxy_tensor import make_fx as _make_fx
 
 from . import _opaque, _rewrite, _strata
+from ._branches import WithoutBranches
 from ._functional import functional_form
 from ._simpler import simpler_forms
 from ._transformer import FAST_PATHS
@@ -88,7 +89,11 @@ def _fake_constants(traced):
 def to_aten(gm, inputs, decompositions=None):
     """Dynamo's graph as a GraphModule of ATen calls, autocast's conversions among them. Source lines and module paths stay."""
     mode, fakes = _fake_inputs(inputs)
-    run = lambda *values: _Inlined(gm).run(*values)
+
+    def run(*values):
+        with WithoutBranches():
+            return _Inlined(gm).run(*values)
+
     ambient = torch.is_autocast_enabled("cpu")
     with torch._C._DisableAutocast() if ambient else contextlib.nullcontext():
         try:
@@ -189,14 +194,18 @@ def _readable(traced, not_in_table, inputs):
     _rewrite.same_objects(traced)
     _rewrite.batch_norms(traced)
     _check_written(traced)
+    _rewrite.sums_of_sizes(traced)
     numbers = _rewrite.Numbers(traced)
     _rewrite.mark_sizes_of_data(traced)
+    _rewrite.correct_ranges(traced)
     calls = _opaque.Calls(traced, numbers.tensors)
     for node in list(traced.graph.nodes):
         if _to_be_called(node, not_in_table, numbers.tensors):
             _call(calls, node)
+    node = _rewrite.size_without_giver(traced)
+    if node is not None:
+        raise Left(f"{place(node)} has a size that depends on data, and only PyTorch works it out")
     _rewrite.writes_through_views(traced, calls)
-    _rewrite.indices(traced)
     _remove_unused(traced)
     rejected = _strata.rejected_calls(traced)
     for node in list(traced.graph.nodes):
@@ -215,7 +224,7 @@ def _to_be_called(node, names, numbers):
         return True
     if not isinstance(target, torch._ops.OpOverload):
         return False
-    if str(target) in names or _draws(node) or any(n in numbers for n in node.all_input_nodes) or target in _CHECKS:
+    if str(target) in names or _draws(node) or any(n in numbers for n in node.all_input_nodes) :
         return True
     return not _rewrite.is_view(node) and any(_uncommon(n.meta.get("val")) for n in (node, *node.all_input_nodes))
 
@@ -239,7 +248,11 @@ def _check_written(traced):
                 raise Left(f"{place(node)} writes a tensor whose elements share memory")
 
 
-_CHECKS = {torch.ops.aten._assert_async.msg, torch.ops.aten._assert_async.default}
+# Checks of data: nobody uses them, and they stay.
+CHECKS = {
+    torch.ops.aten._assert_async.msg, torch.ops.aten._assert_async.default, torch.ops.aten._assert_scalar.default,
+    torch.ops.aten._linalg_check_errors.default,
+}
 
 
 def _draws(node):
@@ -252,7 +265,7 @@ def _call(calls, node):
     for value in torch.utils._pytree.tree_leaves(node.meta.get("val")):
         if isinstance(value, torch.Tensor) and value.layout != torch.strided:
             raise Left(f"{place(node)} gives a tensor of layout {value.layout}")
-    effect = _draws(node) or node.target in _CHECKS or node.meta.get("val") is None and not _opaque.written_operands(node)
+    effect = _draws(node) or node.meta.get("val") is None and not _opaque.written_operands(node)
     if not effect and _aliases_what_is_written(calls.graph, node):
         raise Left(f"{place(node)} gives a view through {node.target}, and what it views is written")
     calls.replace(node, effect)
@@ -284,9 +297,8 @@ def _remove_unused(traced):
         if node.op not in ("call_function", "get_attr") or node.users or node.meta.get("gives_size"):
             continue
         schema = getattr(node.target, "_schema", None)
-        if getattr(node.target, "__name__", "").split(".")[0] in _CHECKS_OF_SIZES or schema is None or not (schema.is_mutable or node.target in _CHECKS):
-            if getattr(schema, "name", "") != "aten::_assert_scalar":
-                traced.graph.erase_node(node)
+        if getattr(node.target, "__name__", "").split(".")[0] in _CHECKS_OF_SIZES or schema is None or not (schema.is_mutable or node.target in CHECKS):
+            traced.graph.erase_node(node)
 
 
 # torch.nn.Buffer is there from 2.5 on.

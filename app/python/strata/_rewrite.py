@@ -234,77 +234,22 @@ def batch_norms(traced):
         graph.erase_node(node)
 
 
-# ---------------------------------------------------------------------------------------------------------------- indices
-
-
-class _CheckIndex:
-    """The target of a node that gives its operand, and raises PyTorch's IndexError where an element is out of range."""
-
-    __module__, __name__ = "strata", "check_index"
-    strata_schema = "strata::check_index(Tensor index, SymInt size, bool negative, str what) -> Tensor"
-    is_mutable, arguments, effect = False, (), False
-
-    @property
-    def _schema(self):
-        return self
-
-    def __call__(self, index, size, negative, what):
-        return index
-
-
-check_index = _CheckIndex()
-_ALONG = {  # operator: (position of the dimension, position of the index)
-    "gather": (1, 2), "scatter": (1, 2), "scatter_": (1, 2), "scatter_add": (1, 2), "scatter_add_": (1, 2), "scatter_reduce": (1, 2),
-    "scatter_reduce_": (1, 2), "index_select": (1, 2), "index_add": (1, 2), "index_add_": (1, 2), "index_copy": (1, 2),
-    "index_copy_": (1, 2), "index_fill": (1, 2), "index_fill_": (1, 2),
-}
-
-
-def indices(traced):
-    """Indices that come from outside are checked before they are used, as PyTorch does."""
-    for node in list(traced.graph.nodes):
-        if node.op != "call_function" or not isinstance(node.target, torch._ops.OpOverload) or node.target.namespace != "aten":
-            continue
-        name = _name(node)
-        if name in ("embedding",):
-            _check(traced.graph, node, 1, node.args[0].meta["val"].shape[0], False, "index out of range in self")
-        elif name in ("index", "index_put", "index_put_", "_unsafe_index", "_index_put_impl_"):
-            _check_list(traced.graph, node)
-        elif name in _ALONG:
-            dim, position = _ALONG[name]
-            shape = node.args[0].meta["val"].shape
-            if len(node.args) > position and isinstance(node.args[dim], int) and len(shape):
-                text = f"index {{index}} is out of bounds for dimension {node.args[dim] % len(shape)} with size {{size}}"
-                _check(traced.graph, node, position, shape[node.args[dim]], name.startswith("index_fill"), text)
-
-
-def _checked(graph, node, index, size, negative, text):
-    value = index.meta.get("val") if isinstance(index, torch.fx.Node) else None
-    if not isinstance(value, torch.Tensor) or value.dtype not in (torch.int64, torch.int32):
-        return index
-    with graph.inserting_before(node):
-        return _call(graph, node, check_index, (index, size, negative, text), value.new_empty(value.shape))
-
-
-def _check(graph, node, position, size, negative, text):
-    args = list(node.args)
-    args[position] = _checked(graph, node, args[position], size, negative, text)
-    node.args = tuple(args)
-
-
-def _check_list(graph, node):
-    values = [i.meta.get("val") if isinstance(i, torch.fx.Node) else None for i in node.args[1]]
-    if any(isinstance(v, torch.Tensor) and v.dtype in (torch.bool, torch.uint8) for v in values):
-        return
-    shape = node.args[0].meta["val"].shape
-    made = []
-    for dim, index in enumerate(node.args[1]):
-        text = f"index {{index}} is out of bounds for dimension {dim} with size {{size}}"
-        made.append(index if index is None else _checked(graph, node, index, shape[dim], True, text))
-    node.args = (node.args[0], made, *node.args[2:])
-
-
 # ------------------------------------------------------------------------------------------------------------ numbers
+
+
+def sums_of_sizes(traced):
+    """`torch.sym_sum` of sizes as additions."""
+    for node in list(traced.graph.nodes):
+        if node.op != "call_function" or node.target is not getattr(torch, "sym_sum", None):
+            continue
+        total, *rest = node.args[0]
+        for part in rest:
+            values = [v.meta["val"] if isinstance(v, torch.fx.Node) else v for v in (total, part)]
+            with traced.graph.inserting_before(node):
+                total = _call(traced.graph, node, operator.add, (total, part), values[0] + values[1])
+        node.replace_all_uses_with(total)
+        traced.graph.erase_node(node)
+
 
 _BINARY = {
     "add": aten.add.Tensor, "sub": aten.sub.Tensor, "mul": aten.mul.Tensor, "pow": aten.pow.Tensor_Tensor, "mod": aten.remainder.Tensor,
@@ -346,6 +291,34 @@ def mark_sizes_of_data(traced):
         if node.op == "call_function" and found - known:
             node.meta["gives_size"] = True
         known |= found
+
+
+# What the compiler computes such sizes of; what else has one (slices at such places) it cannot follow.
+_GIVERS = {
+    "item", "_local_scalar_dense", "nonzero", "argwhere", "masked_select", "index", "_unique", "_unique2", "unique_dim", "unique_consecutive",
+    "unique_dim_consecutive", "repeat_interleave", "bincount",
+}
+
+
+def size_without_giver(traced):
+    """The first node that gives a size which the compiler cannot compute, or None."""
+    return next((n for n in traced.graph.nodes if n.meta.get("gives_size") and _name(n) not in _GIVERS), None)
+
+
+def correct_ranges(traced):
+    """PyTorch bounds what a mask selects by the elements of `self`, though a larger mask selects some of them several times."""
+    for node in traced.graph.nodes:
+        if node.op != "call_function" or node.target is not aten.masked_select.default:
+            continue
+        size, operands = node.meta["val"].shape[0], [n.meta["val"].shape for n in node.args[:2]]
+        if isinstance(size, torch.SymInt) and size.node.expr.is_Symbol and operands[0] != operands[1]:
+            _unbounded(size.node.shape_env, size.node.expr)
+
+
+def _unbounded(shape_env, symbol):
+    from torch.utils._sympy.value_ranges import ValueRanges
+
+    shape_env.var_to_range[symbol] = ValueRanges(0, torch.utils._sympy.numbers.int_oo)
 
 
 def _in_sizes(traced):

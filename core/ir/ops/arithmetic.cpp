@@ -170,9 +170,21 @@ T c_remainder(T a, T b) {
     return std::fmod(a, b);
 }
 
+/// An integer divisor of 0 ends the run, as PyTorch's ZeroDivisionError does.
+template <ScalarOp Op>
+ScalarId division_body(Body& b, const Call& call, Operands x) {
+  const ScalarId a = body_operand(b, call, x, 0);
+  ScalarId divisor = body_operand(b, call, x, 1);
+  if (const DType d = b.dtype(divisor); is_integral(d)) {
+    const ScalarId holds = b.binary(ScalarOp::Ne, divisor, b.integer(0, d));
+    divisor = b.check(divisor, holds, b.integer(1, d), {loop::Check::Kind::Divisor, 0, false, {}, {}, 0});
+  }
+  return b.binary(Op, a, divisor);
+}
+
 /// Body of truncated division: integer Div truncates already.
 ScalarId trunc_div_body(Body& b, const Call& call, Operands x) {
-  const ScalarId q = b.binary(ScalarOp::Div, body_operand(b, call, x, 0), body_operand(b, call, x, 1));
+  const ScalarId q = division_body<ScalarOp::Div>(b, call, x);
   return is_floating(b.dtype(q)) ? b.unary(ScalarOp::Trunc, q) : q;
 }
 
@@ -214,23 +226,24 @@ Rows divisions() {
   constexpr auto fmod = binary_reference<[](auto a, auto b) { return c_remainder(a, b); }>;
   Rows r;
   r.push_back(row("aten::floor_divide(Tensor self, Tensor other) -> Tensor", 0, kDefault, number_type, floor_div,
-                  binary_body<ScalarOp::FloorDiv>, gradient_of<zeros, zeros>, "Python's self // other"));
+                  division_body<ScalarOp::FloorDiv>, gradient_of<zeros, zeros>, "Python's self // other"));
   r.push_back(row("aten::floor_divide.Scalar(Tensor self, Scalar other) -> Tensor", 0, kDefault, number_type, floor_div,
-                  binary_body<ScalarOp::FloorDiv>, gradient_of<zeros>, "Python's self // other"));
+                  division_body<ScalarOp::FloorDiv>, gradient_of<zeros>, "Python's self // other"));
   r.push_back(row("prims::div_trunc(Tensor self, Tensor other) -> Tensor", 0, kDefault, number_type, trunc_div,
                   trunc_div_body, gradient_of<zeros, zeros>, "self / other rounded towards zero"));
   r.push_back(row("aten::remainder.Tensor(Tensor self, Tensor other) -> Tensor", 0, kDefault, number_type, remainder,
-                  binary_body<ScalarOp::Mod>, gradient_of<kSame, kMinusFloor>,
+                  division_body<ScalarOp::Mod>, gradient_of<kSame, kMinusFloor>,
                   "Python's self % other: the divisor's sign"));
   r.push_back(row("aten::remainder.Scalar(Tensor self, Scalar other) -> Tensor", 0, kDefault, number_type, remainder,
-                  binary_body<ScalarOp::Mod>, gradient_of<kSame>, "Python's self % other: the divisor's sign"));
+                  division_body<ScalarOp::Mod>, gradient_of<kSame>, "Python's self % other: the divisor's sign"));
   r.push_back(row("aten::remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", 0, kDefault, number_type,
-                  remainder, binary_body<ScalarOp::Mod>, NoGradient::Pending,
+                  remainder, division_body<ScalarOp::Mod>, NoGradient::Pending,
                   "Python's self % other: the divisor's sign"));
   r.push_back(row("aten::fmod.Tensor(Tensor self, Tensor other) -> Tensor", 0, kDefault, number_type, fmod,
-                  binary_body<ScalarOp::Fmod>, gradient_of<kSame, kMinusTrunc>, "C's remainder: the dividend's sign"));
+                  division_body<ScalarOp::Fmod>, gradient_of<kSame, kMinusTrunc>,
+                  "C's remainder: the dividend's sign"));
   r.push_back(row("aten::fmod.Scalar(Tensor self, Scalar other) -> Tensor", 0, kDefault, number_type, fmod,
-                  binary_body<ScalarOp::Fmod>, gradient_of<kSame>, "C's remainder: the dividend's sign"));
+                  division_body<ScalarOp::Fmod>, gradient_of<kSame>, "C's remainder: the dividend's sign"));
   for (const char* schema : {"aten::div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
                              "aten::div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor"})
     r.push_back(OpDef(schema, OpClass::Compound, 0, kDefault, div_mode_type, nullptr, div_mode, NoGradient::Pending,

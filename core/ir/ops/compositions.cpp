@@ -342,6 +342,7 @@ Node* along_dim(Builder& b, const Call& c) {
 Nodes masked_scatter(Builder& b, const Call& c) {
   Node* x = c.tensor(0);
   const std::vector<SymInt> shape = broadcast(x->type.tensor.shape, c.type(1).shape, c.node());
+  if (c.type(2).numel() == SymInt(0)) return {b.expand(x, shape)};  // then the mask holds nowhere
   Node* mask = b.reshape(b.expand(c.tensor(1), shape), {product(shape)});
   Node* order = b.sub(b.call("aten.cumsum.default", {mask, 0}), 1);
   Node* taken = b.call("aten.index.Tensor", {b.reshape(c.tensor(2), {c.type(2).numel()}),
@@ -434,6 +435,12 @@ Rows composed_indexing() {
         return {along_dim(b, c)};
       },
       "elements at positions along a dimension"));
+  r.push_back(composed(
+      "aten::take(Tensor self, Tensor index) -> Tensor",
+      [](Builder& b, const Call& c) -> Nodes {
+        return {b.call("aten.index.Tensor", {b.reshape(c.tensor(0), {c.type(0).numel()}), Argument::list({c.arg(1)})})};
+      },
+      "elements at row-major positions"));
   r.push_back(composed(
       "aten::argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",
       [](Builder& b, const Call& c) -> Nodes {

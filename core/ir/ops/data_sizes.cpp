@@ -217,6 +217,7 @@ Unique unique_of(const Call& call) {
     if (params[i].name == "return_inverse") u.inverse = call.boolean(i);
     if (params[i].name == "return_counts") u.counts = call.boolean(i);
   }
+  if (u.dim >= 0) u.inverse = u.counts = true;  // of slices PyTorch gives both, wanted or not
   return u;
 }
 

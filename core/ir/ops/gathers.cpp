@@ -52,7 +52,10 @@ RefValue embedding_reference(const RefContext& c) {
 ScalarId embedding_body(const IndexedCall& c) {
   const Index position(c.index.begin(), c.index.end() - 1);
   const ScalarId row = c.load(c.call.tensor(1), position, {});
-  return c.load(c.call.tensor(0), {data_index(c.body, row, c.call.type(0).shape[0]), c.index.back()}, {});
+  std::optional<ScalarId> readable;
+  const IndexRange rows{c.call.type(0).shape[0], false, "index out of range in self: {index} of {size} rows"};
+  const SymInt at = checked_data_index(c.body, row, rows, readable);
+  return c.load(c.call.tensor(0), {at, c.index.back()}, readable);
 }
 
 /// Cotangents are added to the rows they were read from; padding_idx gets none.
@@ -94,7 +97,7 @@ RefValue gather_reference(const RefContext& c) {
   Tensor out = c.result();
   const size_t item = dtype_size(self.dtype), dim = c.call.dim(1, self.rank());
   for_each_index(index.shape, [&](int64_t flat, std::vector<int64_t> at) {
-    const int64_t k = checked_index(c.call, index.int_at(flat), self.rank() ? self.shape[dim] : 1);
+    const int64_t k = checked_index(c.call, index.int_at(flat), self.rank() ? self.shape[dim] : 1, false);
     if (self.rank() == 0)
       at.clear();
     else if (at.empty())
@@ -109,13 +112,18 @@ RefValue gather_reference(const RefContext& c) {
 
 ScalarId gather_body(const IndexedCall& c) {
   const Index& shape = c.call.type(0).shape;
-  if (shape.empty()) return c.load(c.call.tensor(0), {}, {});
+  std::optional<ScalarId> readable;
+  const ScalarId index = c.load(c.call.tensor(2), c.index, {});
+  if (shape.empty()) {
+    checked_data_index(c.body, index, index_range(1, 0, false), readable);
+    return c.load(c.call.tensor(0), {}, {});
+  }
   const size_t dim = c.call.dim(1, shape.size());
-  const SymInt chosen = data_index(c.body, c.load(c.call.tensor(2), c.index, {}), shape[dim]);
+  const SymInt chosen = checked_data_index(c.body, index, index_range(shape[dim], dim, false), readable);
   Index at = c.index;
   at.resize(shape.size(), SymInt(0));  // the ranks differ for a single index and for none at all
   at[dim] = chosen;
-  return c.load(c.call.tensor(0), at, {});
+  return c.load(c.call.tensor(0), at, readable);
 }
 
 std::vector<Node*> gather_gradient(const GradientCall& g) {
@@ -144,7 +152,7 @@ RefValue index_select_reference(const RefContext& c) {
   Tensor out = c.result();
   const size_t item = dtype_size(self.dtype), dim = c.call.dim(1, self.rank());
   for_each_index(out.shape, [&](int64_t flat, std::vector<int64_t> at) {
-    if (self.rank()) at[dim] = checked_index(c.call, index.int_at(at[dim]), self.shape[dim]);
+    if (self.rank()) at[dim] = checked_index(c.call, index.int_at(at[dim]), self.shape[dim], false);
     std::memcpy(out.data() + static_cast<size_t>(flat) * item,
                 self.data() + position(self, at) * static_cast<int64_t>(item), item);
   });
@@ -156,8 +164,10 @@ ScalarId index_select_body(const IndexedCall& c) {
   if (at.empty()) return c.load(c.call.tensor(0), {}, {});
   const size_t dim = c.call.dim(1, at.size());
   const Index where = c.call.type(2).shape.empty() ? Index{} : Index{at[dim]};
-  at[dim] = data_index(c.body, c.load(c.call.tensor(2), where, {}), c.call.type(0).shape[dim]);
-  return c.load(c.call.tensor(0), at, {});
+  std::optional<ScalarId> readable;
+  at[dim] = checked_data_index(c.body, c.load(c.call.tensor(2), where, {}),
+                               index_range(c.call.type(0).shape[dim], dim, false), readable);
+  return c.load(c.call.tensor(0), at, readable);
 }
 
 std::vector<Node*> index_select_gradient(const GradientCall& g) {
@@ -202,17 +212,18 @@ ScalarId index_body(const IndexedCall& c) {
   const size_t n = p.broadcast.size();
   const Index inner(c.index.begin() + static_cast<ptrdiff_t>(p.at), c.index.begin() + static_cast<ptrdiff_t>(p.at + n));
   Index source(self.size());
+  std::optional<ScalarId> readable;
   size_t next = 0;
   for (size_t d = 0; d < self.size(); ++d) {
     if (d < p.indices.size() && p.indices[d]) {
       const Index at = broadcast_position(inner, p.indices[d]->type.tensor.shape);
-      source[d] = data_index(c.body, c.load(p.indices[d], at, {}), self[d]);
+      source[d] = checked_data_index(c.body, c.load(p.indices[d], at, {}), index_range(self[d], d, true), readable);
     } else {
       if (next == p.at) next += n;
       source[d] = c.index[next++];
     }
   }
-  return c.load(c.call.tensor(0), source, {});
+  return c.load(c.call.tensor(0), source, readable);
 }
 
 std::vector<Node*> index_gradient(const GradientCall& g) {

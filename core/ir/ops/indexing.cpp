@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/support/index_error.h"
+
 namespace strata::ops {
 
 SymInt data_index(loop::Body& b, ScalarId value, const SymInt& size) {
@@ -15,11 +17,30 @@ SymInt data_index(loop::Body& b, ScalarId value, const SymInt& size) {
   return b.indirect(clamped, {0, sizes.max == kSymMax ? kSymMax : std::max<int64_t>(0, sizes.max - 1)}, size - 1);
 }
 
-int64_t checked_index(const Call& call, int64_t index, int64_t size) {
-  if (index < -size || index >= size)
-    reject(call, "index " + std::to_string(index) + " is out of range, expected [" + std::to_string(-size) + ", " +
-                     std::to_string(size - 1) + "]");
-  return index < 0 ? index + size : index;
+IndexRange index_range(const SymInt& size, size_t dim, bool negative) {
+  return {size, negative, "index {index} is out of bounds for dimension " + std::to_string(dim) + " with size {size}"};
+}
+
+SymInt checked_data_index(loop::Body& b, ScalarId value, const IndexRange& r, std::optional<ScalarId>& readable) {
+  const ScalarId wide = b.cast(value, DType::I64), extent = b.index(r.size), zero = b.integer(0);
+  ScalarId at = wide;
+  if (r.negative) at = b.select(b.binary(ScalarOp::Lt, wide, zero), b.binary(ScalarOp::Add, wide, extent), wide);
+  // One comparison: as unsigned numbers negative ones are beyond every size.
+  const ScalarId holds = b.binary(ScalarOp::Lt, b.cast(at, DType::U64), b.cast(extent, DType::U64));
+  at = b.check(at, holds, zero, {loop::Check::Kind::Index, r.size, r.negative, r.text, {}, 0});
+  const SymRange sizes = range(r.size);
+  if (sizes.min < 1) {
+    const ScalarId some = b.binary(ScalarOp::Lt, zero, extent);
+    readable = readable ? b.binary(ScalarOp::And, *readable, some) : some;
+  }
+  return b.indirect(at, {0, sizes.max == kSymMax ? kSymMax : std::max<int64_t>(0, sizes.max - 1)}, r.size - 1);
+}
+
+int64_t checked_index(const Call& call, int64_t index, int64_t size, bool negative) {
+  const int64_t least = negative ? -size : 0;
+  if (index >= least && index < size) return index < 0 ? index + size : index;
+  throw IndexError("'" + call.node().name + "' (" + call.op().name + "): index " + std::to_string(index) +
+                   " is out of range, expected [" + std::to_string(least) + ", " + std::to_string(size - 1) + "]");
 }
 
 void check_index_type(const Call& call, size_t i) {
@@ -61,7 +82,7 @@ std::vector<OpDef> indexing() {
   Rows rows;
   for (auto part :
        {gathers, scatters, scatter_forms, joins, creations, orders, searches, spacings, data_sizes, special_functions,
-        selections_of_lines, histograms, pairs, distances, grid_samplings, composed_indexing})
+        selections_of_lines, histograms, pairs, distances, grid_samplings, segments, linear_algebra, composed_indexing})
     append(rows, part());
   return rows;
 }

@@ -4,8 +4,8 @@
 
 /// Parts of the indexing family; `ops::indexing()` joins them.
 ///
-/// Indices that come from data: the references throw a user Error when one is out of range. Loop bodies cannot throw:
-/// they wrap negative indices and clamp the result into range, so that no access is ever out of bounds.
+/// Indices that come from data: references and hand-written kernels throw IndexError when one is out of range. Loop
+/// bodies cannot throw: they go on with index 0 and tell (`loop::Check`), so that no access is ever out of bounds.
 
 #include "core/ir/ops/common.h"
 
@@ -28,12 +28,26 @@ Rows histograms();           ///< histc, histogram
 Rows pairs();                ///< gcd, lcm, nextafter, frexp, signbit, angle
 Rows distances();            ///< cdist, bilinear, addbmm, tril_indices, empty_permuted
 Rows grid_samplings();       ///< grid_sampler_3d
+Rows segments();             ///< segment_reduce
+Rows linear_algebra();       ///< Cholesky, LU, QR, triangular systems of small matrices
 Rows composed_indexing();    ///< one_hot, index_add, linspace, ...: `compositions.cpp`
 
-/// A loop index from an integer scalar of the body: negative counts from the end, then clamped to [0, size).
+/// A loop index from an integer scalar of the body that cannot be out of range: clamped to [0, size).
 SymInt data_index(loop::Body& body, ScalarId value, const SymInt& size);
-/// An index from data in [0, size), or a user Error naming the call.
-int64_t checked_index(const Call& call, int64_t index, int64_t size);
+
+/// How an operator takes indices, and what PyTorch says when they are wrong.
+struct IndexRange {
+  SymInt size;
+  bool negative = false;  ///< -1 is the last
+  std::string text;       ///< `{index}`, `{size}`
+};
+/// "index 7 is out of bounds for dimension 1 with size 3".
+IndexRange index_range(const SymInt& size, size_t dim, bool negative);
+/// A loop index from an integer scalar, checked. Where the size may be 0 there may be nothing to read: then `readable`
+/// becomes the mask for loads, joined with what it is.
+SymInt checked_data_index(loop::Body& body, ScalarId value, const IndexRange& range, std::optional<ScalarId>& readable);
+/// An index from data in [0, size), or IndexError naming the call.
+int64_t checked_index(const Call& call, int64_t index, int64_t size, bool negative = true);
 /// Throws unless parameter `i` holds integers fit for indexing.
 void check_index_type(const Call& call, size_t i);
 

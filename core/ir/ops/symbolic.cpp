@@ -220,6 +220,15 @@ Rows assertions() {
   r.push_back(check("aten::_assert_async(Tensor self) -> ()", no_type, truth, "the element is true"));
   r.push_back(
       check("aten::_assert_async.msg(Tensor self, str assert_msg) -> ()", no_type, truth, "the element is true"));
+  r.push_back(check(
+      "aten::_linalg_check_errors(Tensor info, str api_name, *, bool is_matrix) -> ()", no_type,
+      [](const RefContext& c) -> RefValue {
+        const Tensor info = c.tensor(0).contiguous();
+        for (int64_t i = 0; i < info.numel(); ++i)
+          if (info.int_at(i) != 0) reject(c.call, c.call.string(1) + ": the factorisation failed");
+        return {};
+      },
+      "no factorisation failed"));
   r.push_back(check("aten::_assert_scalar(Scalar self, str assert_msg) -> ()", no_type, truth, "the number is true"));
   for (const char* schema : {"aten::sym_constrain_range(Scalar size, *, int? min=None, int? max=None) -> ()",
                              "aten::sym_constrain_range_for_size(Scalar size, *, int? min=None, int? max=None) -> ()"})

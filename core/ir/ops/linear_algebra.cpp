@@ -1,0 +1,327 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Matrix factorisations and what is made of them: solving, inverting, determinants. Values of singular and eigenvectors
+// are PyTorch's to choose, so that these are not here.
+
+#include <algorithm>
+
+#include "core/ir/ops/indexing.h"
+#include "core/ir/ops/small_matrices.h"
+
+namespace strata::ops {
+namespace {
+
+using Nodes = std::vector<Node*>;
+
+// ---------------------------------------------------------------------------------------------------------------
+// shapes
+
+DType number_type(const Call& c, size_t i = 0) {
+  const DType d = tensor_type(c, i).dtype;
+  if (d != DType::F32 && d != DType::F64) reject(c, "expected float32 or float64, found " + std::string(dtype_name(d)));
+  return d;
+}
+
+/// Shape of a parameter that holds matrices.
+const Index& matrices(const Call& c, size_t i) {
+  number_type(c, i);
+  const Index& shape = tensor_type(c, i).shape;
+  if (shape.size() < 2) reject(c, "expected matrices, found " + std::to_string(shape.size()) + " dimensions");
+  return shape;
+}
+const Index& squares(const Call& c, size_t i) {
+  const Index& shape = matrices(c, i);
+  if (known_ne(shape.back(), shape[shape.size() - 2])) reject(c, "expected square matrices");
+  return shape;
+}
+
+Index batch_of(const Index& shape, size_t inner = 2) {
+  return {shape.begin(), shape.end() - static_cast<ptrdiff_t>(inner)};
+}
+Index with(Index batch, std::initializer_list<SymInt> inner) {
+  batch.insert(batch.end(), inner);
+  return batch;
+}
+SymInt rank_of(const Index& shape) { return min(shape.back(), shape[shape.size() - 2]); }
+
+/// The matrices of `b` solved for, their batch broadcast with that of the `a`s.
+Index solution_shape(const Call& c, const Index& a, const Index& b, bool left) {
+  if (known_ne(a.back(), left ? b[b.size() - 2] : b.back())) reject(c, "the matrices do not fit each other");
+  return with(broadcast(batch_of(a), batch_of(b), c.node()), {b[b.size() - 2], b.back()});
+}
+
+Type parts(const Call& c, std::vector<std::pair<DType, Index>> list) {
+  std::vector<Type> types;
+  for (auto& [dtype, shape] : list) types.push_back(result_like(c, dtype, std::move(shape)));
+  return Type::tuple(std::move(types));
+}
+
+void refuse_checks(const Call& c, size_t i) {
+  if (c.boolean(i)) reject(c, "check_errors is not supported");
+}
+
+Type triangular_type(const Call& c) {
+  const Index shape = solution_shape(c, squares(c, 0), matrices(c, 1), c.boolean(3));
+  return result_like(c, number_type(c), shape);
+}
+Type cholesky_ex_type(const Call& c) {
+  refuse_checks(c, 2);
+  return parts(c, {{number_type(c), squares(c, 0)}, {DType::I32, batch_of(squares(c, 0))}});
+}
+Type lu_factor_ex_type(const Call& c) {
+  refuse_checks(c, 2);
+  const Index& a = matrices(c, 0);
+  return parts(c, {{number_type(c), a}, {DType::I32, with(batch_of(a), {rank_of(a)})}, {DType::I32, batch_of(a)}});
+}
+void check_pivots(const Call& c, size_t i) {
+  if (tensor_type(c, i).dtype != DType::I32) reject(c, "pivots must be int32");
+}
+Type lu_solve_type(const Call& c) {
+  check_pivots(c, 1);
+  return result_like(c, number_type(c), solution_shape(c, squares(c, 0), matrices(c, 2), c.boolean(3)));
+}
+Type permutation_type(const Call& c) {
+  check_pivots(c, 1);
+  const Index& a = matrices(c, 0);
+  const SymInt& rows = a[a.size() - 2];
+  return result_like(c, number_type(c), with(batch_of(a), {rows, rows}));
+}
+Type geqrf_type(const Call& c) {
+  const Index& a = matrices(c, 0);
+  return parts(c, {{number_type(c), a}, {number_type(c), with(batch_of(a), {rank_of(a)})}});
+}
+Type product_type(const Call& c) { return result_like(c, number_type(c), matrices(c, 0)); }
+Type ormqr_type(const Call& c) { return result_like(c, number_type(c), matrices(c, 2)); }
+
+/// The routine that the row's kernel is, on the interpreter's values.
+RefValue reference(const RefContext& c) {
+  std::vector<Tensor> operands;
+  const auto& params = c.call.op().schema.params;
+  for (size_t i = 0; i < params.size(); ++i)
+    operands.push_back(params[i].type == "Tensor" && !c.call.is_none(i) ? c.tensor(i) : Tensor());
+  const size_t count = std::max<size_t>(1, c.call.node().type.parts.size());
+  const bool tuple = c.call.node().type.kind == Type::Kind::Tuple;
+  std::vector<Tensor> results;
+  for (size_t k = 0; k < count; ++k) results.push_back(c.result(k));
+  compute_matrices(std::get<KernelRule>(c.call.op().lowering).name, {c.call, operands, results});
+  if (!tuple) return results[0];
+  return std::vector<RefValue>(results.begin(), results.end());
+}
+
+// ------------------------------------------------------------------------------------------------------------ made of
+// LU
+
+struct Factors {
+  Node *lu, *pivots, *info;
+};
+Factors factors_of(Builder& b, const Argument& a, bool pivot = true) {
+  Node* made = b.call("aten.linalg_lu_factor_ex.default", {a}, {{"pivot", pivot}});
+  return {b.getitem(made, 0), b.getitem(made, 1), b.getitem(made, 2)};
+}
+Node* diagonal(Builder& b, Node* x) { return b.call("aten.diagonal.default", {x, 0, -2, -1}); }
+
+/// 1 or -1 by the number of exchanges.
+Node* parity(Builder& b, Node* pivots, DType dtype) {
+  const SymInt n = pivots->type.tensor.shape.back();
+  Node* moved = b.call("aten.ne.Tensor", {pivots, b.call("aten.arange.start", {1, integer(n + 1)})});
+  Node* odd = b.call("aten.remainder.Scalar", {b.sum(b.cast(moved, DType::I64), {-1}, false), 2});
+  return b.cast(b.add(b.mul(odd, -2), 1), dtype);
+}
+
+Type solve_ex_type(const Call& c) {
+  refuse_checks(c, 3);
+  const Index &a = squares(c, 0), &b = matrices(c, 1);
+  if (b.size() + 1 == a.size()) reject(c, "vectors are not supported");
+  const DType d = number_type(c);
+  return parts(c, {{d, solution_shape(c, a, b, c.boolean(2))},
+                   {d, a},
+                   {DType::I32, with(batch_of(a), {a.back()})},
+                   {DType::I32, batch_of(a)}});
+}
+Nodes solve_ex(Builder& b, const Call& c) {
+  const Factors f = factors_of(b, c.arg(0));
+  Node* x = b.call("aten.linalg_lu_solve.default", {f.lu, f.pivots, c.arg(1)}, {{"left", c.boolean(2)}});
+  return {x, f.lu, f.pivots, f.info};
+}
+
+Type inverse_ex_type(const Call& c) {
+  refuse_checks(c, 1);
+  return parts(c, {{number_type(c), squares(c, 0)}, {DType::I32, batch_of(squares(c, 0))}});
+}
+Nodes inverse_ex(Builder& b, const Call& c) {
+  const Factors f = factors_of(b, c.arg(0));
+  const Index& shape = c.type(0).shape;
+  Node* one = b.call("aten.eye.default", {integer(shape.back())}, {{"dtype", c.type(0).dtype}});
+  return {b.call("aten.linalg_lu_solve.default", {f.lu, f.pivots, b.expand(one, shape)}), f.info};
+}
+
+Type determinant_type(const Call& c) {
+  const Index& a = squares(c, 0);
+  return parts(c, {{number_type(c), batch_of(a)}, {number_type(c), a}, {DType::I32, with(batch_of(a), {a.back()})}});
+}
+Nodes determinant(Builder& b, const Call& c) {
+  const Factors f = factors_of(b, c.arg(0));
+  Node* product = b.call("aten.prod.dim_int", {diagonal(b, f.lu), -1});
+  return {b.mul(product, parity(b, f.pivots, c.type(0).dtype)), f.lu, f.pivots};
+}
+
+Type log_determinant_type(const Call& c) {
+  const Index& a = squares(c, 0);
+  const DType d = number_type(c);
+  return parts(c, {{d, batch_of(a)}, {d, batch_of(a)}, {d, a}, {DType::I32, with(batch_of(a), {a.back()})}});
+}
+Nodes log_determinant(Builder& b, const Call& c) {
+  const Factors f = factors_of(b, c.arg(0));
+  Node* on = diagonal(b, f.lu);
+  Node* sign =
+      b.mul(b.call("aten.prod.dim_int", {b.call("aten.sign.default", {on}), -1}), parity(b, f.pivots, c.type(0).dtype));
+  Node* size = b.sum(b.call("aten.log.default", {b.call("aten.abs.default", {on})}), {-1}, false);
+  return {sign, size, f.lu, f.pivots};
+}
+
+Node* slice_to(Builder& b, Node* x, int64_t dim, const SymInt& end) {
+  return b.call("aten.slice.Tensor", {x, dim, 0, integer(end)});
+}
+Node* unit_lower(Builder& b, Node* lu) {
+  const Index& shape = lu->type.tensor.shape;
+  const SymInt &rows = shape[shape.size() - 2], rank = rank_of(shape);
+  Node* one = b.call("aten.eye.m", {integer(rows), integer(rank)}, {{"dtype", lu->type.tensor.dtype}});
+  return b.add(b.call("aten.tril.default", {slice_to(b, lu, -1, rank), -1}), one);
+}
+Node* upper_of(Builder& b, Node* lu) {
+  return b.call("aten.triu.default", {slice_to(b, lu, -2, rank_of(lu->type.tensor.shape))});
+}
+
+Type lu_parts(const Call& c, const Index& a) {
+  const SymInt &rows = a[a.size() - 2], &columns = a.back(), rank = rank_of(a);
+  const DType d = number_type(c);
+  return parts(c, {{d, with(batch_of(a), {rows, rows})},
+                   {d, with(batch_of(a), {rows, rank})},
+                   {d, with(batch_of(a), {rank, columns})}});
+}
+Type lu_type(const Call& c) {
+  if (!c.boolean(1)) reject(c, "without pivoting P is empty, which is not supported");
+  return lu_parts(c, matrices(c, 0));
+}
+Nodes lu(Builder& b, const Call& c) {
+  const Factors f = factors_of(b, c.arg(0));
+  return {b.call("strata.lu_permutation.default", {f.lu, f.pivots}), unit_lower(b, f.lu), upper_of(b, f.lu)};
+}
+Type unpack_type(const Call& c) {
+  check_pivots(c, 1);
+  if (!c.boolean(2) || !c.boolean(3)) reject(c, "leaving parts empty is not supported");
+  return lu_parts(c, matrices(c, 0));
+}
+Nodes unpack(Builder& b, const Call& c) {
+  Node* both = c.tensor(0);
+  return {b.call("strata.lu_permutation.default", {both, c.arg(1)}), unit_lower(b, both), upper_of(b, both)};
+}
+
+// ------------------------------------------------------------------------------------------------- made of the others
+
+Type qr_type(const Call& c) {
+  const Index& a = matrices(c, 0);
+  const std::string mode = c.string(1);
+  if (mode != "reduced" && mode != "complete") reject(c, "mode must be reduced or complete, found '" + mode + "'");
+  const SymInt &rows = a[a.size() - 2], rank = mode == "reduced" ? rank_of(a) : rows;
+  return parts(
+      c, {{number_type(c), with(batch_of(a), {rows, rank})}, {number_type(c), with(batch_of(a), {rank, a.back()})}});
+}
+Nodes qr(Builder& b, const Call& c) {
+  const Type type = qr_type(c);
+  const Index &q = type.parts[0].tensor.shape, &a = c.type(0).shape;
+  const SymInt &columns = q.back(), rank = rank_of(a);
+  Node* made = b.call("aten.geqrf.default", {c.arg(0)});
+  Node* factor = b.getitem(made, 0);
+  Node* reflectors = slice_to(b, factor, -1, rank);
+  if (!(columns == rank)) {  // complete: columns without a reflector
+    Node* none = b.call("aten.full.default", {sizes(with(batch_of(a), {q[q.size() - 2], columns - rank})), 0.0},
+                        {{"dtype", number_type(c)}});
+    reflectors = b.call("aten.cat.default", {Argument::list({reflectors, none}), -1});
+  }
+  Node* product = b.call("aten.linalg_householder_product.default", {reflectors, b.getitem(made, 1)});
+  return {product, b.call("aten.triu.default", {slice_to(b, factor, -2, columns)})};
+}
+
+Node* solve(Builder& b, Node* triangle, Node* x, bool upper) {
+  return b.call("aten.linalg_solve_triangular.default", {triangle, x}, {{"upper", upper}});
+}
+/// L L' X = B, or U' U X = B.
+Node* solve_positive(Builder& b, Node* factor, Node* x, bool upper) {
+  Node* other = b.transpose(factor, -2, -1);
+  return upper ? solve(b, factor, solve(b, other, x, false), true) : solve(b, other, solve(b, factor, x, false), true);
+}
+Type cholesky_solve_type(const Call& c) {
+  return result_like(c, number_type(c), solution_shape(c, squares(c, 1), matrices(c, 0), true));
+}
+Nodes cholesky_solve(Builder& b, const Call& c) { return {solve_positive(b, c.tensor(1), c.tensor(0), c.boolean(2))}; }
+Type same_squares(const Call& c) { return result_like(c, number_type(c), squares(c, 0)); }
+Nodes cholesky_inverse(Builder& b, const Call& c) {
+  const Index& shape = c.type(0).shape;
+  Node* one = b.call("aten.eye.default", {integer(shape.back())}, {{"dtype", c.type(0).dtype}});
+  return {solve_positive(b, c.tensor(0), b.expand(one, shape), c.boolean(1))};
+}
+
+OpDef computed(const char* schema, ShapeRule type, KernelRule kernel, const char* doc) {
+  return OpDef(schema, OpClass::Indexing, 0, Promotion::None, type, reference, nullptr, NoGradient::Pending, kernel, "",
+               doc);
+}
+OpDef made(const char* schema, ShapeRule type, Decompose decompose, const char* doc) {
+  return OpDef(schema, OpClass::Compound, 0, Promotion::None, type, nullptr, decompose, NoGradient::Pending,
+               NoLowering{}, "", doc);
+}
+
+}  // namespace
+
+Rows linear_algebra() {
+  Rows r;
+  r.push_back(
+      computed("aten::linalg_solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool "
+               "unitriangular=False) -> Tensor",
+               triangular_type, {"solve_triangular"}, "X with A X = B for triangular matrices"));
+  r.push_back(computed(
+      "aten::linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)",
+      cholesky_ex_type, {"cholesky"}, "the Cholesky factor, and where it fails"));
+  r.push_back(computed(
+      "aten::linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) -> (Tensor LU, Tensor pivots, "
+      "Tensor info)",
+      lu_factor_ex_type, {"lu_factor"}, "L and U in one matrix, exchanged rows, and where it fails"));
+  r.push_back(computed(
+      "aten::linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False) -> Tensor",
+      lu_solve_type, {"lu_solve"}, "X with A X = B, from A's factors"));
+  r.push_back(computed("strata::lu_permutation(Tensor lu, Tensor pivots) -> Tensor", permutation_type,
+                       {"lu_permutation"}, "the permutation that pivots stand for"));
+  r.push_back(
+      computed("aten::geqrf(Tensor self) -> (Tensor a, Tensor tau)", geqrf_type, {"geqrf"}, "R, and Q as reflectors"));
+  r.push_back(computed("aten::linalg_householder_product(Tensor input, Tensor tau) -> Tensor", product_type,
+                       {"householder_product"}, "the first columns of a product of reflectors"));
+  r.push_back(
+      computed("aten::ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) -> Tensor",
+               ormqr_type, {"ormqr"}, "a matrix times a product of reflectors"));
+  r.push_back(
+      made("aten::_linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, "
+           "Tensor LU, "
+           "Tensor pivots, Tensor info)",
+           solve_ex_type, solve_ex, "X with A X = B"));
+  r.push_back(made("aten::linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)",
+                   inverse_ex_type, inverse_ex, "the inverse, and where there is none"));
+  r.push_back(made("aten::_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)", determinant_type,
+                   determinant, "the determinant, and the factors it comes from"));
+  r.push_back(made("aten::_linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet, Tensor LU, Tensor pivots)",
+                   log_determinant_type, log_determinant, "sign and logarithm of the determinant"));
+  r.push_back(made("aten::linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)", lu_type, lu,
+                   "A = P L U"));
+  r.push_back(made(
+      "aten::lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True) -> (Tensor P, "
+      "Tensor L, Tensor U)",
+      unpack_type, unpack, "P, L and U of their compact form"));
+  r.push_back(made("aten::linalg_qr(Tensor A, str mode=\"reduced\") -> (Tensor Q, Tensor R)", qr_type, qr, "A = Q R"));
+  r.push_back(made("aten::cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor", cholesky_solve_type,
+                   cholesky_solve, "X with A X = B, from A's Cholesky factor"));
+  r.push_back(made("aten::cholesky_inverse(Tensor self, bool upper=False) -> Tensor", same_squares, cholesky_inverse,
+                   "the inverse, from the Cholesky factor"));
+  return r;
+}
+
+}  // namespace strata::ops

@@ -1,0 +1,356 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "core/ir/ops/small_matrices.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "core/ir/ops/common.h"
+#include "core/runtime/parallel.h"
+#include "core/support/error.h"
+
+namespace strata::ops {
+namespace {
+
+using Shape = std::vector<int64_t>;
+
+/// A matrix in memory.
+template <class T>
+struct View {
+  T* data;
+  int64_t rows, columns, row_step, column_step;
+  T& operator()(int64_t i, int64_t j) const { return data[i * row_step + j * column_step]; }
+  View transposed() const { return {data, columns, rows, column_step, row_step}; }
+};
+
+/// Row-major matrices over batch dimensions.
+template <class T>
+struct Batch {
+  Tensor tensor;
+  int64_t rows, columns;
+
+  explicit Batch(Tensor t) : tensor(std::move(t)), rows(t_size(2)), columns(t_size(1)) {}
+  View<T> operator[](int64_t b) const { return {tensor.ptr<T>() + b * rows * columns, rows, columns, columns, 1}; }
+
+ private:
+  int64_t t_size(size_t from_end) const { return tensor.shape[tensor.rank() - from_end]; }
+};
+
+int64_t count_of(std::span<const int64_t> sizes) {
+  int64_t n = 1;
+  for (const int64_t s : sizes) n *= s;
+  return n;
+}
+Shape batch_of(const Tensor& t, size_t inner = 2) {
+  return {t.shape.begin(), t.shape.end() - static_cast<ptrdiff_t>(inner)};
+}
+
+/// `to` takes the elements of `from`, broadcast, which has its type.
+void fill_from(const Tensor& from, const Tensor& to) {
+  const Tensor view = expanded(from, to.shape);
+  const size_t item = dtype_size(to.dtype);
+  Shape at(to.rank(), 0);
+  for (int64_t n = 0, total = to.numel(); n < total; ++n) {
+    int64_t offset = 0;
+    for (size_t d = 0; d < at.size(); ++d) offset += at[d] * view.strides[d];
+    std::memcpy(to.data() + static_cast<size_t>(n) * item, view.data() + offset * static_cast<int64_t>(item), item);
+    for (size_t d = at.size(); d-- > 0;) {
+      if (++at[d] < to.shape[d]) break;
+      at[d] = 0;
+    }
+  }
+}
+
+/// A row-major copy, broadcast to a batch.
+Tensor copied(const Tensor& t, Shape batch, size_t inner = 2) {
+  batch.insert(batch.end(), t.shape.end() - static_cast<ptrdiff_t>(inner), t.shape.end());
+  Tensor out = Tensor::empty(t.dtype, std::move(batch));
+  fill_from(t, out);
+  return out;
+}
+
+/// The result, or memory that nobody reads.
+Tensor result(const MatrixCall& c, size_t k, DType dtype, const Shape& shape) {
+  return k < c.results.size() && c.results[k].defined() ? c.results[k] : Tensor::empty(dtype, shape);
+}
+
+template <class F>
+void for_matrices(int64_t batch, int64_t work, F&& f) {
+  parallel_for(batch, std::max<int64_t>(1, 20'000 / std::max<int64_t>(work, 1)), [&](int64_t begin, int64_t end) {
+    for (int64_t b = begin; b < end; ++b) f(b);
+  });
+}
+
+Shape with(Shape batch, std::initializer_list<int64_t> inner) {
+  batch.insert(batch.end(), inner);
+  return batch;
+}
+
+// ------------------------------------------------------------------------------------------------------------
+// triangles
+
+/// X with A X = B, in place of B.
+template <class T>
+void solve_triangle(View<const T> a, View<T> b, bool upper, bool unit) {
+  const int64_t n = a.rows;
+  for (int64_t step = 0; step < n; ++step) {
+    const int64_t i = upper ? n - 1 - step : step;
+    for (int64_t k = upper ? i + 1 : 0; k < (upper ? n : i); ++k)
+      for (int64_t j = 0; j < b.columns; ++j) b(i, j) -= a(i, k) * b(k, j);
+    if (unit) continue;
+    for (int64_t j = 0; j < b.columns; ++j) b(i, j) /= a(i, i);
+  }
+}
+
+template <class T>
+View<const T> constant(View<T> v) {
+  return {v.data, v.rows, v.columns, v.row_step, v.column_step};
+}
+
+template <class T>
+void solve_triangular(const MatrixCall& c) {
+  const bool upper = c.call.boolean(2), left = c.call.boolean(3), unit = c.call.boolean(4);
+  const Tensor& out = c.results[0];
+  fill_from(c.operands[1], out);
+  const Batch<T> a(copied(c.operands[0], batch_of(out))), x(out);
+  for_matrices(count_of(batch_of(out)), a.rows * a.rows * std::max(x.rows, x.columns), [&](int64_t b) {
+    if (left)
+      solve_triangle<T>(constant(a[b]), x[b], upper, unit);
+    else
+      solve_triangle<T>(constant(a[b].transposed()), x[b].transposed(), !upper, unit);
+  });
+}
+
+/// The lower factor in place of the lower triangle; 0, or the order of the minor that is not positive.
+template <class T>
+int32_t factor_positive(View<T> a) {
+  for (int64_t j = 0; j < a.rows; ++j) {
+    T d = a(j, j);
+    for (int64_t k = 0; k < j; ++k) d -= a(j, k) * a(j, k);
+    if (!(d > 0)) return static_cast<int32_t>(j + 1);
+    d = a(j, j) = std::sqrt(d);
+    for (int64_t i = j + 1; i < a.rows; ++i) {
+      T v = a(i, j);
+      for (int64_t k = 0; k < j; ++k) v -= a(i, k) * a(j, k);
+      a(i, j) = v / d;
+    }
+  }
+  return 0;
+}
+
+template <class T>
+void cholesky(const MatrixCall& c) {
+  const bool upper = c.call.boolean(1);
+  const Shape batch = batch_of(c.operands[0]);
+  const Tensor factor = result(c, 0, c.operands[0].dtype, c.operands[0].shape), info = result(c, 1, DType::I32, batch);
+  fill_from(c.operands[0], factor);
+  const Batch<T> f(factor);
+  for_matrices(count_of(batch), f.rows * f.rows * f.rows, [&](int64_t b) {
+    const View<T> a = upper ? f[b].transposed() : f[b];
+    info.ptr<int32_t>()[b] = factor_positive(a);
+    for (int64_t i = 0; i < a.rows; ++i)
+      for (int64_t j = i + 1; j < a.rows; ++j) a(i, j) = 0;
+  });
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// LU
+
+template <class T>
+void swap_rows(View<T> a, int64_t i, int64_t k) {
+  for (int64_t j = 0; i != k && j < a.columns; ++j) std::swap(a(i, j), a(k, j));
+}
+
+/// L and U in place of the matrix; 0, or the first pivot that is 0.
+template <class T>
+int32_t factor_lu(View<T> a, bool pivot, int32_t* pivots) {
+  int32_t info = 0;
+  for (int64_t k = 0; k < std::min(a.rows, a.columns); ++k) {
+    int64_t best = k;
+    for (int64_t i = k + 1; pivot && i < a.rows; ++i)
+      if (std::abs(a(i, k)) > std::abs(a(best, k))) best = i;
+    pivots[k] = static_cast<int32_t>(best + 1);
+    if (a(best, k) == 0) {
+      if (info == 0) info = static_cast<int32_t>(k + 1);
+      continue;
+    }
+    swap_rows(a, k, best);
+    for (int64_t i = k + 1; i < a.rows; ++i) {
+      const T factor = a(i, k) /= a(k, k);
+      for (int64_t j = k + 1; j < a.columns; ++j) a(i, j) -= factor * a(k, j);
+    }
+  }
+  return info;
+}
+
+template <class T>
+void lu_factor(const MatrixCall& c) {
+  const Tensor& matrix = c.operands[0];
+  const Shape batch = batch_of(matrix);
+  const int64_t rank = std::min(matrix.shape[matrix.rank() - 1], matrix.shape[matrix.rank() - 2]);
+  const Tensor lu = result(c, 0, matrix.dtype, matrix.shape), info = result(c, 2, DType::I32, batch);
+  const Tensor pivots = result(c, 1, DType::I32, with(batch, {rank}));
+  fill_from(matrix, lu);
+  const Batch<T> f(lu);
+  for_matrices(count_of(batch), f.rows * f.columns * rank, [&](int64_t b) {
+    info.ptr<int32_t>()[b] = factor_lu(f[b], c.call.boolean(1), pivots.ptr<int32_t>() + b * rank);
+  });
+}
+
+/// Exchanges rows as the factorisation did; `back` undoes it.
+template <class T>
+void exchange(const Call& call, View<T> x, const int32_t* pivots, int64_t n, bool back) {
+  for (int64_t step = 0; step < n; ++step) {
+    const int64_t k = back ? n - 1 - step : step, with = pivots[k] - 1;
+    if (with < 0 || with >= x.rows) reject(call, "a pivot is out of range: " + std::to_string(pivots[k]));
+    swap_rows(x, k, with);
+  }
+}
+
+template <class T>
+void solve_factored(const Call& call, View<T> lu, const int32_t* pivots, View<T> x, bool adjoint) {
+  if (!adjoint) exchange(call, x, pivots, lu.rows, false);
+  const View<const T> a = adjoint ? constant(lu.transposed()) : constant(lu);
+  solve_triangle<T>(a, x, false, !adjoint);  // transposed, U is the lower one
+  solve_triangle<T>(a, x, true, adjoint);
+  if (adjoint) exchange(call, x, pivots, lu.rows, true);
+}
+
+template <class T>
+void lu_solve(const MatrixCall& c) {
+  const bool left = c.call.boolean(3), adjoint = c.call.boolean(4);
+  const Tensor& out = c.results[0];
+  fill_from(c.operands[2], out);
+  const Shape batch = batch_of(out);
+  const Batch<T> lu(copied(c.operands[0], batch)), x(out);
+  const Tensor pivots = copied(c.operands[1], batch, 1);
+  for_matrices(count_of(batch), lu.rows * lu.rows * std::max(x.rows, x.columns), [&](int64_t b) {
+    solve_factored(c.call, lu[b], pivots.ptr<int32_t>() + b * lu.rows, left ? x[b] : x[b].transposed(),
+                   adjoint == left);
+  });
+}
+
+/// P with A = P L U, from pivots.
+template <class T>
+void lu_permutation(const MatrixCall& c) {
+  const Tensor& out = c.results[0];
+  const Shape batch = batch_of(out);
+  const Tensor pivots = copied(c.operands[1], batch, 1);
+  const int64_t count = pivots.shape.back();
+  std::memset(out.data(), 0, static_cast<size_t>(out.numel()) * sizeof(T));
+  const Batch<T> p(out);
+  for_matrices(count_of(batch), p.rows * p.rows, [&](int64_t b) {
+    for (int64_t i = 0; i < p.rows; ++i) p[b](i, i) = 1;
+    exchange(c.call, p[b], pivots.ptr<int32_t>() + b * count, count, true);
+  });
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// QR
+
+/// x with H = 1 - tau v v' applied from the left; v has 1 at `at`, the rest below the diagonal of column `at` of `a`.
+template <class T>
+void reflect(View<const T> a, int64_t at, T tau, View<T> x, int64_t first_column) {
+  for (int64_t j = first_column; j < x.columns; ++j) {
+    T sum = x(at, j);
+    for (int64_t i = at + 1; i < x.rows; ++i) sum += a(i, at) * x(i, j);
+    sum *= tau;
+    x(at, j) -= sum;
+    for (int64_t i = at + 1; i < x.rows; ++i) x(i, j) -= sum * a(i, at);
+  }
+}
+
+/// R above, the reflectors below the diagonal.
+template <class T>
+void factor_qr(View<T> a, T* tau) {
+  for (int64_t k = 0; k < std::min(a.rows, a.columns); ++k) {
+    T scale = 0, rest = 0;
+    for (int64_t i = k + 1; i < a.rows; ++i) scale = std::max(scale, std::abs(a(i, k)));
+    for (int64_t i = k + 1; scale > 0 && i < a.rows; ++i) rest += (a(i, k) / scale) * (a(i, k) / scale);
+    const T norm = scale * std::sqrt(rest), alpha = a(k, k);
+    if (norm == 0) {
+      tau[k] = 0;
+      continue;
+    }
+    const T beta = -std::copysign(std::hypot(alpha, norm), alpha);
+    tau[k] = (beta - alpha) / beta;
+    for (int64_t i = k + 1; i < a.rows; ++i) a(i, k) /= alpha - beta;
+    a(k, k) = beta;
+    reflect<T>(constant(a), k, tau[k], a, k + 1);
+  }
+}
+
+template <class T>
+void geqrf(const MatrixCall& c) {
+  const Tensor& matrix = c.operands[0];
+  const Shape batch = batch_of(matrix);
+  const int64_t rank = std::min(matrix.shape[matrix.rank() - 1], matrix.shape[matrix.rank() - 2]);
+  const Tensor out = result(c, 0, matrix.dtype, matrix.shape), tau = result(c, 1, matrix.dtype, with(batch, {rank}));
+  fill_from(matrix, out);
+  const Batch<T> f(out);
+  for_matrices(count_of(batch), f.rows * f.columns * rank,
+               [&](int64_t b) { factor_qr(f[b], tau.ptr<T>() + b * rank); });
+}
+
+/// The first columns of the product of reflectors.
+template <class T>
+void householder_product(const MatrixCall& c) {
+  const Tensor& out = c.results[0];
+  const Shape batch = batch_of(out);
+  const Batch<T> a(copied(c.operands[0], batch)), q(out);
+  const Tensor tau = copied(c.operands[1], batch, 1);
+  const int64_t count = tau.shape.back();
+  std::memset(out.data(), 0, static_cast<size_t>(out.numel()) * sizeof(T));
+  for_matrices(count_of(batch), a.rows * a.columns * count, [&](int64_t b) {
+    for (int64_t i = 0; i < std::min(q.rows, q.columns); ++i) q[b](i, i) = 1;
+    for (int64_t k = count; k-- > 0;) reflect<T>(constant(a[b]), k, tau.ptr<T>()[b * count + k], q[b], 0);
+  });
+}
+
+/// Q C, Q' C, C Q or C Q' for the product Q of all reflectors.
+template <class T>
+void ormqr(const MatrixCall& c) {
+  const bool left = c.call.boolean(3), transpose = c.call.boolean(4);
+  const Tensor& out = c.results[0];
+  fill_from(c.operands[2], out);
+  const Shape batch = batch_of(out);
+  const Batch<T> a(copied(c.operands[0], batch)), x(out);
+  const Tensor tau = copied(c.operands[1], batch, 1);
+  const int64_t count = tau.shape.back();
+  for_matrices(count_of(batch), x.rows * x.columns * count, [&](int64_t b) {
+    const View<T> view = left ? x[b] : x[b].transposed();
+    const bool forward = transpose == left;  // C Q is (Q' C')'
+    for (int64_t step = 0; step < count; ++step) {
+      const int64_t k = forward ? step : count - 1 - step;
+      reflect<T>(constant(a[b]), k, tau.ptr<T>()[b * count + k], view, 0);
+    }
+  });
+}
+
+struct Routine {
+  std::string_view name;
+  void (*in_float)(const MatrixCall&);
+  void (*in_double)(const MatrixCall&);
+};
+
+constexpr Routine kRoutines[] = {
+    {"solve_triangular", solve_triangular<float>, solve_triangular<double>},
+    {"cholesky", cholesky<float>, cholesky<double>},
+    {"lu_factor", lu_factor<float>, lu_factor<double>},
+    {"lu_solve", lu_solve<float>, lu_solve<double>},
+    {"lu_permutation", lu_permutation<float>, lu_permutation<double>},
+    {"geqrf", geqrf<float>, geqrf<double>},
+    {"householder_product", householder_product<float>, householder_product<double>},
+    {"ormqr", ormqr<float>, ormqr<double>},
+};
+
+}  // namespace
+
+void compute_matrices(std::string_view kernel, const MatrixCall& call) {
+  for (const Routine& r : kRoutines)
+    if (r.name == kernel) return call.operands[0].dtype == DType::F32 ? r.in_float(call) : r.in_double(call);
+  throw_internal("there is no routine for matrices called '" + std::string(kernel) + "'");
+}
+
+}  // namespace strata::ops

@@ -1,0 +1,80 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Recorded calls of ops_d.json (scatters, sizes that data tells, runs, matrices), decomposed,
+// scheduled and compiled, against PyTorch's results. Nothing runs in the interpreter.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "codegen/compiler.h"
+#include "core/support/error.h"
+#include "passes/decompose.h"
+#include "passes/schedule.h"
+#include "tests/core/ops_cases.h"
+
+namespace strata {
+namespace {
+
+double slack(DType dtype) {
+  switch (dtype) {
+    case DType::BF16:
+      return 2e-2;
+    case DType::F16:
+      return 4e-3;
+    case DType::F64:
+      return 1e-8;  // the file holds nine digits
+    default:
+      return 2e-5;
+  }
+}
+
+/// Empty if alike: floats within the dtype's slack, everything else exactly.
+std::string unlike(const Tensor& a, const Tensor& b) {
+  if (a.dtype != b.dtype || a.shape != b.shape) return a.str() + ", expected " + b.str();
+  for (int64_t i = 0; i < a.numel(); ++i) {
+    const double x = a.at(i), y = b.at(i);
+    if (x == y || (std::isnan(x) && std::isnan(y))) continue;
+    if (is_floating(a.dtype) && std::fabs(x - y) <= slack(a.dtype) * std::max(1.0, std::fabs(y))) continue;
+    return "element " + std::to_string(i) + " is " + std::to_string(x) + ", expected " + std::to_string(y);
+  }
+  return {};
+}
+
+std::vector<Tensor> compiled_results(const testing::OpCase& c) {
+  testing::CaseGraph g(c);
+  Builder b(g.graph);
+  Node* call = g.add_call(b, c);
+  std::vector<Argument> outputs;
+  if (call->type.kind != Type::Kind::Tuple) outputs.emplace_back(call);
+  for (size_t k = 0; call->type.kind == Type::Kind::Tuple && k < call->type.parts.size(); ++k)
+    outputs.emplace_back(b.getitem(call, static_cast<int64_t>(k)));
+  g.graph.output(Argument::list(std::move(outputs)));
+  const PassResult decomposed = decompose(g.graph, {});
+  const Scheduled scheduled = schedule(decomposed.rewrites.empty() ? g.graph : decomposed.graph, {});
+  for (const Launch& l : scheduled.plan->launches)
+    EXPECT_FALSE(std::holds_alternative<OpaqueCall>(l.work)) << l.name << " runs in the interpreter";
+  Executor executor(scheduled.plan, make_cpu_compiler()->compile(*scheduled.plan, {}), 2);
+  return executor.run(c.inputs);
+}
+
+TEST(RecordedCalls, CompiledCallsGivePyTorchsResults) {
+  size_t compared = 0;
+  for (const testing::OpCase& c : testing::op_data("ops_d.json").cases) {
+    if (std::any_of(c.out.begin(), c.out.end(), [](const testing::Expected& e) { return !e.is_tensor; })) continue;
+    SCOPED_TRACE(c.text);
+    try {
+      const std::vector<Tensor> results = compiled_results(c);
+      ASSERT_EQ(results.size(), c.out.size());
+      for (size_t k = 0; k < results.size(); ++k) EXPECT_EQ(unlike(results[k], c.out[k].data), "") << "result " << k;
+      ++compared;
+    } catch (const Error& e) {
+      ADD_FAILURE() << e.what();
+    }
+  }
+  EXPECT_GT(compared, 300U);
+}
+
+}  // namespace
+}  // namespace strata
