@@ -80,6 +80,8 @@ class DataSizes(unittest.TestCase):
         strata.reset()
         self.check(lambda x: torch.unique_consecutive(x, dim=1), torch.randint(0, 2, (2, 12)))
         strata.reset()
+        self.check(lambda x: torch.unique_consecutive(x, dim=-2), torch.randint(0, 2, (2, 6, 1)))
+        strata.reset()
         nan = float("nan")
         self.check(lambda x: torch.unique(x, return_counts=True), torch.tensor([nan, 1.0, nan, -0.0, 0.0]))
 

@@ -69,7 +69,17 @@ def _corrcoef(input):
     return (c / deviation.unsqueeze(1) / deviation.unsqueeze(0)).clip(-1, 1)
 
 
-_FORMS = {functional.gaussian_nll_loss: _gaussian_nll_loss, torch.cov: _cov, torch.corrcoef: _corrcoef}
+def _unique_consecutive(input, return_inverse=False, return_counts=False, dim=None):
+    """PyTorch's shape rule is wrong for a dimension counted from the end."""
+    if dim is not None and dim < 0:
+        dim += max(input.dim(), 1)
+    return torch.unique_consecutive(input, return_inverse, return_counts, dim)
+
+
+_FORMS = {
+    functional.gaussian_nll_loss: _gaussian_nll_loss, torch.cov: _cov, torch.corrcoef: _corrcoef,
+    torch.unique_consecutive: _unique_consecutive,
+}
 
 
 class WithoutBranches(TorchFunctionMode):

@@ -324,18 +324,24 @@ Nodes index_fill(Builder& b, const Call& c) {
   return {b.reshape(filled, c.type(0).shape)};
 }
 
+/// Indices in [0, n): negative ones count from the end.
+Node* from_the_front(Builder& b, Node* index, const SymInt& n) {
+  return where(b, compare(b, "aten.lt.Scalar", index, 0), b.add(index, integer(n)), index);
+}
+
 /// All dimensions but one are broadcast.
 Node* along_dim(Builder& b, const Call& c) {
   const size_t n = rank(c.tensor(0)), dim = c.dim(2, n);
   if (rank(c.tensor(1)) != n) reject(c, "self and indices must have as many dimensions");
-  if (n == 0) return b.call("aten.gather.default", {c.tensor(0), c.arg(2), c.tensor(1)});
+  if (n == 0) return b.call("aten.gather.default", {c.tensor(0), c.arg(2), from_the_front(b, c.tensor(1), 1)});
   std::vector<SymInt> self = c.type(0).shape, indices = c.type(1).shape;
   const SymInt length = self[dim], count = indices[dim];
   self[dim] = indices[dim] = SymInt(1);
   self = indices = broadcast(self, indices, c.node());
   self[dim] = length;
   indices[dim] = count;
-  return b.call("aten.gather.default", {b.expand(c.tensor(0), self), c.arg(2), b.expand(c.tensor(1), indices)});
+  Node* index = from_the_front(b, c.tensor(1), length);
+  return b.call("aten.gather.default", {b.expand(c.tensor(0), self), c.arg(2), b.expand(index, indices)});
 }
 
 /// The k-th true element of the mask takes the k-th element of source.
@@ -429,9 +435,10 @@ Rows composed_indexing() {
   r.push_back(composed(
       "aten::take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor",
       [](Builder& b, const Call& c) -> Nodes {
+        const SymInt all = c.type(0).numel();
         if (c.is_none(2))
-          return {b.call("aten.gather.default", {b.reshape(c.tensor(0), {c.type(0).numel()}), 0,
-                                                 b.reshape(c.tensor(1), {c.type(1).numel()})})};
+          return {b.call("aten.gather.default", {b.reshape(c.tensor(0), {all}), 0,
+                                                 b.reshape(from_the_front(b, c.tensor(1), all), {c.type(1).numel()})})};
         return {along_dim(b, c)};
       },
       "elements at positions along a dimension"));
