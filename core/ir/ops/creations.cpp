@@ -232,8 +232,13 @@ double number_or(const Call& call, int i, double otherwise) {
 SymInt arange_length(const Call& call) {
   const Progression p = progression(call);
   if (!all_integral(call)) {
-    const double step = number_or(call, p.step, 1),
-                 n = std::ceil((number_or(call, p.end, 0) - number_or(call, p.start, 0)) / step);
+    // PyTorch counts in the type of the result where that is int64, and in float64 for narrower integers.
+    const bool whole = given_dtype(call) == DType::I64;
+    const auto number = [&](int i, double otherwise) {
+      const double x = number_or(call, i, otherwise);
+      return whole ? std::trunc(x) : x;
+    };
+    const double n = std::ceil((number(p.end, 0) - number(p.start, 0)) / number(p.step, 1));
     if (!(n >= 0 && n < 1e15)) reject(call, "start, end and step do not make a progression");
     return static_cast<int64_t>(n);
   }

@@ -389,12 +389,14 @@ Type diff_type(const Call& call) {
   const int64_t n = call.constant(1);
   if (n < 0) reject(call, "order must not be negative");
   Index shape = t.shape;
+  if (n == 0) return result_like(call, t.dtype, shape);  // PyTorch joins nothing then
   const SymInt size = joined_size(call, dim) - SymInt(n);
   shape[dim] = known_le(0, size) ? size : max(SymInt(0), size);
   return result_like(call, t.dtype, shape);
 }
 
 std::vector<Node*> diff(Builder& b, const Call& c) {
+  if (c.constant(1) == 0) return {b.call("aten.clone.default", {c.tensor(0)})};
   const size_t dim = c.dim(2, c.type(0).shape.size());
   std::vector<Argument> parts;
   for (size_t i : {3, 0, 4})

@@ -108,6 +108,12 @@ case("logspace", 0, 60, 5, 10.0, dtype=torch.int32)
 case("logspace", 0, 8, 5, -2.0)
 case("logspace", 0, 3, 4, 0.0)
 
+for more in [{}, {"dtype": torch.int64}, {"dtype": torch.int32}]:
+    case("arange.start_step", -0.9, 2.1, 2.0, **more)
+    case("arange.start_step", 3.9, -0.9, -1.5, **more)
+    case("arange", 3.1, **more)
+case("diff", f(3, 4), 0, 1, f(3, 2), f(3, 1))
+
 # ----------------------------------------------------------------------------------------------------- special functions
 WIDE = t([0.0, -0.0, 0.5, -0.5, 1.0, -1.0, 2.5, -2.5, 7.25, -7.25, 12.0, 30.0, -30.0, inf, -inf, nan])
 for name in ["lgamma", "special_gammaln", "digamma", "special_digamma", "special_psi"]:
