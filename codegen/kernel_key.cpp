@@ -61,7 +61,11 @@ std::string code_key(const KernelPlan& plan, bool texts) {
   std::string key = fingerprint(plan.kernel);
   key += fmt::format("\n{} {} {} {} {}", plan.lanes_are_points, plan.lanes, plan.unroll, plan.masked, plan.serial);
   for (const char streamed : plan.streamed) key += streamed ? " s" : " -";
-  for (const NestPlan& n : plan.nests) key += fmt::format(" {}/{}/{}", n.lanes, n.unroll, n.masked);
+  for (const loop::ScalarId id : plan.ahead) key += fmt::format(" a{}", id);
+  for (const NestPlan& n : plan.nests) {
+    key += fmt::format(" {}/{}/{}", n.lanes, n.unroll, n.masked);
+    for (const loop::ScalarId id : n.turned) key += fmt::format(" t{}", id);
+  }
   add_bounds(key, plan.kernel);
   if (texts) {
     key += " lines";

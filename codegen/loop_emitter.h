@@ -3,7 +3,7 @@
 #pragma once
 
 /// The emitter behind `emit_kernel`, split over `loop_llvm.cpp` (loops), `loop_access.cpp` (indices, loads, stores) and
-/// `loop_reduce.cpp` (reductions), `loop_check.cpp` (checks of data).
+/// `loop_reduce.cpp` (reductions), `loop_check.cpp` (checks of data), `loop_turn.cpp` (tiles of transposes).
 ///
 /// Each open loop has a *hoist block* that dominates its body; an instruction is placed at the end of the hoist block
 /// of the level it depends on, or, at the innermost open level, where the builder stands. So invariant work leaves the
@@ -56,6 +56,11 @@ class KernelEmitter {
   void emit_nest(size_t n);
   void emit_inner(size_t position);
   void emit_lane_loops();
+  void fetch_ahead();
+  void emit_tiles();
+  void emit_whole_tiles(Value* rows);
+  void emit_part_tiles(Value* rows, Value* points);
+  std::vector<Value*> turned_rows(const loop::Scalar& s);
   void emit_body(size_t copy);
   void emit_store_list();
   /// `for (i = low; i + step <= high; i += step)`, or with `partial` `i < high`; returns the first index not done.

@@ -40,13 +40,18 @@ SymInt iterations_of(const loop::Kernel& k, const loop::Nest& nest) {
   return out;
 }
 
+SymInt points_of(const loop::Kernel& k) {
+  SymInt out = 1;
+  for (loop::AxisId a : k.outer) out = out * k.axes[a].extent;
+  return out;
+}
+
 class LoopKernel : public CompiledKernel {
  public:
   LoopKernel(LoopFunction function, std::shared_ptr<LoadedCode> code, const KernelPlan& plan)
       : function_(function), code_(std::move(code)), name_(plan.kernel.name), ids_(plan.kernel.symbols) {
     const loop::Kernel& k = plan.kernel;
-    points_ = 1;
-    for (loop::AxisId a : k.outer) points_ = points_ * k.axes[a].extent;
+    points_ = points_of(k);
     for (size_t n = 0; n < k.nests.size(); ++n) {
       costs_.emplace_back(plan.nests[n].cost, iterations_of(k, k.nests[n]));
     }
@@ -219,6 +224,7 @@ struct LoopJit::Impl {
   std::vector<Distinct> distinct;
   std::vector<KernelCode> codes;        // per distinct
   std::vector<LoopFunction> functions;  // per kernel
+  std::vector<SymInt> points;           // per kernel
   std::vector<bool> cached;             // per kernel
   std::vector<std::vector<CodeArtifact>> artifacts;
   LoopJitStatistics statistics;
@@ -229,6 +235,7 @@ struct LoopJit::Impl {
     distinct.clear();
     codes.clear();
     functions.clear();
+    points.clear();
     cached.clear();
     artifacts.clear();
     known.clear();
@@ -353,7 +360,10 @@ std::vector<std::unique_ptr<CompiledKernel>> LoopJit::compile(std::span<const lo
       out[i] = std::make_unique<SplitKernel>(std::move(out[i]), std::move(made), kernels[i]->buffers.size(),
                                              splits[i]->scratch);
     }
-    if (s.functions.size() <= i) s.functions.push_back(splits[i] ? nullptr : function);
+    if (s.functions.size() <= i) {
+      s.functions.push_back(splits[i] ? nullptr : function);
+      s.points.push_back(points_of(unit.plan.kernel));
+    }
     s.cached[i] = s.cached[i] && s.distinct[unit.code].cached;
   }
   if (options.keep_artifacts) s.keep_texts(kernels);
@@ -377,6 +387,8 @@ std::vector<CodeArtifact> LoopJit::artifacts(size_t i) const {
 }
 
 LoopFunction LoopJit::function(size_t i) const { return i < impl_->functions.size() ? impl_->functions[i] : nullptr; }
+
+SymInt LoopJit::points(size_t i) const { return i < impl_->points.size() ? impl_->points[i] : SymInt(0); }
 
 const LoopJitStatistics& LoopJit::statistics() const { return impl_->statistics; }
 

@@ -50,6 +50,8 @@ class LoopJit {
   std::vector<CodeArtifact> artifacts(size_t i) const;
   /// The code of kernel i; null for one whose long reduction was cut in two functions.
   LoopFunction function(size_t i) const;
+  /// How many points `function(i)` has to run over: more or fewer than the kernel's where code works on tiles.
+  SymInt points(size_t i) const;
   /// Whether all code of kernel i came from the cache.
   bool from_cache(size_t i) const;
   const LoopJitStatistics& statistics() const;

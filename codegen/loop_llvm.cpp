@@ -334,6 +334,7 @@ void KernelEmitter::emit_inner(size_t position) {
   int level = kInnerLevel + static_cast<int>(position);
   bool last = position + 1 == nest.axes.size();
   depth_ = level;
+  if (!plan_.nests[nest_].turned.empty()) return emit_tiles();
   if (last && !plan_.lanes_are_points && lanes_ > 1) return emit_lane_loops();
   const Axis& axis = k_.axes[nest.axes[position]];
   depth_ = level;
@@ -368,6 +369,7 @@ void KernelEmitter::emit_lane_loops() {
       for (int u = 0; u < p.unroll; ++u) {
         symbols_[axis.symbol] = b_.CreateAdd(i, b_.getInt64(width * static_cast<unsigned>(u)));
         emit_body(static_cast<size_t>(u));
+        fetch_ahead();
         forget(level);
       }
     });
@@ -388,6 +390,32 @@ void KernelEmitter::emit_lane_loops() {
   });
   active_ = active_count_ = nullptr;
   lanes_ = width;
+}
+
+/// The last two passes over a line fetch a half each of the next point's.
+void KernelEmitter::fetch_ahead() {
+  const Nest& nest = k_.nests[nest_];
+  if (plan_.ahead.empty() || nest.axes.size() != 1) return;
+  size_t later = 0;
+  for (size_t n = nest_ + 1; n < k_.nests.size(); ++n) later += k_.nests[n].axes.empty() ? 0 : 1;
+  if (later > 1) return;
+  const Axis& lane = k_.axes[nest.axes[0]];
+  const SymInt half = floordiv(lane.extent, 2);
+  const size_t outer = k_.axes[k_.outer.back()].symbol;
+  for (ScalarId id : plan_.ahead) {
+    const Scalar& s = k_.scalars[id];
+    const SymInt next = linear_in(s.index, outer)->coefficient;
+    // The load may stand in another nest, with an axis of its own.
+    for (const Nest& other : k_.nests) {
+      if (other.axes.size() != 1 || std::find(other.body.begin(), other.body.end(), id) == other.body.end()) continue;
+      const Axis& own = k_.axes[other.axes[0]];
+      if (!(own.extent == lane.extent)) continue;
+      Value* start = expression(linear_in(s.index, own.symbol)->rest + next + (later == 0 ? half : SymInt(0)));
+      Value* at = b_.CreateAdd(start, b_.CreateLShr(symbols_.at(lane.symbol), b_.getInt64(1)));
+      b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()},
+                         {pointer(s.buffer, at), b_.getInt32(0), b_.getInt32(3), b_.getInt32(1)});
+    }
+  }
 }
 
 void KernelEmitter::emit_body(size_t copy) {

@@ -9,6 +9,9 @@
 #include <map>
 #include <utility>
 
+#include "codegen/loop_keep.h"
+#include "codegen/loop_tile.h"
+
 namespace strata::codegen {
 
 using namespace loop;  // NOLINT: the vocabulary of this file
@@ -292,7 +295,7 @@ void choose_unrolling(KernelPlan& plan, const Target& target) {
   for (size_t n = 0; n < k.nests.size(); ++n) {
     const Nest& nest = k.nests[n];
     NestPlan& p = plan.nests[n];
-    if (plan.lanes_are_points || nest.axes.empty() || nest.scan) continue;
+    if (plan.lanes_are_points || nest.axes.empty() || nest.scan || !p.turned.empty()) continue;
     size_t work = work_in(k, nest);
     p.unroll = wanted ? wanted : work <= 8 ? 4 : work <= 16 ? 2 : 1;
     int64_t vectors = extent_hint(k, nest.axes.back()) / p.lanes;
@@ -376,6 +379,34 @@ void choose_streams(KernelPlan& plan, const Target& target) {
   }
 }
 
+/// A kernel that goes through a line several times reads memory only the first time, and the machine's own prefetching
+/// ends at a page: without help memory waits while the line is worked on.
+void choose_ahead(KernelPlan& plan, const Target& target) {
+  constexpr int64_t kShortest = 512, kLongest = 256 << 10;  // bytes of a line
+  const Kernel& k = plan.kernel;
+  const auto passes = std::count_if(k.nests.begin(), k.nests.end(), [](const Nest& n) { return !n.axes.empty(); });
+  if (plan.lanes_are_points || k.outer.empty() || passes < 2) return;
+  std::vector<char> seen(k.buffers.size(), 0);
+  for (size_t n = 0; n < k.nests.size(); ++n) {
+    if (k.nests[n].axes.size() != 1 || plan.nests[n].lanes < 2) continue;
+    const AxisId lane = k.nests[n].axes[0];
+    for (ScalarId id : k.nests[n].body) {
+      const Scalar& s = k.scalars[id];
+      if (s.op != ScalarOp::Load || s.a != kNone || seen[s.buffer]) continue;
+      const Buffer& b = k.buffers[s.buffer];
+      const auto size = static_cast<int64_t>(dtype_size(b.dtype));
+      const int64_t line = extent_hint(k, lane) * size, all = hint(b.numel).value_or(0) * size;
+      const auto along = linear_in(s.index, k.axes[lane].symbol);
+      const auto next = linear_in(s.index, k.axes[k.outer.back()].symbol);
+      const bool walks = along && along->coefficient == SymInt(1) && next && !(next->coefficient == SymInt(0));
+      if (b.role != BufferRole::Input || !walks || line < kShortest || line > kLongest || all < target.cache_bytes)
+        continue;
+      seen[s.buffer] = 1;
+      plan.ahead.push_back(id);
+    }
+  }
+}
+
 void estimate(KernelPlan& plan) {
   const Kernel& k = plan.kernel;
   for (size_t n = 0; n < k.nests.size(); ++n) {
@@ -386,6 +417,7 @@ void estimate(KernelPlan& plan) {
     if (!plan.lanes_are_points && !nest.axes.empty()) axis = nest.axes.back();
     int lanes = plan.lanes_are_points ? plan.lanes : p.lanes;
     p.cost = kUnitNs * iteration_cost(k, nest, axis, lanes) / lanes;
+    if (!p.turned.empty()) p.cost = kUnitNs * (2 * static_cast<double>(nest.body.size()) + 4) / lanes;
   }
 }
 
@@ -427,12 +459,22 @@ Kernel merge_axes(const Kernel& kernel) {
   return k;
 }
 
-KernelPlan plan_kernel(const Kernel& kernel, const Target& target) {
-  KernelPlan plan;
-  plan.kernel = merge_axes(kernel);
+namespace {
+
+/// Tiles for kernels that transpose.
+bool use_tiles(KernelPlan& plan, int lanes) {
+  auto tiles = tile_transposes(plan.kernel, lanes);
+  if (!tiles) return false;
+  plan.kernel = std::move(tiles->kernel);
+  plan.lanes_are_points = false;
+  plan.nests[0].lanes = lanes;
+  plan.nests[0].turned = std::move(tiles->turned);
+  return true;
+}
+
+/// Lanes along outer points or along inner axes, whichever costs less.
+void use_lanes(KernelPlan& plan, int lanes) {
   Kernel& k = plan.kernel;
-  plan.nests.resize(k.nests.size());
-  int lanes = choose_lanes(k, target);
   bool any_inner = std::any_of(k.nests.begin(), k.nests.end(), [](const Nest& n) { return !n.axes.empty(); });
   double inner_cost = 0;
   for (const Nest& nest : k.nests) {
@@ -460,11 +502,23 @@ KernelPlan plan_kernel(const Kernel& kernel, const Target& target) {
     use_point_lanes(plan, best_outer, lanes);
   } else {
     use_inner_lanes(plan, lanes);
+    keep_expensive_values(k);
   }
-  plan.serial = points_may_collide(k);
+}
+
+}  // namespace
+
+KernelPlan plan_kernel(const Kernel& kernel, const Target& target) {
+  KernelPlan plan;
+  plan.kernel = merge_axes(kernel);
+  plan.nests.resize(plan.kernel.nests.size());
+  const int lanes = choose_lanes(plan.kernel, target);
+  if (!use_tiles(plan, std::min(lanes, 16))) use_lanes(plan, lanes);
+  plan.serial = points_may_collide(plan.kernel);
   widen_column_reductions(plan, target);
   choose_unrolling(plan, target);
   choose_streams(plan, target);
+  choose_ahead(plan, target);
   estimate(plan);
   return plan;
 }

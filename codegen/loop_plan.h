@@ -26,7 +26,8 @@ struct NestPlan {
   int lanes = 1;        ///< vector lanes along the last inner axis (1 where lanes are outer points)
   int unroll = 1;       ///< vectors, and accumulators, per iteration
   bool masked = false;  ///< one loop whose last iteration is masked, instead of a plain loop and a masked rest
-  double cost = 1;      ///< estimated nanoseconds of one iteration of the innermost loop, all lanes of it shared out
+  std::vector<loop::ScalarId> turned;  ///< loads read in tiles and transposed (loop_tile.h); none: no tiles
+  double cost = 1;  ///< estimated nanoseconds of one iteration of the innermost loop, all lanes of it shared out
 };
 
 /// Every field is part of `code_key` (kernel_key.h).
@@ -38,6 +39,8 @@ struct KernelPlan {
   bool masked = false;
   bool serial = false;         ///< outer points may write the same place: no two threads
   std::vector<char> streamed;  ///< per buffer: results that no cache holds go to memory past the caches
+  /// Loads of long lines that several nests go through: while one point is at work, the next one's line is fetched.
+  std::vector<loop::ScalarId> ahead;
   std::vector<NestPlan> nests;
 };
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "codegen/loop_split_columns.h"
+
 namespace strata::codegen {
 
 using namespace loop;  // NOLINT: the vocabulary of this file
@@ -13,6 +15,7 @@ namespace {
 
 constexpr int64_t kChunks = 64;           // enough to share out evenly, few enough to combine at once
 constexpr int64_t kShortest = 64 * 1024;  // iterations below which one core is as fast
+constexpr int64_t kFewPoints = 16;
 
 /// The first nest with inner axes, if everything before it only computes scalars.
 std::optional<size_t> reduction_nest(const Kernel& k) {
@@ -29,11 +32,25 @@ bool can_combine(const Nest& nest) {
                       [](const Reduction& r) { return r.combine == Combine::Welford; });
 }
 
-bool is_long(const Kernel& k, const Nest& nest) {
+SymInt extent_of(const Kernel& k, const std::vector<AxisId>& axes) {
   SymInt total = 1;
-  for (AxisId a : nest.axes) total = total * k.axes[a].extent;
-  auto iterations = total.maybe_value() ? total.maybe_value() : hint(total);
-  return iterations && *iterations >= kShortest;
+  for (AxisId a : axes) total = total * k.axes[a].extent;
+  return total;
+}
+
+bool is_long(const Kernel& k, const Nest& nest) { return hint(extent_of(k, nest.axes)).value_or(0) >= kShortest; }
+
+/// So few points that they are no work for many cores.
+bool has_few_points(const Kernel& k) {
+  const auto points = extent_of(k, k.outer).maybe_value();
+  return points && *points >= 1 && *points <= kFewPoints;
+}
+
+/// Row-major number of an outer point.
+SymInt point_number(const Body& body) {
+  SymInt number = 0;
+  for (AxisId a : body.kernel().outer) number = number * body.kernel().axes[a].extent + body.axis_index(a);
+  return number;
 }
 
 ShapeEnv* environment(const Kernel& k) {
@@ -69,7 +86,7 @@ SymInt make_chunks(Kernel& k, size_t n, ShapeEnv& env) {
   AxisId within = body.axis("w", max(0, min(each, extent - c * each)));
   replace_axis(k, k.nests[n], symbol, c * each + body.axis_index(within));
   *cut = within;
-  k.outer = {chunk};
+  k.outer.push_back(chunk);
   k.schedule.vector_axis = -1;
   k.schedule.grain = 1;
   return c;
@@ -78,12 +95,15 @@ SymInt make_chunks(Kernel& k, size_t n, ShapeEnv& env) {
 }  // namespace
 
 std::optional<SplitReduction> split_reduction(const Kernel& kernel) {
-  auto n = kernel.outer.empty() ? reduction_nest(kernel) : std::nullopt;
+  if (auto columns = split_columns(kernel)) return columns;
+  auto n = has_few_points(kernel) ? reduction_nest(kernel) : std::nullopt;
   if (!n || !can_combine(kernel.nests[*n]) || !is_long(kernel, kernel.nests[*n])) return std::nullopt;
   ShapeEnv* env = environment(kernel);
   if (!env) return std::nullopt;
   SplitReduction out{kernel, kernel, {}};
   Kernel &p = out.partial, &f = out.combine;
+  const SymInt point = point_number(Body(f, *env));
+  const int64_t slots = extent_of(kernel, kernel.outer).value() * kChunks;
   SymInt chunk = make_chunks(p, *n, *env);
   Body store(p, *env);
   store.begin_nest({});
@@ -104,15 +124,15 @@ std::optional<SplitReduction> split_reduction(const Kernel& kernel) {
     store.node = load.node = again.node;
     for (size_t i = 0; i < result_count(again.combine); ++i) {
       DType type = result_dtype(again, i);
-      BufferId to = store.buffer({"partial", type, kChunks, BufferRole::Output, again.node});
-      BufferId from = load.buffer({"partial", type, kChunks, BufferRole::Input, again.node});
-      out.scratch.push_back(static_cast<size_t>(kChunks) * dtype_size(type));
+      BufferId to = store.buffer({"partial", type, slots, BufferRole::Output, again.node});
+      BufferId from = load.buffer({"partial", type, slots, BufferRole::Input, again.node});
+      out.scratch.push_back(static_cast<size_t>(slots) * dtype_size(type));
       Store s;
       s.buffer = to;
-      s.index = chunk;
+      s.index = point * kChunks + chunk;
       s.value = store.reduced(*n, r, i);
       store.store(s);
-      (i == 0 ? again.value : again.position) = load.load(from, load.axis_index(part));
+      (i == 0 ? again.value : again.position) = load.load(from, point * kChunks + load.axis_index(part));
     }
     load.reduce(again);
   }

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// A kernel with a single outer point and one long reduction would keep one core busy. It is cut in two: a kernel whose
+/// A kernel with few outer points and a long reduction would keep few cores busy, and one of columns would walk through
+/// memory in short pieces. It is cut in two: a kernel whose
 /// outer points are chunks of the reduction, and one that combines their results and goes on. Both are ordinary loop
 /// kernels.
 
@@ -20,7 +21,8 @@ struct SplitReduction {
   std::vector<size_t> scratch;
 };
 
-/// Nothing if the kernel has outer axes, its reduction is short or of unknown length, or cannot be combined from parts.
+/// Nothing if the kernel has many outer points and reads along its reduction, its reduction is short or of unknown
+/// length, or cannot be combined from parts.
 std::optional<SplitReduction> split_reduction(const loop::Kernel& kernel);
 
 }  // namespace strata::codegen

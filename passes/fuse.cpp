@@ -18,6 +18,8 @@
 #include "core/ir/program.h"
 #include "core/support/error.h"
 #include "passes/data_sizes.h"
+#include "passes/fusion_answers.h"
+#include "passes/fusion_siblings.h"
 #include "passes/repeated_elements.h"
 
 namespace strata {
@@ -25,6 +27,7 @@ namespace {
 
 constexpr size_t kMaxNodes = 256;  ///< per kernel: keeps code and compile time bounded
 constexpr size_t kMaxBuffers = 32;
+constexpr int kNear = 256;  ///< nodes between siblings: what is computed long before it is needed only occupies memory
 
 bool is_expensive(const Node& node) {
   static const std::set<std::string_view> names = {
@@ -54,7 +57,10 @@ class Fuser {
     choose_pooling_layouts();
     choose_output_layouts();
     fuse_loops();
-    return finish();
+    fuse_siblings();
+    Fused fused = finish();
+    answer_for_every_pair(graph_, fused);
+    return fused;
   }
 
  private:
@@ -396,6 +402,90 @@ class Fuser {
   }
 
   // --------------------------------------------------------------------------------------------------------------
+  // siblings
+
+  /// Kernels that read the same value read it once.
+  void fuse_siblings() {
+    for (const auto& value : graph_.nodes()) {
+      const std::vector<const Node*> readers = reading_groups(*value);
+      if (readers.size() > kMaxSiblings) continue;
+      for (size_t i = 0; i < readers.size(); ++i)
+        for (size_t j = i + 1; j < readers.size(); ++j) try_siblings(*value, *readers[i], *readers[j]);
+    }
+  }
+
+  /// The first reader in each loop kernel that reads the value from memory.
+  std::vector<const Node*> reading_groups(const Node& value) const {
+    std::vector<const Node*> found;
+    const Node* base = base_of(&value);
+    const auto it = readers_.find(base);
+    if (it == readers_.end() || !value.type.is_tensor() || fused_.layouts.is_virtual(value)) return found;
+    std::set<size_t> seen;
+    if (const auto own = group_of_.find(base); own != group_of_.end()) seen.insert(own->second);
+    for (const Node* reader : it->second) {
+      const auto g = group_of_.find(reader);
+      if (g == group_of_.end() || !is_loop_group(groups_[g->second])) continue;
+      const auto operands = reader->operands();
+      const bool reads_it = std::any_of(operands.begin(), operands.end(),
+                                        [&](const Node* n) { return fused_.layouts.base(n) == &value; });
+      if (reads_it && seen.insert(g->second).second) found.push_back(reader);
+    }
+    return found;
+  }
+
+  void try_siblings(const Node& value, const Node& a, const Node& b) {
+    const size_t first = group_of_.at(&a), second = group_of_.at(&b);
+    if (first == second || !asked_.insert(std::minmax(first, second)).second) return;
+    if (reads(groups_[first], groups_[second]) || reads(groups_[second], groups_[first])) return;
+    std::string reason;
+    const bool accepted = may_join(value, groups_[first], groups_[second], reason);
+    decide(a, b, accepted, reason, FusionDecision::Rule::Siblings);
+    if (!accepted) return;
+    Group merged = united(groups_[first], groups_[second]);
+    for (const Node* n : merged) group_of_[n] = second;
+    groups_[second] = std::move(merged);
+    groups_[first].clear();
+  }
+
+  /// Whether a member of `consumer` reads what one of `producer` makes.
+  bool reads(const Group& consumer, const Group& producer) const {
+    const size_t from = group_of_.at(producer.front());
+    return std::any_of(consumer.begin(), consumer.end(), [&](const Node* node) {
+      const auto operands = node->operands();
+      return std::any_of(operands.begin(), operands.end(), [&](const Node* operand) {
+        const auto it = group_of_.find(base_of(operand));
+        return it != group_of_.end() && it->second == from;
+      });
+    });
+  }
+
+  int distance(const Group& a, const Group& b) const {
+    return std::max(position_.at(a.front()) - position_.at(b.back()), position_.at(b.front()) - position_.at(a.back()));
+  }
+
+  bool may_join(const Node& value, const Group& a, const Group& b, std::string& reason) const {
+    const auto no = [&](std::string why) {
+      reason = "both read '" + value.name + "', but " + why;
+      return false;
+    };
+    if (!same_operator(*a.front(), *b.front())) return no("they are different operators of the program");
+    if (a.size() + b.size() > kMaxNodes)
+      return no("the kernel would have more than " + std::to_string(kMaxNodes) + " operators");
+    if (const auto why = siblings_differ(value, a, b)) return no(*why);
+    if (distance(a, b) > kNear) return no("what one of them makes would occupy memory for long");
+    if (closes_cycle(a, b) || closes_cycle(b, a)) return no("one of them needs what follows from the other");
+    const Group merged = united(a, b);
+    const LoopGroup trial{merged, stored_of(merged)};
+    const LoweredLoops lowered = lower_to_loops(graph_, trial, {&fused_.layouts, "trial", false});
+    if (!lowered.ok) return no(lowered.refusal);
+    if (lowered.buffers.size() > kMaxBuffers)
+      return no("the kernel would read and write more than " + std::to_string(kMaxBuffers) + " buffers");
+    if (const auto why = siblings_lose(value, trial, lowered, fused_.layouts)) return no(*why);
+    reason = "both read '" + value.name + "' in the same loops";
+    return true;
+  }
+
+  // --------------------------------------------------------------------------------------------------------------
   // order
 
   bool same_operator(const Node& a, const Node& b) const {
@@ -466,13 +556,14 @@ class Fuser {
     return stored;
   }
 
-  void decide(const Node& producer, const Node& consumer, bool accepted, const std::string& reason) {
+  void decide(const Node& producer, const Node& consumer, bool accepted, const std::string& reason,
+              FusionDecision::Rule rule = FusionDecision::Rule::Producer) {
     const auto key = std::make_pair(producer.id, consumer.id);
     const auto [it, fresh] = decision_index_.emplace(key, fused_.decisions.size());
     // A call was first asked whether it takes the node as a post-operation: that refusal says more.
     if (!fresh && !accepted && !fused_.decisions[it->second].accepted) return;
     if (fresh) fused_.decisions.push_back({});
-    fused_.decisions[it->second] = {producer.id, consumer.id, accepted, reason};
+    fused_.decisions[it->second] = {producer.id, consumer.id, accepted, reason, rule};
   }
 
   // -------------------------------------------------------------------------------------------------------------
@@ -568,9 +659,16 @@ class Fuser {
   std::unordered_set<const Node*> outputs_, output_bases_;
   std::unordered_map<const Node*, std::vector<const Node*>> readers_;
   std::map<std::pair<NodeId, NodeId>, size_t> decision_index_;
+  std::set<std::pair<size_t, size_t>> asked_;  ///< pairs of groups
 };
 
 }  // namespace
+
+std::string_view to_string(FusionDecision::Rule rule) {
+  return rule == FusionDecision::Rule::Producer   ? "producer"
+         : rule == FusionDecision::Rule::Siblings ? "siblings"
+                                                  : "readers";
+}
 
 NodeId captured_origin(const Node& node) {
   return node.meta.origins.empty() ? node.id : node.meta.origins.front().node;

@@ -21,12 +21,24 @@ struct FusionGroup {
   std::vector<const Node*> stored;  ///< what others need, in graph order
 };
 
-/// Why two nodes that share data are, or are not, in one kernel.
+/// Why two nodes that share data are, or are not, in one kernel. Every pair of kernels that share data has at least
+/// one: where one reads what the other makes, every such pair of nodes; where both read a value, a pair of its readers,
+/// or, of a value with many readers, each reader with the value.
 struct FusionDecision {
+  enum class Rule : uint8_t {
+    Producer,  ///< the consumer reads the producer's value
+    Siblings,  ///< both read the same value
+    Crowd      ///< the consumer is one of more than `kMaxSiblings` kernels that read the producer's value
+  };
   NodeId producer = 0, consumer = 0;
   bool accepted = false;
-  std::string reason;
+  std::string reason;  ///< for people
+  Rule rule = Rule::Producer;
 };
+std::string_view to_string(FusionDecision::Rule rule);
+
+/// Kernels that read one value are looked at in pairs up to this number.
+inline constexpr size_t kMaxSiblings = 16;
 
 struct FuseOptions {
   /// Join only what comes from one operator of the captured program: what eager mode does.

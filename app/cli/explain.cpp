@@ -6,6 +6,7 @@
 
 #include "app/cli/cli.h"
 #include "app/cli/explain_text.h"
+#include "app/cli/fusion_text.h"
 #include "app/cli/json_text.h"
 
 namespace strata::cli {
@@ -16,10 +17,12 @@ struct ExplainOptions {
   Address address;
   bool json = false;
   bool all = false;
+  std::vector<std::string> pair;
 };
 
 void run_explain(const ExplainOptions& o) {
   trace::Reader reader(o.trace);
+  if (!o.pair.empty()) return print(why_fused(reader, select_compile(reader, o.address).id, o.pair[0], o.pair[1]));
   const Explanation explanation = explain(reader, o.address.graph);
   print(o.json ? to_text(explain_json(explanation)) + "\n" : explain_text(explanation, o.all));
 }
@@ -33,6 +36,9 @@ void add_explain(CLI::App& app, Invocation&) {
   command->add_option("trace", o->trace, "trace file")->required();
   command->add_option("--graph", o->address.graph, "only this compile, as `strata graphs` lists it: 0/1")
       ->type_name("G");
+  command->add_option("--pair", o->pair, "why these two nodes or kernels are, or are not, in one kernel")
+      ->type_name("A B")
+      ->expected(2);
   command->add_flag("--all", o->all, "long lists in full");
   command->add_flag("--json", o->json, "for scripts, always complete");
   command->callback([o] { run_explain(*o); });

@@ -399,7 +399,7 @@ void CompileRecording::scheduled(const Graph& graph, const Scheduled& scheduled)
     if (const auto it = group_of.find(d.producer); it != group_of.end()) f.producer_group = it->second;
     if (const auto it = group_of.find(d.consumer); it != group_of.end()) f.consumer_group = it->second;
     f.accepted = d.accepted;
-    f.rule = "fuse";
+    f.rule = std::string(to_string(d.rule));
     f.reason = d.reason;
     writer_.add(f);
   }

@@ -9,6 +9,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -81,6 +84,19 @@ const char* cpu_name(std::string_view level, const Target& t) {
   return t.avx512 ? (t.amx ? "sapphirerapids" : "x86-64-v4") : t.vector_bits == 256 ? "x86-64-v3" : "x86-64-v2";
 }
 
+/// Of this core's share of the machine, as the kernel tells: the processor itself may speak of the whole package.
+std::optional<int64_t> last_level_cache() {
+  for (int level = 4; level-- > 0;) {
+    std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(level) + "/size");
+    int64_t size = 0;
+    char unit = 0;
+    if (!(file >> size >> unit) || size <= 0) continue;
+    return unit == 'M' ? size << 20 : size << 10;
+  }
+  const long bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
+  return bytes > 0 ? std::optional<int64_t>(bytes) : std::nullopt;
+}
+
 Target make_target() {
   const std::string_view level = wanted_level();
   Target t;
@@ -99,7 +115,7 @@ Target make_target() {
   t.vector_bits = t.avx512 ? 512 : avx2 ? 256 : 128;
   t.cpu = cpu_name(level, t);
   t.cores = thread_count();
-  if (const long bytes = sysconf(_SC_LEVEL3_CACHE_SIZE); bytes > 0) t.cache_bytes = bytes;
+  t.cache_bytes = last_level_cache().value_or(t.cache_bytes);
   return t;
 }
 

@@ -53,6 +53,26 @@ class TraceCommands : public ::testing::Test {
 };
 TemporaryFolder* TraceCommands::folder_ = nullptr;
 
+/// Every pair of nodes of two kernels of which one reads from the other has a reason.
+TEST_F(TraceCommands, WhyTwoAreNotOneKernel) {
+  const Json nodes = parse_json(ok({"query", fused(), "target=aten.*", "--stage", "scheduled", "--json"}), "nodes");
+  std::vector<std::string> names;
+  for (const Json& n : nodes.array()) names.push_back(n.at("name").string());
+  ASSERT_GE(names.size(), 4u);
+  bool apart = false, together = false;
+  for (size_t i = 0; i + 1 < 12 && i + 1 < names.size(); ++i) {
+    const std::string text = ok({"explain", fused(), "--pair", names[i], names[i + 1]});
+    apart = apart || text.find("two kernels\n") != std::string::npos;
+    together = together || text.find("one kernel computes both\n") != std::string::npos;
+    if (text.find("two kernels\n") != std::string::npos) EXPECT_THAT(text, HasSubstr("not fused: "));
+  }
+  EXPECT_TRUE(apart);
+  EXPECT_TRUE(together);
+  const Finished wrong = strata({"explain", fused(), "--pair", names[0], "no_such_node"});
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("stage 'scheduled' has no node or kernel 'no_such_node'"));
+}
+
 TEST_F(TraceCommands, Lists) {
   EXPECT_THAT(ok({"graphs", fused()}), AllOf(HasSubstr("0/0"), HasSubstr("bert"), HasSubstr("ok")));
   EXPECT_THAT(stages(), ::testing::IsSupersetOf({"source", "captured", "functional", "decomposed", "scheduled", "loops",

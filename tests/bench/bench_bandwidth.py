@@ -1,8 +1,8 @@
 # Copyright 2026 The Strata Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels that wait for memory, beside what the machine's memory gives: the second table of bench_cpu.py.
+"""Kernels that wait for memory, beside what the machine's memory gives: ./dev bench bandwidth [KERNEL ...], and a table of bench_cpu.py.
 
-    PYTHONPATH=build/python python3 tests/bench/bench_bandwidth.py KERNEL THREADS [--megabytes N]       prints one line of JSON
+    PYTHONPATH=build/python python3 tests/bench/bench_bandwidth.py [KERNEL ...] [--threads 1,2] [--inductor]
 
 Arrays are far larger than the caches. The limit of a kernel is a loop over as many bytes with the same share of reads and writes
 (bandwidth.cpp: the better of usual and streaming stores, no arithmetic but for an addition), which takes turns with it. Freed memory
@@ -81,7 +81,7 @@ def alternate(calls, seconds):
     return {name: statistics.median(values) for name, values in times.items()}
 
 
-def measure_one(name, threads, floats, library, seconds):
+def measure_one(name, threads, floats, library, seconds, inductor):
     import torch
 
     import strata
@@ -90,10 +90,13 @@ def measure_one(name, threads, floats, library, seconds):
     function, make, read, written = kernels()[name]
     inputs = make(floats)
     ours = torch.compile(function, backend="strata")
-    theirs = torch.compile(lambda *args: function(*args), backend="inductor")
     expected, got = function(*inputs), ours(*inputs)
     torch.testing.assert_close(got, expected, rtol=1e-4, atol=1e-4)
-    theirs(*inputs)
+    del expected, got
+    contenders = {"strata": lambda: ours(*inputs)}
+    if inductor:
+        theirs = torch.compile(lambda *args: function(*args), backend="inductor")
+        contenders["inductor"] = lambda: theirs(*inputs)
     traffic, sin2cos2 = limits(library, threads)
     if name == "sin2cos2":
         size, calls = 1 << 20, {"intrinsics": sin2cos2(inputs[0], torch.empty(1 << 20))}
@@ -103,11 +106,11 @@ def measure_one(name, threads, floats, library, seconds):
         calls = {"usual stores": traffic(False, reads, writes)}
         if written:
             calls["streaming stores"] = traffic(True, reads, writes)
-    ms = alternate({"strata": lambda: ours(*inputs), "inductor": lambda: theirs(*inputs), **calls}, seconds)
+    ms = alternate({**contenders, **calls}, seconds)
     best = min(calls, key=lambda key: ms[key])
     yardstick = {"intrinsics": "vector intrinsics"}.get(best, f"{read} read, {written} written, {best}")
     return {
-        "row": [name, threads], "ms": {"strata": ms["strata"], "inductor": ms["inductor"], "yardstick": ms[best]}, "yardstick": yardstick,
+        "row": [name, threads], "ms": {**{key: ms[key] for key in contenders}, "yardstick": ms[best]}, "yardstick": yardstick,
         "share": ms[best] / ms["strata"], "goal": 1 / 1.1 if name == "sin2cos2" else 0.9,
         "gb_per_s": 4 * size * (read + written) / ms["strata"] / 1e6, "left": [r.reason for r in strata.reports() if not r.compiled],
     }
@@ -127,11 +130,13 @@ def measure(options, results):
     with tempfile.TemporaryDirectory() as folder:
         library = build_library(folder)
         for threads in options.threads:
-            for name in NAMES:
+            for name in getattr(options, "kernels", None) or NAMES:
                 if results.has("bandwidth", [name, threads]):
                     continue
-                command = [*options.prefix.split(), sys.executable, os.path.abspath(__file__), name, str(threads), "--library", library]
-                done = subprocess.run(command, capture_output=True, text=True)
+                command = [*options.prefix.split(), sys.executable, os.path.abspath(__file__), name, "--threads", str(threads), "--library", library]
+                command += ["--inductor"] if getattr(options, "inductor", True) else []
+                command += ["--megabytes", str(options.megabytes)] if hasattr(options, "megabytes") else []
+                done = subprocess.run(command + ["--seconds", str(options.seconds)], capture_output=True, text=True, env={**os.environ, **KEEP_FREED})
                 lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
                 failed = (done.stderr.strip().splitlines() or ["no result"])[-1]
                 record = {"what": "bandwidth", **(json.loads(lines[-1]) if lines else {"row": [name, threads], "failed": failed})}
@@ -141,19 +146,30 @@ def measure(options, results):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("kernel", choices=NAMES)
-    parser.add_argument("threads", type=int)
+    parser.add_argument("kernels", nargs="*", metavar="KERNEL", help=f"of {', '.join(NAMES)}; default: all")
+    parser.add_argument("--threads", default="1,2", help="such as 1,2")
     parser.add_argument("--megabytes", type=int, default=256, help="of one array")
-    parser.add_argument("--seconds", type=float, default=6)
-    parser.add_argument("--library", help="bandwidth.cpp, built")
+    parser.add_argument("--seconds", type=float, default=6, help="of alternating calls per row")
+    parser.add_argument("--inductor", action="store_true", help="beside TorchInductor")
+    parser.add_argument("--json", metavar="FILE", help="results, line by line; what is there is not measured again")
+    parser.add_argument("--library", help=argparse.SUPPRESS)  # of the process that measures one kernel
     options = parser.parse_args()
-    if not KEEP_FREED.items() <= os.environ.items():
-        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **KEEP_FREED})
-    import torch
+    if unknown := [name for name in options.kernels if name not in NAMES]:
+        parser.error(f"there is no {', '.join(unknown)}; there are: {', '.join(NAMES)}")
+    if options.library:
+        import torch
 
-    with tempfile.TemporaryDirectory() as folder, torch.no_grad():
-        library = options.library or build_library(folder)
-        print(json.dumps(measure_one(options.kernel, options.threads, options.megabytes << 18, library, options.seconds)), flush=True)
+        with torch.no_grad():
+            record = measure_one(options.kernels[0], int(options.threads), options.megabytes << 18, options.library, options.seconds, options.inductor)
+        print(json.dumps(record), flush=True)
+        return
+    import bench_cpu
+    import cpu_tables
+
+    options.threads, options.prefix = [int(t) for t in options.threads.split(",")], ""
+    results = bench_cpu.Results(options.json)
+    measure(options, results)
+    print(cpu_tables.summary(results))
 
 
 if __name__ == "__main__":

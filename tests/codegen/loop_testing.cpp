@@ -225,9 +225,7 @@ void check(LoopCase& c, Check what, const Target& target) {
     if (!jit.function(0)) return check_cpp_only(c, what, start, expected);
     // The same in pieces: chunks may begin anywhere.
     Buffers pieces = start;
-    SymInt total = 1;
-    for (AxisId a : c.kernel.outer) total = total * c.kernel.axes[a].extent;
-    int64_t points = evaluate(total, c.symbols).value(), at = 0;
+    int64_t points = evaluate(jit.points(0), c.symbols).value(), at = 0;
     auto values = symbol_values(c);
     auto piece_places = pointers(pieces);
     while (at < points) {

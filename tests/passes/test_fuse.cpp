@@ -215,5 +215,105 @@ def forward(self, x: "f32[8, 16]"):
   EXPECT_EQ(g.str(), "loop(a): a\nopaque(p): p\nloop(b): b\n");
 }
 
+// --------------------------------------------------------------------------------------------------------- siblings
+
+TEST(Fuse, SiblingsReadTheirOperandOnce) {
+  const Groups g(R"(
+def forward(self, x: "f32[8, 16]", y: "f32[8, 16]"):
+    a = torch.ops.aten.sin.default(x)
+    b = torch.ops.aten.mul.Tensor(x, y)
+    return (a, b))");
+  EXPECT_EQ(g.str(), "loop(a b): a b\n");
+  EXPECT_EQ(g.decision("a", "b"), "yes: both read 'x' in the same loops");
+}
+
+TEST(Fuse, ReductionsOfOneOperandAreSiblings) {
+  const Groups g(R"(
+def forward(self, x: "f32[64, 16]", y: "f32[64, 16]"):
+    a = torch.ops.aten.sum.dim_IntList(x, [0])
+    p = torch.ops.aten.mul.Tensor(x, y)
+    b = torch.ops.aten.sum.dim_IntList(p, [0])
+    return (a, b))");
+  EXPECT_EQ(g.str(), "loop(a b): a p b\n");
+}
+
+TEST(Fuse, SiblingsThatReadInDifferentOrdersStayApart) {
+  const Groups g(R"(
+def forward(self, x: "f32[16, 16]", y: "f32[16, 16]"):
+    a = torch.ops.aten.sin.default(x)
+    t = torch.ops.aten.permute.default(x, [1, 0])
+    b = torch.ops.aten.mul.Tensor(t, y)
+    return (a, b))");
+  EXPECT_EQ(g.str(), "loop(a): a\nloop(b): b\n");
+  EXPECT_EQ(g.decision("a", "b"), "no: both read 'x', but they read it in different orders");
+}
+
+TEST(Fuse, SiblingsOfDifferentSizesStayApart) {
+  const Groups g(R"(
+def forward(self, x: "f32[16, 16]", y: "f32[4, 16, 16]"):
+    a = torch.ops.aten.sin.default(x)
+    b = torch.ops.aten.mul.Tensor(x, y)
+    return (a, b))");
+  EXPECT_EQ(g.decision("a", "b"), "no: both read 'x', but one runs over 256 elements, the other over 1024");
+}
+
+TEST(Fuse, SiblingsOfWhichOneNeedsTheOtherStayApart) {
+  const Groups g(R"(
+def forward(self, x: "f32[16, 16]"):
+    a = torch.ops.aten.sin.default(x)
+    m = torch.ops.aten.mm.default(a, a)
+    s = torch.ops.aten.tan.default(m)
+    b = torch.ops.aten.sub.Tensor(s, x)
+    return (b,))");
+  EXPECT_EQ(g.size(), 3u) << g.str();
+  EXPECT_EQ(g.decision("a", "b"), "no: both read 'x', but one of them needs what follows from the other");
+}
+
+/// Written column by column, the pointwise result would go to memory in short pieces.
+TEST(Fuse, SiblingsOfColumnReductionsKeepTheirLines) {
+  const Groups g(R"(
+def forward(self, x: "f32[64, 64]"):
+    a = torch.ops.aten.sum.dim_IntList(x, [0])
+    b = torch.ops.aten.relu.default(x)
+    return (a, b))");
+  EXPECT_EQ(g.decision("a", "b"),
+            "no: both read 'x', but one of them reduces columns, along which the other would write");
+}
+
+TEST(Fuse, SiblingsOfATotalKeepTheirCores) {
+  const Groups g(R"(
+def forward(self, x: "f32[512, 512]"):
+    a = torch.ops.aten.sum.dim_IntList(x, [0, 1])
+    b = torch.ops.aten.relu.default(x)
+    return (a, b))");
+  EXPECT_EQ(g.decision("a", "b"),
+            "no: both read 'x', but one of them reduces everything: the loops of the other would run on one core");
+}
+
+TEST(Fuse, CallsAnswerForTheirOperandsAndSiblings) {
+  const Groups g(R"(
+def forward(self, x: "f32[16, 16]"):
+    a = torch.ops.aten.sin.default(x)
+    m = torch.ops.aten.mm.default(a, x)
+    return (m,))");
+  EXPECT_EQ(g.decision("a", "m"), "no: 'm' (aten.mm.default), a library call, which reads its operands from memory");
+  const Groups h(R"(
+def forward(self, x: "f32[16, 16]", y: "f32[16, 16]"):
+    a = torch.ops.aten.sin.default(x)
+    m = torch.ops.aten.mm.default(x, y)
+    return (a, m))");
+  EXPECT_EQ(h.decision("a", "m"),
+            "no: both read 'x', but 'm' (aten.mm.default), a library call, shares no loops with others");
+}
+
+/// The likelihood reads one element of each row, beside the row's own sum: nothing of the operand's size is written.
+TEST(Fuse, CrossEntropyReadsItsRowsInOneKernel) {
+  const Groups g(R"(
+def forward(self, x: "f32[32, 100]", t: "i64[32]"):
+    y = torch.ops.aten.cross_entropy_loss.default(x, t, None, 1, -100, 0.0)
+    return (y,))");
+  EXPECT_LE(g.size(), 2u) << g.str();
+}
+
 }  // namespace
 }  // namespace strata

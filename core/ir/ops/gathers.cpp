@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "core/ir/ops/indexing.h"
+#include "core/ir/ops/neural.h"
 
 namespace strata::ops {
 namespace {
@@ -126,9 +127,23 @@ ScalarId gather_body(const IndexedCall& c) {
   return c.load(c.call.tensor(0), at, readable);
 }
 
+/// Of one element along the dimension, where nothing can meet: no scatter is needed. Null if there may be several.
+Node* spread_cotangent(const GradientCall& g) {
+  Builder& b = g.builder;
+  const Index &shape = g.call.type(0).shape, &index = g.call.type(2).shape;
+  if (shape.empty() || shape.size() != index.size()) return nullptr;
+  const size_t dim = g.call.dim(1, shape.size());
+  for (size_t d = 0; d < shape.size(); ++d)
+    if (!(index[d] == (d == dim ? SymInt(1) : shape[d]))) return nullptr;
+  Node* places = along(b, arange(b, shape[dim], g.call.tensor(2)), dim, shape.size());
+  Node* hit = b.call("aten.eq.Tensor", {g.call.tensor(2), places});
+  return where_else(b, hit, b.expand(cotangent(g), shape), 0.0);
+}
+
 std::vector<Node*> gather_gradient(const GradientCall& g) {
   std::vector<Node*> out = no_cotangents(g);
   if (!cotangent(g) || !g.needed(0)) return out;
+  if (Node* only = spread_cotangent(g)) return out[0] = only, out;
   Node* zeros = zeros_of(g.builder, g.call.tensor(0), cotangent(g)->type.tensor.dtype);
   out[0] = g.builder.call("aten.scatter_add.default", {zeros, g.call.arg(1), g.call.arg(2), cotangent(g)});
   return out;

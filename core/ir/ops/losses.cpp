@@ -69,18 +69,25 @@ struct Likelihood {
   Node* loss;          ///< per position
   Node* total_weight;  ///< of the positions that count
 };
-/// `x` is in its compute type.
+/// `x` is in its compute type. One element per position is read; that of an ignored position is the first, and does not
+/// count.
 Likelihood likelihood(Builder& b, Node* x, Node* target, Node* weight, const Argument& ignore) {
   const auto dim = static_cast<int64_t>(class_dim(x->tensor()));
-  Node* hit = chosen(b, x, target, ignore);
-  Node* value = b.neg(x);
-  Node* share = b.cast(hit, x->tensor().dtype);
+  Node* counts = b.call("aten.ne.Scalar", {target, ignore});
+  Node* ignored = b.call("aten.eq.Scalar", {target, ignore});
+  Node* place = b.unsqueeze(b.call("aten.masked_fill.Scalar", {target, ignored, int64_t{0}}), dim);
+  const auto chosen_of = [&](Node* values) {
+    return squeeze(b, b.call("aten.gather.default", {values, dim, place}), dim);
+  };
+  Node* value = b.neg(chosen_of(x));
+  Node* share = b.cast(counts, x->tensor().dtype);
   if (weight) {
     Node* column = along(b, widen(b, weight), static_cast<size_t>(dim), x->tensor().shape.size());
-    value = b.mul(value, column);
-    share = b.mul(share, column);
+    Node* factor = chosen_of(b.expand(column, x->tensor().shape));
+    value = b.mul(value, factor);
+    share = b.mul(share, factor);
   }
-  return {b.sum(where_else(b, hit, value, 0.0), {dim}, false), total(b, share)};
+  return {where_else(b, counts, value, 0.0), total(b, share)};
 }
 
 Node* reduced(Builder& b, const Call& call, Node* loss, Node* total_weight, int64_t reduction) {

@@ -1,0 +1,125 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// A tile is as many rows as a vector has lanes: more rows at a power of two from each other would drive each other out
+// of the caches before their lines are used up. It is a page long in the direction that is read, so that few pages of
+// the result are open at a time.
+
+#include "codegen/loop_tile.h"
+
+#include <algorithm>
+
+namespace strata::codegen {
+
+using namespace loop;  // NOLINT: the vocabulary of this file
+
+namespace {
+
+constexpr int64_t kPage = 4096;  // bytes
+
+int64_t length(const Kernel& k, AxisId axis) { return hint(k.axes[axis].extent).value_or(64); }
+
+SymInt coefficient(const SymInt& e, size_t symbol, bool& linear) {
+  const auto parts = linear_in(e, symbol);
+  linear = linear && parts.has_value();
+  return parts ? parts->coefficient : SymInt(0);
+}
+
+bool is_pointwise(const Kernel& k) {
+  const bool one_nest = k.nests.size() == 1 && k.nests[0].axes.empty() && k.nests[0].reductions.empty();
+  if (!one_nest || k.outer.size() < 2 || k.nests[0].stores.empty() || !k.indirect.empty() || !k.checks.empty())
+    return false;
+  const bool scratch =
+      std::any_of(k.buffers.begin(), k.buffers.end(), [](const Buffer& b) { return b.role == BufferRole::Local; });
+  return !scratch && k.schedule.vector_axis < 0 && k.schedule.vector_width == 0;
+}
+
+/// The axis along which every store goes to neighbours.
+std::optional<AxisId> written_axis(const Kernel& k) {
+  for (AxisId a : k.outer) {
+    const bool along = std::all_of(k.nests[0].stores.begin(), k.nests[0].stores.end(), [&](const Store& s) {
+      bool linear = true;
+      return !s.accumulate && coefficient(s.index, k.axes[a].symbol, linear) == SymInt(1) && linear;
+    });
+    if (along) return a;
+  }
+  return std::nullopt;
+}
+
+/// Loads that go to neighbours along `axis`, and to far places along `lanes`.
+std::vector<ScalarId> loads_along(const Kernel& k, AxisId axis, AxisId lanes) {
+  std::vector<ScalarId> found;
+  for (ScalarId id : k.nests[0].body) {
+    const Scalar& s = k.scalars[id];
+    if (s.op != ScalarOp::Load || s.a != kNone) continue;
+    bool linear = true;
+    const SymInt here = coefficient(s.index, k.axes[axis].symbol, linear);
+    const SymInt there = coefficient(s.index, k.axes[lanes].symbol, linear);
+    const bool near = there == SymInt(0) || there == SymInt(1);
+    const bool written = std::any_of(k.nests[0].stores.begin(), k.nests[0].stores.end(),
+                                     [&](const Store& store) { return store.buffer == s.buffer; });
+    if (linear && here == SymInt(1) && !near && !written) found.push_back(id);
+  }
+  return found;
+}
+
+ShapeEnv* environment_of_stores(const Kernel& k) {
+  for (const Store& s : k.nests[0].stores)
+    if (!s.index.is_const()) return s.index.env();
+  return nullptr;
+}
+
+/// `axis` as `each * whole + part`: gives the new axes, `whole` or nothing where one part is all of it.
+std::pair<std::optional<AxisId>, AxisId> cut(Kernel& k, ShapeEnv& env, AxisId axis, int64_t each) {
+  Body body(k, env);
+  const SymInt extent = k.axes[axis].extent;
+  const size_t symbol = k.axes[axis].symbol;
+  std::optional<AxisId> whole;
+  SymInt start = 0, left = extent;
+  if (!extent.is_const() || extent.value() > each) {
+    whole = body.axis("i", ceildiv(extent, each));
+    start = body.axis_index(*whole) * each;
+    left = mod(extent, each) == SymInt(0) ? SymInt(each) : min(each, extent - start);
+  }
+  const AxisId part = body.axis("t", left);
+  const SymInt index = start + body.axis_index(part);
+  const auto replace = [&](SymInt& e) {
+    if (!e.is_const())
+      e = substitute(e, [&](size_t id) { return id == symbol ? std::optional<SymInt>(index) : std::nullopt; });
+  };
+  for (Scalar& s : k.scalars)
+    if (s.op == ScalarOp::Load || s.op == ScalarOp::Index) replace(s.index);
+  for (Store& s : k.nests[0].stores) replace(s.index);
+  return {whole, part};
+}
+
+}  // namespace
+
+std::optional<Tiles> tile_transposes(const Kernel& kernel, int lanes) {
+  if (lanes < 4 || !is_pointwise(kernel)) return std::nullopt;
+  const auto written = written_axis(kernel);
+  ShapeEnv* env = environment_of_stores(kernel);
+  if (!written || !env || length(kernel, *written) < lanes) return std::nullopt;
+  Tiles tiles;
+  AxisId read = *written;
+  for (AxisId a : kernel.outer) {
+    if (a == *written || length(kernel, a) < lanes) continue;
+    auto loads = loads_along(kernel, a, *written);
+    if (loads.size() <= tiles.turned.size()) continue;
+    tiles.turned = std::move(loads);
+    read = a;
+  }
+  if (tiles.turned.empty()) return std::nullopt;
+  const auto bytes = static_cast<int64_t>(dtype_size(kernel.buffers[kernel.scalars[tiles.turned[0]].buffer].dtype));
+  tiles.kernel = kernel;
+  Kernel& k = tiles.kernel;
+  const auto [page, row] = cut(k, *env, read, kPage / bytes);
+  const auto [strip, lane] = cut(k, *env, *written, lanes);
+  std::erase_if(k.outer, [&](AxisId a) { return a == read || a == *written; });
+  if (page) k.outer.push_back(*page);
+  if (strip) k.outer.push_back(*strip);
+  k.nests[0].axes = {row, lane};
+  return tiles;
+}
+
+}  // namespace strata::codegen

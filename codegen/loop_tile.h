@@ -1,0 +1,24 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "core/ir/loop.h"
+
+namespace strata::codegen {
+
+/// A kernel whose only nest runs over tiles: of its two inner axes, both former outer ones, the last one holds the
+/// lanes.
+struct Tiles {
+  loop::Kernel kernel;
+  std::vector<loop::ScalarId> turned;  ///< loads that lie along the first of the two: read row by row and transposed
+};
+
+/// Cuts a pointwise kernel that reads along one axis and writes along another into tiles of `lanes` elements of the
+/// written axis and a page of the read one, so that both sides of a transpose go through memory line by line. Nothing
+/// if the kernel is none of these, or too small to gain by it. `lanes` is a power of two.
+std::optional<Tiles> tile_transposes(const loop::Kernel& kernel, int lanes);
+
+}  // namespace strata::codegen

@@ -1,0 +1,395 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// How kernels go through memory: stores past the caches, tiles of transposes, columns reduced in chunks of rows.
+
+#include <gtest/gtest.h>
+
+#include "codegen/loop_plan.h"
+#include "codegen/loop_split.h"
+#include "codegen/loop_tile.h"
+#include "core/runtime/parallel.h"
+#include "tests/codegen/loop_testing.h"
+
+namespace strata::testing {
+namespace {
+
+using namespace loop;  // NOLINT: the vocabulary of this file
+
+/// The same machine with so small a cache that every result is written past it.
+Target without_cache(Target target) {
+  target.cache_bytes = 1;
+  return target;
+}
+
+bool streams(const LoopCase& c, const Target& target, BufferId buffer) {
+  return codegen::plan_kernel(c.kernel, target).streamed[buffer] != 0;
+}
+
+std::string llvm_of(const LoopCase& c, const Target& target) {
+  codegen::LoopJit jit(target);
+  const Kernel* kernels[] = {&c.kernel};
+  const auto compiled = jit.compile(kernels, {1, true});
+  for (const CodeArtifact& a : jit.artifacts(0))
+    if (a.kind == "llvm-ir") return a.text;
+  return "";
+}
+
+// ------------------------------------------------------------------------------------------------ stores past the
+// caches
+
+/// y[start + i] = x[i] * 2
+void shifted(LoopCase& c, SymInt n, int64_t start, DType dtype) {
+  BufferId x = c.input("x", dtype, n), y = c.output("y", dtype, n + start);
+  SymInt i = c.outer(n);
+  Body& b = c.body;
+  b.begin_nest({});
+  ScalarId v = b.load(x, i);
+  b.store({y, start + i, b.binary(ScalarOp::Mul, v, b.integer(2, b.dtype(v)))});
+}
+
+/// Starts at every place of a vector, lengths with and without a rest, all sizes of elements.
+TEST(LoopMemory, StreamedStoresAtAnyAlignment) {
+  for (const Target& target : targets()) {
+    for (DType dtype : {DType::F32, DType::BF16, DType::F64, DType::I8}) {
+      for (int64_t start : {0, 1, 3, 8, 15, 16, 17}) {
+        for (int64_t n : {1, 16, 64, 333}) {
+          LoopCase c("shifted");
+          shifted(c, n, start, dtype);
+          ASSERT_TRUE(streams(c, without_cache(target), 1));
+          check(c, Check::Jit, without_cache(target));
+        }
+      }
+    }
+  }
+}
+
+TEST(LoopMemory, StreamedStoresAreFenced) {
+  LoopCase c("shifted");
+  shifted(c, 1024, 0, DType::F32);
+  const std::string past = llvm_of(c, without_cache(host_target()));
+  EXPECT_NE(past.find("!nontemporal"), std::string::npos) << past;
+  EXPECT_NE(past.find("fence seq_cst"), std::string::npos) << past;
+  const std::string usual = llvm_of(c, host_target());
+  EXPECT_EQ(usual.find("!nontemporal"), std::string::npos) << usual;
+  EXPECT_EQ(usual.find("fence"), std::string::npos) << usual;
+}
+
+/// A result that the same kernel reads again must stay in the cache; one it only writes need not.
+TEST(LoopMemory, WhatTheKernelReadsAgainIsNotStreamed) {
+  LoopCase c("again");
+  constexpr int64_t rows = 5, columns = 70;
+  BufferId x = c.input("x", DType::F32, rows * columns), y = c.output("y", DType::F32, rows * columns);
+  BufferId z = c.output("z", DType::F32, rows * columns);
+  SymInt i = c.outer(rows);
+  AxisId r0 = c.inner(columns), r1 = c.inner(columns);
+  Body& b = c.body;
+  const auto at = [&](AxisId r) { return i * columns + b.axis_index(r); };
+  b.begin_nest({r0});
+  b.store({y, at(r0), b.unary(ScalarOp::Exp, b.load(x, at(r0)))});
+  b.begin_nest({r1});
+  b.store({z, at(r1), b.binary(ScalarOp::Add, b.load(y, at(r1)), b.load(x, at(r1)))});
+  const Target target = without_cache(host_target());
+  EXPECT_FALSE(streams(c, target, y));
+  EXPECT_TRUE(streams(c, target, z));
+  check(c, Check::Jit, target);
+}
+
+TEST(LoopMemory, AccumulatedAndUpdatedBuffersAreNotStreamed) {
+  LoopCase c("update");
+  BufferId x = c.input("x", DType::F32, 100), y = c.output("y", DType::F32, 100), z = c.inout("z", DType::F32, 100);
+  SymInt i = c.outer(100);
+  Body& b = c.body;
+  b.begin_nest({});
+  Store add;
+  add.buffer = y;
+  add.index = i;
+  add.value = b.load(x, i);
+  add.accumulate = true;
+  b.store(add);
+  b.store({z, i, b.load(x, i)});
+  const Target target = without_cache(host_target());
+  EXPECT_FALSE(streams(c, target, y));
+  EXPECT_FALSE(streams(c, target, z));
+}
+
+/// Only what does not fit the cache, and sizes known only by their hint count with it.
+TEST(LoopMemory, OnlyLargeResultsAreStreamed) {
+  Target target = host_target();
+  target.cache_bytes = 4096;
+  for (const auto& [n, expected] : {std::pair{1023, false}, {1024, true}}) {
+    LoopCase fixed("shifted"), dynamic("shifted");
+    shifted(fixed, n, 0, DType::F32);
+    shifted(dynamic, dynamic.size("s0", n), 0, DType::F32);
+    EXPECT_EQ(streams(fixed, target, 1), expected) << n;
+    EXPECT_EQ(streams(dynamic, target, 1), expected) << n;
+  }
+}
+
+TEST(LoopMemory, StreamedInParallelAndReversed) {
+  LoopCase c("reversed");
+  SymInt n = c.size("s0", 200003);
+  BufferId x = c.input("x", DType::F32, n), y = c.output("y", DType::F32, n);
+  SymInt i = c.outer(n);
+  Body& b = c.body;
+  b.begin_nest({});
+  b.store({y, n - 1 - i, b.unary(ScalarOp::Neg, b.load(x, i))});
+  c.threads = thread_count();
+  check(c, Check::Jit, without_cache(host_target()));
+}
+
+// ----------------------------------------------------------------------------------------------------------------
+// tiles
+
+/// y[i, j] = x[j, i] + z[i, j] + bias[j]
+void transpose_add(LoopCase& c, SymInt n, SymInt m, DType dtype) {
+  BufferId x = c.input("x", dtype, n * m), z = c.input("z", dtype, n * m), bias = c.input("bias", dtype, m);
+  BufferId y = c.output("y", dtype, n * m);
+  SymInt i = c.outer(n), j = c.outer(m);
+  Body& b = c.body;
+  b.begin_nest({});
+  ScalarId v = b.binary(ScalarOp::Add, b.load(x, j * n + i), b.load(z, i * m + j));
+  v = b.binary(ScalarOp::Add, v, b.load(bias, j));
+  b.store({y, i * m + j, v});
+}
+
+bool tiles(const LoopCase& c, const Target& target) {
+  const codegen::KernelPlan plan = codegen::plan_kernel(c.kernel, target);
+  return !plan.nests[0].turned.empty();
+}
+
+TEST(LoopMemory, TransposesInTiles) {
+  for (const Target& target : targets()) {
+    for (const auto& [n, m] : {std::pair{16, 16}, {17, 33}, {64, 48}, {40, 19}, {1100, 20}, {16, 131}}) {
+      for (DType dtype : {DType::F32, DType::BF16}) {
+        LoopCase c("transpose");
+        transpose_add(c, n, m, dtype);
+        EXPECT_TRUE(tiles(c, target)) << n << " " << m;
+        check(c, Check::Jit, target);
+        LoopCase s("transpose");
+        transpose_add(s, s.size("s0", n), s.size("s1", m), dtype);
+        EXPECT_TRUE(tiles(s, target)) << n << " " << m;
+        check(s, Check::Jit, without_cache(target));
+      }
+    }
+  }
+}
+
+TEST(LoopMemory, TransposesOfAllTypes) {
+  for (DType dtype : {DType::I8, DType::I16, DType::I32, DType::I64, DType::F16, DType::F64}) {
+    LoopCase c("transpose");
+    transpose_add(c, 37, 50, dtype);
+    check(c);
+  }
+}
+
+/// A compile for other sizes than those of the call: the hint makes tiles, the call has none that is whole.
+TEST(LoopMemory, TilesOfSizesBelowTheHint) {
+  for (const Target& target : targets()) {
+    for (const auto& [n, m] : {std::pair{1, 1}, {3, 20}, {20, 3}, {0, 20}}) {
+      LoopCase c("transpose");
+      SymInt rows = c.size("s0", 64), columns = c.size("s1", 64);
+      transpose_add(c, rows, columns, DType::F32);
+      ASSERT_TRUE(tiles(c, target));
+      c.symbols[*c.env.symbol_id(rows)] = n;
+      c.symbols[*c.env.symbol_id(columns)] = m;
+      check(c, Check::Jit, target);
+    }
+  }
+}
+
+/// Channels last to channels first, with a batch: three axes of which two change places.
+TEST(LoopMemory, BatchedTransposeInParallel) {
+  LoopCase c("batched");
+  constexpr int64_t batch = 3, channels = 40, pixels = 2500;
+  BufferId x = c.input("x", DType::F32, batch * channels * pixels),
+           y = c.output("y", DType::F32, batch * channels * pixels);
+  SymInt n = c.outer(batch), k = c.outer(channels), p = c.outer(pixels);
+  Body& b = c.body;
+  b.begin_nest({});
+  b.store({y, (n * channels + k) * pixels + p, b.load(x, (n * pixels + p) * channels + k)});
+  EXPECT_TRUE(tiles(c, host_target()));
+  c.threads = thread_count();
+  check(c);
+}
+
+TEST(LoopMemory, NoTilesWhereNothingIsTransposed) {
+  LoopCase small("transpose"), straight("shifted");
+  transpose_add(small, 3, 50, DType::F32);
+  EXPECT_FALSE(tiles(small, host_target()));
+  shifted(straight, 1000, 0, DType::F32);
+  EXPECT_FALSE(tiles(straight, host_target()));
+}
+
+// --------------------------------------------------------------------------------------------------------------
+// columns
+
+/// y[j] = sum of x[i, j] * z[j] over i where mask[i], and the largest x[i, j].
+void columns(LoopCase& c, SymInt rows, int64_t columns) {
+  BufferId x = c.input("x", DType::F32, rows * columns), z = c.input("z", DType::F32, columns);
+  BufferId mask = c.input("mask", DType::Bool, rows);
+  BufferId y = c.output("y", DType::F32, columns), most = c.output("most", DType::F32, columns);
+  SymInt j = c.outer(columns);
+  AxisId r = c.inner(rows);
+  Body& b = c.body;
+  b.begin_nest({});
+  ScalarId scale = b.load(z, j);
+  size_t nest = b.begin_nest({r});
+  ScalarId v = b.load(x, b.axis_index(r) * columns + j);
+  b.reduce({Combine::Sum, b.binary(ScalarOp::Mul, v, scale), kNone, b.load(mask, b.axis_index(r)), DType::F32, 0});
+  b.reduce({Combine::Max, v, kNone, kNone, DType::F32, 0});
+  b.begin_nest({});
+  b.store({y, j, b.reduced(nest, 0)});
+  b.store({most, j, b.binary(ScalarOp::Sub, b.reduced(nest, 1), scale)});
+  c.tolerance = 1e-3;
+}
+
+TEST(LoopMemory, LongColumnsInChunks) {
+  for (const Target& target : targets()) {
+    for (const auto& [n, m] : {std::pair{4099, 70}, {600, 1031}, {513, 5000}}) {
+      LoopCase c("columns");
+      columns(c, n, m);
+      EXPECT_TRUE(codegen::split_reduction(c.kernel)) << n << " " << m;
+      c.threads = 2;
+      check(c, Check::Jit, target);
+    }
+  }
+  LoopCase c("columns");
+  columns(c, c.size("s0", 4000), 128);
+  EXPECT_TRUE(codegen::split_reduction(c.kernel));
+  check(c);
+}
+
+TEST(LoopMemory, NanInAColumnStays) {
+  LoopCase c("columns");
+  columns(c, 4000, 128);
+  c.fill = [](BufferId buffer, Bytes& bytes) {
+    if (buffer != 0) return true;
+    auto* f = reinterpret_cast<float*>(bytes.data());
+    f[777 * 128 + 5] = std::numeric_limits<float>::quiet_NaN();
+    f[3999 * 128 + 127] = std::numeric_limits<float>::infinity();
+    return true;
+  };
+  check(c);
+}
+
+/// Fewer rows in the call than chunks.
+TEST(LoopMemory, ShortColumnsOfALongKernel) {
+  for (int64_t rows : {0, 1, 31, 33}) {
+    LoopCase c("columns");
+    SymInt n = c.size("s0", 4000);
+    columns(c, n, 128);
+    ASSERT_TRUE(codegen::split_reduction(c.kernel));
+    c.symbols[*c.env.symbol_id(n)] = rows;
+    check(c);
+  }
+}
+
+TEST(LoopMemory, FewLongRowsAreCut) {
+  for (const Target& target : targets()) {
+    LoopCase c("rows");
+    constexpr int64_t rows = 3, length = 70001;
+    BufferId x = c.input("x", DType::F32, rows * length), y = c.output("y", DType::F32, rows),
+             z = c.output("z", DType::I64, rows);
+    SymInt i = c.outer(rows);
+    AxisId r = c.inner(length);
+    Body& b = c.body;
+    size_t nest = b.begin_nest({r});
+    ScalarId v = b.load(x, i * length + b.axis_index(r));
+    b.reduce({Combine::Sum, v, kNone, kNone, DType::F32, 0});
+    b.reduce({Combine::ArgMax, v, b.index(b.axis_index(r)), kNone, DType::F32, 0});
+    b.begin_nest({});
+    b.store({y, i, b.reduced(nest, 0)});
+    b.store({z, i, b.reduced(nest, 1, 1)});
+    EXPECT_TRUE(codegen::split_reduction(c.kernel));
+    c.tolerance = 5e-3;
+    c.threads = 2;
+    check(c, Check::Jit, target);
+  }
+}
+
+// ------------------------------------------------------------------------------------------------------- what is kept
+
+/// y = exp(x - max) / sum(exp(x - max)), the exponential spelled out in both nests.
+void spelled_softmax(LoopCase& c, int64_t rows, SymInt width) {
+  BufferId x = c.input("x", DType::F32, rows * width), y = c.output("y", DType::F32, rows * width);
+  SymInt i = c.outer(rows);
+  Body& b = c.body;
+  AxisId r = c.inner(width);
+  SymInt at = i * width + b.axis_index(r);
+  size_t first = b.begin_nest({r});
+  b.reduce({Combine::Max, b.load(x, at), kNone, kNone, DType::F32, 0});
+  const auto exponent = [&] {
+    return b.unary(ScalarOp::Exp, b.binary(ScalarOp::Sub, b.load(x, at), b.reduced(first, 0)));
+  };
+  size_t second = b.begin_nest({r});
+  b.reduce({Combine::Sum, exponent(), kNone, kNone, DType::F32, 0});
+  b.begin_nest({r});
+  b.store({y, at, b.binary(ScalarOp::Div, exponent(), b.reduced(second, 0))});
+}
+
+size_t exponentials(const LoopCase& c) {
+  const Kernel k = codegen::plan_kernel(c.kernel, host_target()).kernel;
+  size_t count = 0;
+  for (const Nest& nest : k.nests)
+    for (ScalarId id : nest.body) count += k.scalars[id].op == ScalarOp::Exp ? 1 : 0;
+  return count;
+}
+
+TEST(LoopMemory, ExponentialsAreTakenOnce) {
+  for (const Target& target : targets()) {
+    for (int64_t width : {64, 333, 1024, 4096}) {
+      LoopCase c("softmax");
+      spelled_softmax(c, 5, width);
+      EXPECT_EQ(exponentials(c), 1u) << width;
+      check(c, Check::Jit, target);
+    }
+  }
+}
+
+TEST(LoopMemory, LinesThatDoNotFitAreComputedAgain) {
+  LoopCase wide("softmax"), unknown("softmax");
+  spelled_softmax(wide, 2, 20000);
+  EXPECT_EQ(exponentials(wide), 2u);
+  spelled_softmax(unknown, 5, unknown.size("s0", 300));
+  EXPECT_EQ(exponentials(unknown), 2u);
+  check(unknown);
+}
+
+/// The same function of another place, or of what changes in between, is another value.
+TEST(LoopMemory, OnlyEqualValuesAreKept) {
+  LoopCase c("different");
+  constexpr int64_t rows = 4, width = 100;
+  BufferId x = c.input("x", DType::F32, rows * width), y = c.output("y", DType::F32, rows * width);
+  BufferId z = c.output("z", DType::F32, rows * width);
+  SymInt i = c.outer(rows);
+  Body& b = c.body;
+  AxisId r = c.inner(width);
+  SymInt at = i * width + b.axis_index(r), mirrored = i * width + (width - 1 - b.axis_index(r));
+  b.begin_nest({r});
+  b.store({y, at, b.unary(ScalarOp::Exp, b.load(x, at))});
+  b.begin_nest({r});
+  ScalarId sum =
+      b.binary(ScalarOp::Add, b.unary(ScalarOp::Exp, b.load(x, mirrored)), b.unary(ScalarOp::Exp, b.load(y, at)));
+  b.store({z, at, b.binary(ScalarOp::Add, sum, b.unary(ScalarOp::Sin, b.load(x, at)))});
+  EXPECT_EQ(exponentials(c), 3u);
+  c.tolerance = 1e-4;
+  check(c);
+}
+
+/// Several passes over long lines fetch the next one; the last has none, and results do not change.
+TEST(LoopMemory, LinesAreFetchedAhead) {
+  for (const Target& target : targets()) {
+    for (int64_t width : {256, 1000}) {
+      LoopCase c("softmax");
+      spelled_softmax(c, 9, width);
+      EXPECT_EQ(codegen::plan_kernel(c.kernel, without_cache(target)).ahead.size(), 1u);
+      EXPECT_NE(llvm_of(c, without_cache(target)).find("llvm.prefetch"), std::string::npos);
+      check(c, Check::Jit, without_cache(target));
+      EXPECT_TRUE(codegen::plan_kernel(c.kernel, target).ahead.empty());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace strata::testing
