@@ -386,6 +386,7 @@ void KernelEmitter::emit_lane_loops() {
       active_ = b_.CreateICmpULT(lane_numbers(b_.getInt32Ty()), bound);
     }
     emit_body(can_mask ? 0 : scalar_copy_);
+    if (can_mask) fetch_ahead();
     forget(level);
   });
   active_ = active_count_ = nullptr;

@@ -185,7 +185,8 @@ class Fuser {
     const std::set<const Node*> readers(it->second.begin(), it->second.end());
     const Node* next = *readers.begin();
     const auto decline = [&](std::string why) {
-      for (const Node* reader : readers) decide(*last, *reader, false, why);
+      for (const Node* reader : readers)
+        if (group_of_.contains(reader)) decide(*last, *reader, false, why);
       return nullptr;
     };
     if (readers.size() > 1) return decline("the call's result has " + std::to_string(readers.size()) + " readers");

@@ -12,6 +12,8 @@ namespace {
 using Kind = FusionGroup::Kind;
 using Rule = FusionDecision::Rule;
 
+constexpr const char* kTogether = "the same kernel computes both for the sake of other nodes";
+
 class Answers {
  public:
   Answers(const Graph& graph, Fused& fused) : graph_(graph), fused_(fused) {
@@ -29,6 +31,7 @@ class Answers {
       if (group_of_.contains(node.get()))
         for (const Node* operand : node->operands()) direct(*base_of(operand), *node);
     for (const auto& node : graph_.nodes()) siblings(*node);
+    correct_refusals();
   }
 
  private:
@@ -40,6 +43,16 @@ class Answers {
   }
 
   const FusionGroup& group(const Node& node) const { return fused_.groups[group_of_.at(&node)]; }
+
+  /// Of siblings that met in one kernel after all.
+  void correct_refusals() {
+    for (FusionDecision& d : fused_.decisions) {
+      const auto a = group_of_id_.find(d.producer), b = group_of_id_.find(d.consumer);
+      if (d.accepted || a == group_of_id_.end() || b == group_of_id_.end() || a->second != b->second) continue;
+      d.accepted = true;
+      d.reason = kTogether;
+    }
+  }
 
   void note_pair(const FusionDecision& d) {
     const auto a = group_of_id_.find(d.producer), b = group_of_id_.find(d.consumer);
@@ -65,7 +78,7 @@ class Answers {
     const auto it = decided_.find({producer.id, consumer.id});
     if (it != decided_.end() && fused_.decisions[it->second].accepted == together) return;
     if (together)
-      add(producer, consumer, true, "the same kernel computes both for the sake of other nodes", Rule::Producer);
+      add(producer, consumer, true, kTogether, Rule::Producer);
     else
       add(producer, consumer, false, why_apart(producer, consumer), Rule::Producer);
   }

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -134,6 +135,12 @@ size_t expect_answers(const Graph& captured, const std::map<std::string, Tensor>
   return pairs;
 }
 
+/// Control flow, which compiling a program refuses before it comes to fusion.
+bool has_foreign_operators(const Graph& graph) {
+  return std::any_of(graph.nodes().begin(), graph.nodes().end(),
+                     [](const auto& node) { return node->kind == NodeKind::Call && !node->op; });
+}
+
 TEST(FusionAnswers, EveryFixture) {
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(fs::path(STRATA_TEST_DATA) / "pt2"))
@@ -146,10 +153,11 @@ TEST(FusionAnswers, EveryFixture) {
     SCOPED_TRACE(file);
     try {
       const Program program = load_pt2(file);
+      if (has_foreign_operators(program.graph)) continue;
       pairs += expect_answers(program.graph, program.state);
       ++scheduled;
     } catch (const Error& e) {
-      EXPECT_EQ(e.kind(), ErrorKind::User) << e.what();  // control flow, several models in one file
+      EXPECT_EQ(e.kind(), ErrorKind::User) << e.what();  // complex numbers
     }
   }
   EXPECT_GE(scheduled, 6u);
@@ -158,7 +166,7 @@ TEST(FusionAnswers, EveryFixture) {
 
 TEST(FusionAnswers, RandomGraphs) {
   size_t pairs = 0;
-  for (uint64_t seed = 1; seed <= 150; ++seed) {
+  for (uint64_t seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const RandomProgram program = random_program(seed);
     const auto state = program.state();
