@@ -55,6 +55,19 @@ _IN_CHUNKS = {
 }
 
 
+
+def _triangular_solve(b, a, upper=True, transpose=False, unitriangular=False):
+    triangle, upper = (a.mT, not upper) if transpose else (a, upper)
+    return torch.linalg.solve_triangular(triangle, b, upper=upper, unitriangular=unitriangular), a.clone()
+
+
+# Older spellings, which PyTorch has kernels for.
+_SPELLED_ANEW = {
+    torch.ops.aten.cholesky.default: lambda a, upper=False: torch.linalg.cholesky(a, upper=upper),
+    torch.ops.aten.triangular_solve.default: _triangular_solve,
+}
+
+
 def _form(target):
     """PyTorch's decomposition of one operator, or None."""
     if not isinstance(target, torch._ops.OpOverload):
@@ -67,6 +80,8 @@ def _form(target):
         return None
     if target in _PYTHONS:
         return _PYTHONS[target]
+    if target in _SPELLED_ANEW:
+        return _SPELLED_ANEW[target]
     if any(a.alias_info is not None for a in (*target._schema.arguments, *target._schema.returns)):
         return functional_form(target)
     if torch._C._dispatch_has_kernel_for_dispatch_key(target.name(), "CompositeImplicitAutograd"):

@@ -129,19 +129,34 @@ Node* parity(Builder& b, Node* pivots, DType dtype) {
   return b.cast(b.add(b.mul(odd, -2), 1), dtype);
 }
 
+/// Whether B holds vectors: one, or one per matrix.
+bool solves_vectors(const Call& c, const Index& a) {
+  const Index& b = tensor_type(c, 1).shape;
+  return b.size() == 1 || (b.size() + 1 == a.size() && same_shape(b, Index(a.begin(), a.end() - 1)));
+}
+/// Shape of the solution.
+Index solved_shape(const Call& c, const Index& a) {
+  number_type(c, 1);
+  if (!solves_vectors(c, a)) return solution_shape(c, a, matrices(c, 1), c.boolean(2));
+  if (!c.boolean(2)) reject(c, "vectors stand on the right of the matrices only");
+  const Index& b = tensor_type(c, 1).shape;
+  if (known_ne(a.back(), b.back())) reject(c, "the matrices do not fit each other");
+  return with(broadcast(batch_of(a), batch_of(b, 1), c.node()), {b.back()});
+}
+
 Type solve_ex_type(const Call& c) {
   refuse_checks(c, 3);
-  const Index &a = squares(c, 0), &b = matrices(c, 1);
-  if (b.size() + 1 == a.size()) reject(c, "vectors are not supported");
+  const Index& a = squares(c, 0);
   const DType d = number_type(c);
-  return parts(c, {{d, solution_shape(c, a, b, c.boolean(2))},
-                   {d, a},
-                   {DType::I32, with(batch_of(a), {a.back()})},
-                   {DType::I32, batch_of(a)}});
+  return parts(
+      c, {{d, solved_shape(c, a)}, {d, a}, {DType::I32, with(batch_of(a), {a.back()})}, {DType::I32, batch_of(a)}});
 }
 Nodes solve_ex(Builder& b, const Call& c) {
   const Factors f = factors_of(b, c.arg(0));
-  Node* x = b.call("aten.linalg_lu_solve.default", {f.lu, f.pivots, c.arg(1)}, {{"left", c.boolean(2)}});
+  const bool vectors = solves_vectors(c, c.type(0).shape);
+  Node* right = vectors ? b.unsqueeze(c.tensor(1), -1) : c.tensor(1);
+  Node* x = b.call("aten.linalg_lu_solve.default", {f.lu, f.pivots, right}, {{"left", c.boolean(2)}});
+  if (vectors) x = b.reshape(x, solved_shape(c, c.type(0).shape));
   return {x, f.lu, f.pivots, f.info};
 }
 

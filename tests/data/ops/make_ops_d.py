@@ -129,6 +129,7 @@ for a in (SQUARE, BATCH, BATCH.transpose(-2, -1), f(0, 0)):
         case("linalg_lu_solve", lu, pivots, left, left=False, adjoint=adjoint)
     case("_linalg_solve_ex", a, right)
     case("_linalg_solve_ex", a, left, left=False)
+    case("_linalg_solve_ex", a, right[..., 0].contiguous())
     case("linalg_inv_ex", a)
     case("_linalg_det", a)
     case("_linalg_slogdet", a)
