@@ -20,13 +20,14 @@ std::atomic<bool> counting{false};
 std::atomic<int> allocations{0};
 }  // namespace
 
-void* operator new(size_t size) {
+// Not inline: the compiler would see memory of `new` go to `free`.
+[[gnu::noinline]] void* operator new(size_t size) {
   if (counting.load(std::memory_order_relaxed)) ++allocations;
   if (void* p = std::malloc(size ? size : 1)) return p;
   throw std::bad_alloc();
 }
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete(void* p, size_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, size_t) noexcept { std::free(p); }
 #endif
 
 namespace strata {
