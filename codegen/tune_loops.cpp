@@ -44,6 +44,13 @@ std::optional<SymBindings> hints_of(const loop::Kernel& k) {
   return out;
 }
 
+/// Whether made-up integers, which are 0, pass the kernel's checks of data.
+bool can_make_up(const loop::Kernel& k, const SymBindings& symbols) {
+  return std::none_of(k.checks.begin(), k.checks.end(), [&](const loop::Check& c) {
+    return c.kind == loop::Check::Kind::Divisor || evaluate(c.size, symbols).value_or(0) < 1;
+  });
+}
+
 /// What the schedule says, for people.
 std::string text_of(const loop::Kernel& k, const loop::Schedule& s) {
   std::string text;
@@ -222,7 +229,7 @@ std::vector<TunedLoop> tune_loops(std::span<const loop::Kernel* const> kernels, 
     const loop::Kernel& k = *kernels[i];
     out.push_back({k.schedule, {}, false});
     const std::optional<SymBindings> symbols = hints_of(k);
-    if (!symbols) continue;
+    if (!symbols || !can_make_up(k, *symbols)) continue;
     const std::string key = key_of(k, *symbols, threads);
     if (const auto [twin, fresh] = known.emplace(key, i); !fresh) {
       out[i].candidates = out[twin->second].candidates;

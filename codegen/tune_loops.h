@@ -15,8 +15,9 @@ namespace strata::codegen {
 
 struct TunedLoop {
   loop::Schedule schedule;
-  std::vector<TuningCandidate> candidates;  ///< empty: its sizes are not known, or it needs too much memory
-  bool measured = false;                    ///< now, not in an earlier process
+  /// Empty: its sizes are not known, it needs too much memory, or it divides by integers that cannot be made up.
+  std::vector<TuningCandidate> candidates;
+  bool measured = false;  ///< now, not in an earlier process
 };
 
 /// One per kernel, in order. Kernels of one structure and size are measured once. Throws a user Error when cancelled.

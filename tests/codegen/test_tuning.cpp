@@ -170,6 +170,13 @@ TEST(Tuning, IndicesAreMadeUpSoThatTheyAreValid) {
   EXPECT_TRUE(tune(c, ObjectCache(), tuning_options(1)).measured);
 }
 
+TEST(Tuning, ChecksOfDataAreNotTrippedByMeasuring) {
+  LoopCase c("rows");
+  rows_case(c, 33, 70);
+  c.kernel.checks.emplace_back().kind = loop::Check::Kind::Divisor;  // made-up integers are 0
+  EXPECT_TRUE(tune(c, ObjectCache(), tuning_options(1)).candidates.empty());
+}
+
 TEST(Tuning, UnknownSizesAreNotMeasured) {
   LoopCase c("rows");
   rows_case(c, c.env.symbol({"s0", {1, 100}, {}, {}, ""}), 40);
