@@ -122,7 +122,7 @@ class CallTuner {
     if (total > kMostMeasuredBytes) return false;
     for (size_t i = 0; i < needed.size(); ++i) {
       if (constants_[i])
-        buffers_.add(constants_[i]->storage->data);
+        buffers_.add(constants_[i]->data());
       else
         buffers_.add(needed[i].first, needed[i].second);
     }
