@@ -37,15 +37,15 @@ class Forms(unittest.TestCase):
         a, b = torch.randn(5), torch.randn(7)
         self.check(lambda x, a, b: x.addr_(a, b).sum(0), torch.randn(5, 7), a, b)
         strata.reset()
-        self.check(lambda x, y: x.hypot_(y), torch.randn(3, 4), torch.randn(3, 4), opaque=["aten.hypot.default"])
+        self.check(lambda x, y: x.hypot_(y), torch.randn(3, 4), torch.randn(3, 4))
 
     def test_out_is_written(self):
-        self.check(lambda x, out: torch.angle(x, out=out), torch.randn(3, 4), torch.randn(3, 4), opaque=["aten.angle.default"])
+        self.check(lambda x, out: torch.angle(x, out=out), torch.randn(3, 4), torch.randn(3, 4))
         strata.reset()
         self.check(lambda x, out: torch.sin(x, out=out) + 1, torch.randn(3, 4), torch.randn(3, 4))
         strata.reset()
         several = lambda x, out, at: torch.sort(x, 1, out=(out, at))[0] * 2
-        self.check(several, torch.randn(3, 4), torch.randn(3, 4), torch.randint(9, (3, 4)), opaque=["aten.sort.default"])
+        self.check(several, torch.randn(3, 4), torch.randn(3, 4), torch.randint(9, (3, 4)))
 
     def test_ends_of_a_range_of_integers_are_integers(self):
         self.check(lambda x: torch.linspace(4.3, -3.8, 50, dtype=torch.int64) + x, torch.randint(9, (50,)))
@@ -56,7 +56,7 @@ class Forms(unittest.TestCase):
         self.check(torch.diag_embed, torch.randn(3, 4))
 
     def test_an_operator_is_called_where_its_decomposition_is_not_all_ours(self):
-        self.check(torch.special.zeta, torch.rand(5) + 2, torch.rand(5) + 1, opaque=["aten.special_zeta.default"])
+        self.check(torch.linalg.matrix_exp, torch.rand(3, 3), opaque=["aten.linalg_matrix_exp.default"])
 
     def test_rows_with_another_result_are_called(self):
         self.check(torch.square, torch.rand(9) > 0.5, opaque=["aten.square.default"])

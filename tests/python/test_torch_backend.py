@@ -154,8 +154,8 @@ class Backend(unittest.TestCase):
         self.assertEqual(len(strata.reports()), 1)
 
     def test_operators_without_a_row_are_called(self):
-        self.check(lambda x: torch.special.zeta(x.abs() + 2, x.abs() + 1) * 2, (torch.randn(4, 4),), compiles=1)
-        self.assertEqual(strata.reports()[0].opaque, ("aten.special_zeta.default",))
+        self.check(lambda x: torch.linalg.matrix_exp(x) * 2, (torch.randn(4, 4),), compiles=1)
+        self.assertEqual(strata.reports()[0].opaque, ("aten.linalg_matrix_exp.default",))
 
     def test_gradients_are_left_to_pytorch(self):
         model = torch.nn.Linear(4, 2)
