@@ -336,8 +336,11 @@ Nodes repeat_interleave_self(Builder& b, const Call& c) {
 
 // --------------------------------------------------------------------------------------------------------- bincount
 
+/// Where there is nothing to count, PyTorch does not look at the weights.
+bool counts_only(const Call& call) { return call.is_none(1) || tensor_type(call, 0).numel() == SymInt(0); }
+
 DType bincount_dtype(const Call& call) {
-  if (call.is_none(1)) return DType::I64;
+  if (counts_only(call)) return DType::I64;
   return tensor_type(call, 1).dtype == DType::F32 ? DType::F32 : DType::F64;
 }
 
@@ -381,7 +384,8 @@ Nodes bincount(Builder& b, const Call& c) {
   Node* all = b.call("aten.cat.default", {Argument::list({b.cast(c.tensor(0), DType::I64), least})});
   Node* largest = b.call("aten.amax.default", {all, Argument::list({0})});
   read_size(b, b.add(largest, 1), count);
-  return {b.call("strata.bincount_fill.default", {c.tensor(0), c.arg(1), integer(count)})};
+  const Argument weights = counts_only(c) ? Argument() : c.arg(1);
+  return {b.call("strata.bincount_fill.default", {c.tensor(0), weights, integer(count)})};
 }
 
 // ------------------------------------------------------------------------------------------------------------- masks

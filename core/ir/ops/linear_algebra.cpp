@@ -175,8 +175,13 @@ Type determinant_type(const Call& c) {
   const Index& a = squares(c, 0);
   return parts(c, {{number_type(c), batch_of(a)}, {number_type(c), a}, {DType::I32, with(batch_of(a), {a.back()})}});
 }
+/// PyTorch factorises the transpose of what lies row by row, which for its library is no copy.
+Factors factors_for_determinant(Builder& b, const Call& c) {
+  Node* a = c.tensor(0);
+  return factors_of(b, a->type.tensor.is_contiguous() ? b.transpose(a, -2, -1) : a);
+}
 Nodes determinant(Builder& b, const Call& c) {
-  const Factors f = factors_of(b, c.arg(0));
+  const Factors f = factors_for_determinant(b, c);
   Node* product = b.call("aten.prod.dim_int", {diagonal(b, f.lu), -1});
   return {b.mul(product, parity(b, f.pivots, c.type(0).dtype)), f.lu, f.pivots};
 }
@@ -187,7 +192,7 @@ Type log_determinant_type(const Call& c) {
   return parts(c, {{d, batch_of(a)}, {d, batch_of(a)}, {d, a}, {DType::I32, with(batch_of(a), {a.back()})}});
 }
 Nodes log_determinant(Builder& b, const Call& c) {
-  const Factors f = factors_of(b, c.arg(0));
+  const Factors f = factors_for_determinant(b, c);
   Node* on = diagonal(b, f.lu);
   Node* sign =
       b.mul(b.call("aten.prod.dim_int", {b.call("aten.sign.default", {on}), -1}), parity(b, f.pivots, c.type(0).dtype));

@@ -128,6 +128,7 @@ int32_t factor_positive(View<T> a) {
   for (int64_t j = 0; j < a.rows; ++j) {
     T d = a(j, j);
     for (int64_t k = 0; k < j; ++k) d -= a(j, k) * a(j, k);
+    a(j, j) = d;
     if (!(d > 0)) return static_cast<int32_t>(j + 1);
     d = a(j, j) = std::sqrt(d);
     for (int64_t i = j + 1; i < a.rows; ++i) {
