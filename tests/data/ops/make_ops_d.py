@@ -105,6 +105,8 @@ for reduce in ("sum", "mean", "max", "min", "prod"):
     case("segment_reduce", f(2, 5, 2, dt=DOUBLE), reduce, lengths=at([[2, 3], [0, 5]]), axis=1)
 
 # --------------------------------------------------------------------------------------------------- matrices
+for p in (0.0, 1.0, 2.0, 3.5, inf):
+    case("pdist", f(4, 3), p)
 case("take", f(3, 4).t(), at([[0, -1], [5, 11]]))
 case("take", i(4), at([]))
 SQUARE = f(3, 3) + 3 * torch.eye(3)
