@@ -222,6 +222,14 @@ class TileTask {
     }
   }
 
+  /// Whether every value of these keys is a number: then keys that nobody sees need no look at their values.
+  bool values_are_finite(int64_t key, int64_t live) {
+    pack_rows(part(v_, key, 0), live, p_.values, width_, v_block_, width_);
+    T product = 0;
+    for (int64_t i = 0; i < live * width_; ++i) product += v_block_[i] * T(0);
+    return product == 0;
+  }
+
   void pack_values(AttentionTile<T>& t, int64_t key, int64_t live) {
     const AttentionMatrix from = part(v_, key, 0);
     t.v_stride = width_;
@@ -243,7 +251,8 @@ class TileTask {
     }
   }
 
-  /// The mask of a block that is the same for all rows. False: no row sees any of its keys.
+  /// The mask of a block that is the same for all rows. False: no row sees any of its keys, whose weights of 0 make
+  /// nothing of their values.
   bool load_key_mask(AttentionTile<T>& t, int64_t key, int64_t live) {
     t.kind = kind_;
     t.mask = mask_;
@@ -253,7 +262,7 @@ class TileTask {
     if (kind_ != MaskKind::Fill) return true;
     const auto shown = live - std::count(mask_, mask_ + live, T(0));
     if (shown == live) t.kind = MaskKind::None;
-    return shown > 0 || t.fill != kNothing<T>;
+    return shown > 0 || t.fill != kNothing<T> || !values_are_finite(key, live);
   }
 
   void load_row_mask(AttentionTile<T>& t, int64_t row, int64_t key, int64_t live) {
@@ -453,11 +462,11 @@ class AttentionStep : public Step {
     p_.causal = call_.causal;
     p_.scale = call_.alpha;
     p_.fill = call_.mask_fill;
-    p_.empty_is_nan = call_.empty_rows_nan;
     p_.rows = p_.out.shape[rank - 2];
     p_.values = p_.out.shape[rank - 1];
     p_.keys = p_.k.shape[rank - 2];
     p_.e = p_.q.shape[rank - 1];
+    p_.empty_is_nan = call_.empty_rows_nan && p_.keys > 0;  // a sum over no keys is 0
     for (size_t d = 0; d + 2 < rank; ++d) p_.batch *= p_.out.shape[d];
     if (p_.has_mask) widen_mask(call.operands[3], rank);
     if (p_.q.shape[rank - 2] != p_.rows || p_.k.shape[rank - 1] != p_.e || p_.v.shape[rank - 2] != p_.keys ||

@@ -72,6 +72,11 @@ class LibraryLowering {
       if (call.boolean(6)) out.kind = "convolution_transpose";
       out.output_padding = call.constants(7);
       out.groups = call.constant(8);
+    } else if (node.is("strata.attention.default")) {
+      out.has_mask = !call.is_none(3);
+      out.alpha = call.number(4);
+      out.mask_fill = call.number(5);
+      out.empty_rows_nan = true;
     } else if (out.kind == "attention") {
       return describe_attention(call, why_not);
     }

@@ -66,6 +66,7 @@ Graph run_passes(const std::vector<Pass>& pipeline, const Graph& graph, const Pa
       run.duration_ns = now_ns() - start;
       run.changed = !result.rewrites.empty();
       run.rewrites = std::move(result.rewrites);
+      run.refusals = std::move(result.refusals);
       if (run.changed) current = std::move(result.graph);
       if (options.verify && run.changed) {
         const int64_t verify_start = now_ns();

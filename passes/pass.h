@@ -20,9 +20,18 @@
 
 namespace strata {
 
+/// A rewrite that looked possible and was not done.
+struct Refusal {
+  std::string rule;
+  NodeId blocker = 0;  ///< the node that is in the way
+  NodeId node = 0;     ///< the node that would have been replaced
+  std::string reason;
+};
+
 struct PassResult {
   Graph graph;
-  std::vector<Rewrite> rewrites;  ///< empty: nothing changed
+  std::vector<Rewrite> rewrites;    ///< empty: nothing changed
+  std::vector<Refusal> refusals{};  ///< for people; they may stand beside rewrites
 };
 
 /// What a pass may know beside the graph.
@@ -53,6 +62,7 @@ struct PassRun {
   bool changed = false, skipped = false;
   size_t nodes_before = 0, nodes_after = 0;
   std::vector<Rewrite> rewrites;
+  std::vector<Refusal> refusals;
 };
 
 struct RunnerOptions {

@@ -6,6 +6,7 @@
 #include "passes/decompose.h"
 #include "passes/fold_batch_norm.h"
 #include "passes/fold_constants.h"
+#include "passes/fuse_attention.h"
 #include "passes/functionalize.h"
 #include "passes/merge_matmuls.h"
 #include "passes/pass.h"
@@ -27,6 +28,9 @@ const std::vector<Pass>& inference_pipeline() {
        fold_constants_may_change},
       {"fold_batch_norm", "fold scale and shift per channel into convolutions", fold_batch_norm, "simplified", false,
        fold_batch_norm_may_change},
+      // Its numbers must be constants, its softmax still whole; simplify then joins the reshapes around it.
+      {"fuse_attention", "make spelled-out attention one operator", fuse_attention, "simplified", false,
+       fuse_attention_may_change},
       {"simplify", "apply algebraic rules", simplify, "simplified", false, simplify_may_change},
       {"cse", "compute equal values once", cse, "simplified", false, cse_may_change},
       // After cse, so that equal inputs are the same node.

@@ -239,6 +239,19 @@ void CompileRecording::rewrites(const PassRun& run, trace::Id pass, const Graph&
   }
 }
 
+void CompileRecording::refusals(const PassRun& run, trace::Id pass) {
+  for (const Refusal& r : run.refusals) {
+    trace::FusionRecord f;
+    f.compile = compile_.id;
+    f.pass = pass;
+    f.producer = static_cast<trace::NodeId>(r.blocker);
+    f.consumer = static_cast<trace::NodeId>(r.node);
+    f.rule = r.rule;
+    f.reason = r.reason;
+    writer_.add(f);
+  }
+}
+
 void CompileRecording::artifact(trace::OwnerKind kind, trace::Id owner, const CodeArtifact& code,
                                 const std::string& name) {
   trace::ArtifactRecord a;
@@ -365,6 +378,7 @@ void CompileRecording::pass_done(const PassRun& run, const Graph& graph) {
   if (run.changed || run.pass->required) snapshot(stage_name(run), graph, pass);
   origins_of(graph);
   rewrites(run, pass, graph);
+  refusals(run, pass);
 }
 
 void CompileRecording::scheduled(const Graph& graph, const Scheduled& scheduled) {

@@ -56,6 +56,7 @@ class CompileRecording {
   void origin(NodeId node, NodeId from, std::string_view kind, const std::string& rule, bool exact);
   void origins_of(const Graph& graph);
   void rewrites(const PassRun& run, trace::Id pass, const Graph& graph);
+  void refusals(const PassRun& run, trace::Id pass);
   void artifact(trace::OwnerKind kind, trace::Id owner, const CodeArtifact& code, const std::string& name);
   void kernel(size_t i, const Launch& launch);
   void metric_of_kernel(size_t launch, const std::string& key, double value, const std::string& unit);

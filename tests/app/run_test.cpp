@@ -108,7 +108,7 @@ TEST(Run, UsesSampleInputsByDefaultAndSeedsRepeat) {
 
 TEST(Run, EveryPassCanBeSwitchedOff) {
   const Case c = cases_of("cnn_fmnist")[0];
-  for (const char* pass : {"dce", "simplify", "cse", "fold_constants", "fold_batch_norm"}) {
+  for (const char* pass : {"dce", "simplify", "cse", "fold_constants", "fold_batch_norm", "fuse_attention"}) {
     auto words = run_words(c, "strata");
     words.insert(words.end(), {"--disable-pass", pass});
     const Finished f = strata(words);

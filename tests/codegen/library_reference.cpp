@@ -100,7 +100,8 @@ void attention(const Case& c, const Values& q, const Values& k, Values& out) {
         s[j] += at(q, iq) * at(k, ik);
       }
       s[j] *= c.call.alpha;
-      if (c.call.has_mask) s[j] += !is_bool ? at(mask, im) : at(mask, im) != 0 ? 0 : -INFINITY;
+      if (c.call.has_mask && !is_bool) s[j] += at(mask, im);
+      if (is_bool && at(mask, im) == 0) s[j] = c.call.mask_fill;
       if (c.call.causal && j > index[r - 2]) s[j] = -INFINITY;
       top = std::max(top, s[j]);
     }
@@ -111,7 +112,7 @@ void attention(const Case& c, const Values& q, const Values& k, Values& out) {
       total += p;
       sum += p * at(v, iv);
     }
-    out.data[i] = total == 0 ? 0 : sum / total;
+    out.data[i] = total != 0 ? sum / total : c.call.empty_rows_nan && keys > 0 ? NAN : 0;
   }
 }
 
@@ -246,10 +247,12 @@ std::string Case::check(double tolerance, bool prepack, int threads) {
     for (int64_t i = 0; i < result.numel(); ++i) result.set(i, is_floating(result.dtype) ? NAN : 77);
     kernel->run({buffers.data(), {}, threads});
     double scale = 1e-30, worst = 0;
-    for (double x : expected.data) scale = std::max(scale, std::abs(x));
+    for (double x : expected.data) scale = std::isnan(x) ? scale : std::max(scale, std::abs(x));
     const std::vector<double> found = result.values();
     for (size_t i = 0; i < found.size(); ++i)
-      worst = std::max(worst, std::isnan(found[i]) ? INFINITY : std::abs(found[i] - expected.data[i]));
+      worst = std::max(worst, std::isnan(found[i]) != std::isnan(expected.data[i]) ? INFINITY
+                              : std::isnan(found[i])                               ? 0
+                                                     : std::abs(found[i] - expected.data[i]));
     EXPECT_LE(worst, tolerance * scale) << call.kind << " into " << result.str() << " round " << round << "\n"
                                         << kernel->describe();
   }

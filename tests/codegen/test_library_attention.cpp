@@ -67,6 +67,38 @@ TEST(LibraryAttention, RowsWithoutAnyKeyAreZero) {
   c.check(2e-6);
 }
 
+/// As a program spells it out: a number in place of hidden scores, NaN where nothing is left to see.
+TEST(LibraryAttention, SpelledOutMasks) {
+  for (DType dtype : {DType::F32, DType::F64, DType::BF16}) {
+    for (double fill : {-static_cast<double>(INFINITY), -1.5}) {
+      for (int64_t rows : {1, 9, 40}) {
+        Case c = make(dtype, 1, 2, rows, 300, 16, 16, 17);
+        const int mask = c.operand(DType::Bool, {rows, 300});
+        for (int64_t j = 0; j < 300; ++j) c.tensors[mask].set_int(rows / 2 * 300 + j, 0);
+        c.call.has_mask = c.call.empty_rows_nan = true;
+        c.call.mask_fill = fill;
+        c.result(dtype, {1, 2, rows, 16});
+        c.check(dtype == DType::F32 ? 2e-6 : dtype == DType::F64 ? 1e-14 : 1e-2);
+      }
+    }
+  }
+}
+
+/// Hidden keys have weight 0, which makes NaN of a NaN.
+TEST(LibraryAttention, HiddenNanShows) {
+  for (int64_t rows : {2, 20}) {
+    Case c = make(DType::F32, 1, 1, rows, 300, 16, 16, 18);
+    const int mask = c.operand(DType::Bool, {1, 300});
+    for (int64_t j = 100; j < 300; ++j) c.tensors[mask].set_int(j, 0);
+    c.tensors[mask].set_int(0, 1);
+    c.tensors[2].set(290 * 16 + 3, NAN);
+    c.call.has_mask = true;
+    c.result(DType::F32, {1, 1, rows, 16});
+    c.check(2e-6);
+    for (int64_t i = 0; i < rows * 16; ++i) EXPECT_EQ(std::isnan(c.tensors.back().at(i)), i % 16 == 3) << i;
+  }
+}
+
 TEST(LibraryAttention, LargeScoresDoNotOverflow) {
   Case c = make(DType::F32, 1, 1, 12, 200, 16, 16, 11);
   c.call.alpha = 40;

@@ -4,6 +4,9 @@
 // Scaled dot product attention. It is a library call (one kernel that never holds the whole score matrix); its
 // decomposition spells it out, for differentiation and for machines without such a kernel. A row that the mask empties
 // gives zeros, as in PyTorch.
+//
+// `strata::attention` is what fuse_attention makes of attention that a program spells out itself: a bool mask puts any
+// number in place of a score, and a row without a key is NaN, as a softmax over nothing but -inf is.
 
 #include <limits>
 
@@ -133,6 +136,65 @@ RefValue attention_reference(const RefContext& c) {
 }
 
 // ---------------------------------------------------------------------------------------------------------
+// spelled out by the program
+
+constexpr size_t kFusedScale = 4, kFusedFill = 5;
+
+Type fused_type(const Call& call) {
+  for (size_t i : {kQuery, kKey, kValue}) require_rank(call, i, 2, 64);
+  require_same_dtype(call, kQuery, kKey);
+  require_same_dtype(call, kQuery, kValue);
+  const Shape &q = call.type(kQuery).shape, &k = call.type(kKey).shape, &v = call.type(kValue).shape;
+  require_equal(call, q.back(), k.back(), "last sizes of query and key");
+  require_equal(call, k[k.size() - 2], v[v.size() - 2], "lengths of key and value");
+  Shape shape = lead_of(q), scores = shape;
+  scores.insert(scores.end(), {q[q.size() - 2], k[k.size() - 2]});
+  if (call.optional_tensor(kMask) && broadcast(call.type(kMask).shape, scores, call.node()) != scores)
+    reject(call, "the mask does not broadcast to the scores");
+  shape.insert(shape.end(), {q[q.size() - 2], v.back()});
+  return result_like(call, call.type(kQuery).dtype, std::move(shape));
+}
+
+/// As a softmax has it: a row of nothing but -inf is NaN.
+void plain_softmax_row(double* row, int64_t n) {
+  double top = -std::numeric_limits<double>::infinity(), sum = 0;
+  for (int64_t j = 0; j < n; ++j) top = nan_max(top, row[j]);
+  for (int64_t j = 0; j < n; ++j) sum += row[j] = std::exp(row[j] - top);
+  for (int64_t j = 0; j < n; ++j) row[j] /= sum;
+}
+
+RefValue fused_reference(const RefContext& c) {
+  const Tensor q = c.tensor(kQuery), k = c.tensor(kKey), v = c.tensor(kValue), mask = c.optional_tensor(kMask);
+  Tensor out = c.result();
+  const int64_t l = q.shape[q.rank() - 2], e = q.shape.back(), s = k.shape[k.rank() - 2], d = v.shape.back();
+  std::vector<int64_t> lead(out.shape.begin(), out.shape.end() - 2), scores_shape = lead;
+  scores_shape.insert(scores_shape.end(), {l, s});
+  const std::vector<double> x = batch_of(q, lead, false), y = batch_of(k, lead, true), z = batch_of(v, lead, true);
+  const std::vector<double> masks = mask.defined() ? doubles_of(expanded(mask, scores_shape)) : std::vector<double>{};
+  const bool replaces = mask.defined() && mask.dtype == DType::Bool;
+  const double scale = c.call.number(kFusedScale), fill = c.call.number(kFusedFill);
+  std::vector<double> result(static_cast<size_t>(out.numel()), 0);
+  int64_t batch = 1;
+  for (int64_t n : lead) batch *= n;
+  parallel_for(batch, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t b = begin; b < end; ++b) {
+      std::vector<double> score(static_cast<size_t>(l * s), 0);
+      multiply_add(l, s, e, {x.data() + b * l * e, e}, MatrixView{y.data() + b * s * e, e}.transposed(), score.data(),
+                   s);
+      for (int64_t i = 0; i < l * s; ++i) {
+        double& at = score[static_cast<size_t>(i)];
+        const double m = masks.empty() ? 0 : masks[static_cast<size_t>(b * l * s + i)];
+        at = replaces && m == 0 ? fill : at * scale + (replaces ? 0 : m);
+      }
+      for (int64_t i = 0; i < l; ++i) plain_softmax_row(score.data() + i * s, s);
+      multiply_add(l, d, s, {score.data(), s}, {z.data() + b * s * d, d}, result.data() + b * l * d, d);
+    }
+  });
+  store_doubles(result, out);
+  return out;
+}
+
+// ---------------------------------------------------------------------------------------------------------
 // decomposition
 
 /// Operand as [batch, rows, columns], heads repeated when grouped.
@@ -185,6 +247,23 @@ std::vector<Node*> decompose_attention(Builder& b, const Call& call) {
   return {b.reshape(y, call.node().tensor().shape)};
 }
 
+std::vector<Node*> decompose_fused(Builder& b, const Call& call) {
+  Node *q = call.tensor(kQuery), *k = call.tensor(kKey), *v = call.tensor(kValue), *mask = call.optional_tensor(kMask);
+  const Shape lead = lead_of(q->tensor().shape);
+  const SymInt l = q->tensor().shape[lead.size()], s = k->tensor().shape[lead.size()];
+  Node* scores =
+      b.call("aten.bmm.default", {as_batch(b, q, lead, false), b.transpose(as_batch(b, k, lead, true), 1, 2)});
+  Shape shape = lead;
+  shape.insert(shape.end(), {l, s});
+  scores = b.mul(b.reshape(widen(b, scores), shape), call.number(kFusedScale));
+  if (mask)
+    scores = mask->tensor().dtype == DType::Bool ? where_else(b, mask, scores, call.number(kFusedFill))
+                                                 : b.add(scores, mask);
+  Node* weights = b.cast(b.call("aten._softmax.default", {scores, -1, false}), v->tensor().dtype);
+  Node* y = b.call("aten.bmm.default", {b.reshape(weights, {product(lead), l, s}), as_batch(b, v, lead, true)});
+  return {b.reshape(y, call.node().tensor().shape)};
+}
+
 }  // namespace
 
 Rows attention_rows() {
@@ -193,7 +272,12 @@ Rows attention_rows() {
             "dropout_p=0.0, "
             "bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor",
             OpClass::Library, 0, Promotion::None, attention_type, attention_reference, decompose_attention,
-            NoGradient::Pending, LibraryRule{"attention"}, "", "softmax(query @ key.T * scale + mask) @ value")};
+            NoGradient::Pending, LibraryRule{"attention"}, "", "softmax(query @ key.T * scale + mask) @ value"),
+      OpDef("strata::attention(Tensor query, Tensor key, Tensor value, Tensor? mask, *, float scale, float fill) -> "
+            "Tensor",
+            OpClass::Library, 0, Promotion::None, fused_type, fused_reference, decompose_fused, NoGradient::Pending,
+            LibraryRule{"attention"}, "",
+            "softmax(where(mask, query @ key.T * scale, fill)) @ value; a floating mask is added")};
 }
 
 }  // namespace strata::ops
