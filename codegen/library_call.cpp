@@ -12,6 +12,7 @@
 #include "codegen/library_copy.h"
 #include "codegen/library_fallback.h"
 #include "codegen/onednn.h"
+#include "codegen/small_matmul.h"
 #include "core/runtime/parallel.h"
 #include "core/support/error.h"
 
@@ -202,6 +203,8 @@ void Kernel::convert_constant_weight(ConcreteCall& call) {
 void Kernel::build(const ConcreteCall& call, Instance& instance) {
   if (call.result.numel() == 0) return;
   if (call_.kind == "attention") return build_attention(call, instance);
+  if (choice_ == LibraryChoice::Library && call_.kind == "matmul" && build_small_matmul(call, packed_, instance))
+    return;
   try {
     const bool done = choice_ == LibraryChoice::Library &&
                       (call_.kind == "matmul" ? build_onednn_matmul(call, packed_, instance)

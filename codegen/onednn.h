@@ -83,7 +83,8 @@ class PackedConstants {
   std::vector<Entry> entries_;
 };
 
-/// Builders: false when oneDNN has no fast kernel for this call; then `instance` is untouched.
+/// Builders: false when oneDNN has no fast kernel for this call; then `instance` is untouched. Its scratch is continued
+/// by products, so that they may be part of something larger.
 bool build_onednn_matmul(const ConcreteCall& call, PackedConstants& packed, Instance& instance);
 bool build_onednn_convolution(const ConcreteCall& call, PackedConstants& packed, Instance& instance);
 

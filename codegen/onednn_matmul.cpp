@@ -2,15 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Matrix products through oneDNN's matmul primitive. Its blocked kernels cost 0.3 us to call and take the constant
-/// side packed; the inner product primitive is no faster on packed weights and slower on plain ones. Batch dimensions
-/// are merged where strides allow, so that a linear layer on [batch, length, features] is one product of two
-/// dimensions.
+/// side packed; the inner product primitive is no faster on packed weights and slower on plain ones.
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "codegen/library_copy.h"
+#include "codegen/matmul_product.h"
 #include "codegen/onednn.h"
 #include "core/support/error.h"
 
@@ -18,105 +17,6 @@ namespace strata::library {
 namespace {
 
 using dnnl::memory;
-
-/// The product with all views aligned to the result's dimensions: a and b have the batch dimensions of the result or 1.
-struct Product {
-  View a, b, result;
-  float scale = 1;            // of the product, before everything else
-  std::vector<ResultOp> ops;  // an unusual bias first
-  std::optional<View> bias;   // along the last dimension, added by the primitive itself
-  bool b_constant = false;
-  const void* b_key = nullptr;
-};
-
-bool is_row_vector(const View& v) {
-  for (size_t d = 0; d + 1 < v.rank(); ++d) {
-    if (v.shape[d] != 1 && v.strides[d] != 0) return false;
-  }
-  return v.strides.back() == 1;
-}
-
-/// beta * bias joins the operations on the result unless the primitive can add it itself.
-void add_bias(const ConcreteCall& call, Product& p, Instance& instance) {
-  const LibraryCall& c = *call.call;
-  p.scale = static_cast<float>(c.alpha);
-  if (!c.has_bias || c.beta == 0) return;
-  View bias = call.operands[2];
-  const bool native = c.alpha == 1 && c.beta == 1 && bias.dtype == DType::F32;
-  if (c.beta != 1) {
-    const View scaled = instance.scratch.tensor(DType::F32, bias.shape);
-    instance.steps.push_back(make_copy(bias, scaled));
-    instance.steps.push_back(make_epilogue(scaled, scaled, {{PostOp::Kind::Linear, c.beta, 0, {}, false}}));
-    bias = scaled;
-  }
-  bias = with_rank(std::move(bias), p.result.rank());
-  if (native && is_row_vector(bias) && bias.shape.back() == p.result.shape.back()) {
-    for (size_t d = 0; d + 1 < bias.rank(); ++d) bias.shape[d] = 1;
-    p.bias = std::move(bias);
-  } else {
-    p.ops.push_back({PostOp::Kind::Add, 0, 0, std::move(bias), false});
-  }
-}
-
-/// Removes dimension d (merged into d + 1) from every view, or from none.
-bool merge(std::vector<View*> views, size_t d) {
-  for (const View* v : views) {
-    const bool absent = (v->shape[d] == 1 || v->strides[d] == 0) && (v->shape[d + 1] == 1 || v->strides[d + 1] == 0);
-    const bool joined =
-        v->strides[d] == v->strides[d + 1] * v->shape[d + 1] && v->shape[d] != 1 && v->shape[d + 1] != 1;
-    if (!absent && !joined) return false;
-  }
-  for (View* v : views) {
-    const bool absent = v->strides[d + 1] == 0 || v->shape[d + 1] == 1;
-    v->shape[d + 1] = absent && v->strides[d] == 0 ? 1 : v->shape[d] * v->shape[d + 1];
-    v->shape.erase(v->shape.begin() + static_cast<int64_t>(d));
-    v->strides.erase(v->strides.begin() + static_cast<int64_t>(d));
-  }
-  return true;
-}
-
-/// Drops dimension d where the result has one element.
-void drop(const std::vector<View*>& views, size_t d) {
-  for (View* v : views) {
-    v->shape.erase(v->shape.begin() + static_cast<int64_t>(d));
-    v->strides.erase(v->strides.begin() + static_cast<int64_t>(d));
-  }
-}
-
-/// Broadcast dimensions get size 1 everywhere but in the result.
-void squeeze_broadcast(View& v) {
-  for (size_t d = 0; d < v.rank(); ++d) {
-    if (v.strides[d] == 0) v.shape[d] = 1;
-  }
-}
-
-void merge_batch(Product& p) {
-  std::vector<View*> views{&p.a, &p.b, &p.result};
-  for (ResultOp& op : p.ops) {
-    if (op.has_operand()) views.push_back(&op.operand);
-  }
-  if (p.bias) views.push_back(&*p.bias);
-  for (size_t d = p.result.rank() - 2; d-- > 0;) {
-    if (p.result.shape[d] == 1) drop(views, d);
-  }
-  for (size_t d = p.result.rank() - 2; d-- > 1;) merge(views, d - 1);
-  // The last batch dimension joins the rows when b has none.
-  if (p.result.rank() != 3 || p.b.shape[0] != 1) return;
-  std::vector<View*> rows;
-  for (View* v : views) {
-    if (v != &p.b) rows.push_back(v);
-  }
-  if (merge(rows, 0)) drop({&p.b}, 0);
-}
-
-/// A matrix that oneDNN takes as it is: one of the two last dimensions dense, the other not overlapping it.
-bool is_plain_matrix(const View& v) {
-  const size_t r = v.rank();
-  const int64_t rows = v.shape[r - 2], columns = v.shape[r - 1], sr = v.strides[r - 2], sc = v.strides[r - 1];
-  const bool row_major = (sc == 1 || columns == 1) && (sr >= columns || rows == 1);
-  const bool column_major = (sr == 1 || rows == 1) && (sc >= rows || columns == 1);
-  return row_major || column_major;
-}
 
 /// Strides of dimensions of one element may be anything in a view; oneDNN reads a layout out of them.
 void tidy_strides(View& v) {
@@ -142,34 +42,13 @@ void stage(View& v, DType dtype, Instance& instance) {
   v = to;
 }
 
-Product make_product(const ConcreteCall& call, Instance& instance) {
-  Product p;
-  const size_t rank = std::max<size_t>(2, call.result.rank());
-  p.result = call.result;
-  p.a = with_rank(call.operands[0], rank);
-  p.b = with_rank(call.operands[1], rank);
-  add_bias(call, p, instance);
-  for (ResultOp& op : result_ops(call)) p.ops.push_back(std::move(op));
-  for (size_t d = 0; d + 2 < rank; ++d) {
-    if (p.a.strides[d] == 0) p.a.shape[d] = 1;
-    if (p.b.strides[d] == 0) p.b.shape[d] = 1;
-  }
-  for (ResultOp& op : p.ops) {
-    if (op.has_operand()) squeeze_broadcast(op.operand);
-  }
-  p.b_constant = call.constant[1];
-  p.b_key = p.b.slot.fixed;
-  merge_batch(p);
-  return p;
-}
-
 struct Attempt {
   dnnl::matmul::primitive_desc pd;
   OnednnAttr attr;
 };
 
 /// The primitive with as many operations on the result as a fast kernel takes.
-std::optional<Attempt> attempt(const Product& p, const View& into, const memory::desc& b) {
+std::optional<Attempt> attempt(const MatmulProduct& p, const View& into, const memory::desc& b) {
   const size_t channel = into.rank() - 1;
   size_t most = p.ops.size();
   for (;;) {
@@ -185,7 +64,7 @@ std::optional<Attempt> attempt(const Product& p, const View& into, const memory:
   }
 }
 
-std::string describe_primitive(const Attempt& made, const Product& p) {
+std::string describe_primitive(const Attempt& made, const MatmulProduct& p) {
   std::string text = fmt::format(
       "matmul {}\n  a {}\n  b {}{}\n  result {}\n", made.pd.impl_info_str(), describe(p.a), describe(p.b),
       p.b_constant ? fmt::format(" packed, {} bytes", made.pd.weights_desc().get_size()) : "", describe(p.result));
@@ -206,7 +85,8 @@ bool build_onednn_matmul(const ConcreteCall& call, PackedConstants& packed, Inst
     return false;
   if (call.result.numel() == 0 || call.operands[0].shape.back() == 0) return false;
   Instance made;
-  Product p = make_product(call, made);
+  made.scratch = instance.scratch;
+  MatmulProduct p = make_matmul_product(call, made);
   const bool pack = p.b_constant && p.b.dtype == dtype && p.b.rank() == 2;
   stage(p.a, dtype, made);
   if (!pack) stage(p.b, dtype, made);

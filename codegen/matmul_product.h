@@ -1,0 +1,31 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// A matrix product brought into the fewest dimensions: what the builders of its kernels start from.
+
+#include <optional>
+#include <vector>
+
+#include "codegen/library_view.h"
+
+namespace strata::library {
+
+/// The product with all views aligned to the result's dimensions: a and b have the batch dimensions of the result or 1.
+struct MatmulProduct {
+  View a, b, result;
+  float scale = 1;            ///< of the product, before everything else
+  std::vector<ResultOp> ops;  ///< an unusual bias first
+  std::optional<View> bias;   ///< float32 along the last dimension, added before the operations
+  bool b_constant = false;
+  const void* b_key = nullptr;
+};
+
+/// Batch dimensions are merged where strides allow, so that a linear layer on [batch, length, features] is one product
+/// of two dimensions. Steps for a scaled bias are added to `instance`.
+MatmulProduct make_matmul_product(const ConcreteCall& call, Instance& instance);
+
+/// A matrix in the last two dimensions, one of them dense and the other not overlapping it.
+bool is_plain_matrix(const View& v);
+
+}  // namespace strata::library

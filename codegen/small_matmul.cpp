@@ -1,0 +1,159 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/small_matmul.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "codegen/attention_kernel.h"
+#include "codegen/library_copy.h"
+#include "codegen/matmul_product.h"
+#include "codegen/small_product.h"
+#include "core/runtime/parallel.h"
+
+namespace strata::library {
+namespace {
+
+constexpr int64_t kTiny = 16'384;          // multiplications up to which the library's dispatch is what counts
+constexpr int64_t kFewRows = 8;            // up to here b's columns are read where they lie
+constexpr int64_t kFewRowsBfloat16 = 4;    // the library packs halves of the bytes
+constexpr int64_t kLongColumns = 64;       // shorter dot products are mostly the sum across lanes
+constexpr int64_t kColumns = 64;           // a task's are a multiple of this
+constexpr int64_t kTaskProducts = 50'000;  // below, another thread costs more than it saves
+
+enum class Form : uint8_t { None, Lines, Rows };
+
+bool is_dense(const View& v, size_t d) { return v.shape[d] == 1 || v.strides[d] == 1; }
+
+/// How b is read, if at all.
+Form form_of(const MatmulProduct& p, bool packs) {
+  const size_t r = p.result.rank();
+  const int64_t rows = p.result.shape[r - 2], columns = p.result.shape[r - 1], depth = p.a.shape[r - 1];
+  const bool is_tiny = rows * columns * depth <= kTiny && p.ops.empty();  // the library does operations well
+  if (packs) return is_tiny ? Form::Rows : Form::None;
+  if (is_dense(p.b, r - 1) && p.b.strides[r - 1] != 0 && (is_tiny || rows == 1)) return Form::Rows;
+  const int64_t few = p.b.dtype == DType::BF16 ? kFewRowsBfloat16 : kFewRows;
+  return is_dense(p.b, r - 2) && rows <= few && depth >= kLongColumns ? Form::Lines : Form::None;
+}
+
+class SmallMatmulStep : public Step {
+ public:
+  SmallMatmulStep(MatmulProduct product, View into, Form form, int threads)
+      : p_(std::move(product)), into_(std::move(into)) {
+    const size_t r = into_.rank();
+    s_.rows = into_.shape[r - 2];
+    s_.columns = into_.shape[r - 1];
+    s_.depth = p_.a.shape[r - 1];
+    s_.a_stride = p_.a.strides[r - 2];
+    s_.lines = form == Form::Lines;
+    s_.b_stride = p_.b.strides[s_.lines ? r - 1 : r - 2];
+    s_.dtype = p_.a.dtype;
+    s_.c_stride = into_.strides[r - 2];
+    s_.c_dtype = into_.dtype;
+    s_.alpha = p_.scale;
+    s_.bias = nullptr;
+    pairs_ = s_.lines && s_.dtype == DType::BF16 && has_bfloat16_products();
+    for (size_t d = 0; d + 2 < r; ++d) batch_ *= into_.shape[d];
+    blocks_ = (s_.columns + kColumns - 1) / kColumns;
+    const int64_t work = batch_ * s_.rows * s_.columns * s_.depth;
+    threads_ = static_cast<int>(std::clamp<int64_t>(work / kTaskProducts, 1, threads));
+  }
+
+  void run(const StepArgs& args) override {
+    Run run{this, &args};
+    const auto some = [](void* context, int64_t begin, int64_t end) {
+      const auto& r = *static_cast<const Run*>(context);
+      r.self->tasks(*r.args, begin, end);
+    };
+    const int64_t count = batch_ * blocks_;
+    if (threads_ == 1) return some(&run, 0, count);
+    parallel_for_raw(count, (count + threads_ - 1) / threads_, threads_, some, &run);
+  }
+
+  std::string describe() const override {
+    std::string text =
+        fmt::format("matmul own kernel for {}, {}\n  a {}\n  b {}\n  result {}\n",
+                    s_.lines ? "few rows" : "small operands", pairs_ ? "bfloat16 products" : "float32 products",
+                    library::describe(p_.a), library::describe(p_.b), library::describe(into_));
+    if (p_.scale != 1) text += fmt::format("  scale {}\n", p_.scale);
+    if (p_.bias) text += "  bias " + library::describe(*p_.bias) + "\n";
+    return text;
+  }
+
+ private:
+  struct Run {
+    const SmallMatmulStep* self;
+    const StepArgs* args;
+  };
+
+  std::byte* at(const StepArgs& args, const View& v, int64_t batch) const {
+    int64_t offset = 0;
+    for (size_t d = into_.rank() - 2; d-- > 0;) {
+      if (v.shape[d] != 1) offset += batch % into_.shape[d] * v.strides[d];
+      batch /= into_.shape[d];
+    }
+    return args.at(v.slot) + offset * static_cast<int64_t>(dtype_size(v.dtype));
+  }
+
+  /// Task i is a block of columns of one matrix.
+  void tasks(const StepArgs& args, int64_t begin, int64_t end) const {
+    SmallProduct s = s_;
+    if (p_.bias) s.bias = reinterpret_cast<const float*>(args.at(p_.bias->slot));
+    while (begin < end) {
+      const int64_t batch = begin / blocks_, block = begin % blocks_;
+      const int64_t blocks = std::min(blocks_ - block, end - begin);
+      s.a = at(args, p_.a, batch);
+      s.b = at(args, p_.b, batch);
+      s.c = at(args, into_, batch);
+      const int64_t first = block * kColumns, last = std::min(s.columns, (block + blocks) * kColumns);
+      pairs_ ? small_product_bfloat16(s, first, last) : small_product(s, first, last);
+      begin += blocks;
+    }
+  }
+
+  const MatmulProduct p_;
+  const View into_;
+  SmallProduct s_{};
+  bool pairs_ = false;
+  int64_t batch_ = 1, blocks_ = 1;
+  int threads_ = 1;
+};
+
+bool takes(const ConcreteCall& call) {
+  const DType a = call.operands[0].dtype, b = call.operands[1].dtype, to = call.result.dtype;
+  if (!has_small_products() || a != b || (a != DType::F32 && a != DType::BF16)) return false;
+  if ((to != DType::F32 && to != DType::BF16) || call.result.rank() < 2) return false;
+  return call.result.numel() > 0 && call.operands[0].shape.back() > 0;
+}
+
+}  // namespace
+
+bool build_small_matmul(const ConcreteCall& call, PackedConstants& packed, Instance& instance) {
+  if (!takes(call)) return false;
+  Instance made;
+  made.scratch = instance.scratch;
+  MatmulProduct p = make_matmul_product(call, made);
+  const size_t r = p.result.rank();
+  const bool packs = p.b_constant && r == 2 && is_plain_matrix(p.b);
+  const Form form = form_of(p, packs);
+  if (form == Form::None || !is_dense(p.a, r - 1)) return false;
+  if (packs && !is_dense(p.b, 1)) {
+    View rows = p.b;
+    rows.strides = {rows.shape[1], 1};
+    const auto memory = packed.get(p.b_key, onednn_desc(p.b), onednn_desc(rows), p.b.slot.resolve(nullptr, nullptr));
+    rows.slot = {Slot::Kind::Fixed, 0, 0, static_cast<std::byte*>(memory->get_data_handle())};
+    made.owned.push_back(memory);
+    p.b = std::move(rows);
+  }
+  std::vector<ResultOp> ops = std::move(p.ops);
+  const bool direct = is_dense(p.result, r - 1) && (ops.empty() || p.result.dtype == DType::F32);
+  const View result = p.result;
+  const View into = direct ? result : made.scratch.tensor(DType::F32, result.shape);
+  made.steps.push_back(std::make_unique<SmallMatmulStep>(std::move(p), into, form, call.threads));
+  if (!direct || !ops.empty()) made.steps.push_back(make_epilogue(into, result, std::move(ops)));
+  instance = std::move(made);
+  return true;
+}
+
+}  // namespace strata::library

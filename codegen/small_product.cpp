@@ -1,0 +1,52 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Products with few rows in AVX-512.
+
+#include "codegen/small_product.h"
+
+#include "core/support/error.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // both in the intrinsics of the compiler
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,fma")
+#include "codegen/small_product_tile.h"
+
+namespace strata::library {
+namespace {
+
+void multiply(const SmallProduct& p, int64_t first, int64_t last) {
+  if (p.lines)
+    p.dtype == DType::F32 ? dot_products<PlainFloats>(p, first, last) : dot_products<WideFloats>(p, first, last);
+  else
+    p.dtype == DType::F32 ? combinations<PlainFloats>(p, first, last) : combinations<WideFloats>(p, first, last);
+}
+
+}  // namespace
+}  // namespace strata::library
+#pragma GCC pop_options
+
+namespace strata::library {
+
+bool has_small_products() {
+  static const bool has = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  return has;
+}
+void small_product(const SmallProduct& product, int64_t first, int64_t last) { multiply(product, first, last); }
+
+}  // namespace strata::library
+
+#else
+
+namespace strata::library {
+
+bool has_small_products() { return false; }
+void small_product(const SmallProduct&, int64_t, int64_t) { throw_internal("no such products on this processor"); }
+
+}  // namespace strata::library
+#endif

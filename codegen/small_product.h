@@ -1,0 +1,37 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The arithmetic of matrix products with few rows, where time goes into reading b once: neither operand is packed.
+
+#include <cstdint>
+
+#include "core/ir/dtype.h"
+
+namespace strata::library {
+
+/// c[rows, columns] = alpha * a b + bias, summed in float32. Strides in elements; a's rows lie dense.
+struct SmallProduct {
+  int64_t rows, columns, depth;
+  const void* a;  ///< [rows, depth]
+  int64_t a_stride;
+  const void* b;  ///< lines: [columns, depth], each column of b dense; else [depth, columns], each row dense
+  int64_t b_stride;
+  bool lines;
+  DType dtype;  ///< of a and b: F32 or BF16
+  void* c;
+  int64_t c_stride;  ///< from row to row; columns lie dense
+  DType c_dtype;     ///< F32 or BF16
+  float alpha;
+  const float* bias;  ///< [columns], or null
+};
+
+/// Whether this processor has the instructions that these kernels are written in.
+bool has_small_products();
+/// Columns [first, last) of the result; `first` a multiple of 64.
+void small_product(const SmallProduct& product, int64_t first, int64_t last);
+
+/// Dot products of bfloat16 as they are, for `lines`. Only where has_bfloat16_products().
+void small_product_bfloat16(const SmallProduct& product, int64_t first, int64_t last);
+
+}  // namespace strata::library

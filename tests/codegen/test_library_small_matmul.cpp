@@ -1,0 +1,98 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/small_product.h"
+#include "library_reference.h"
+
+namespace strata {
+namespace {
+
+using library_test::Case;
+using K = PostOp::Kind;
+
+double tolerance(DType dtype) { return dtype == DType::F32 ? 2e-6 : 1e-2; }
+
+bool is_own(const std::string& text) { return text.find("matmul own kernel for") != text.npos; }
+
+/// A weight [columns, depth] that may change between calls, as a linear layer reads it.
+TEST(LibrarySmallMatmul, FewRowsOnATransposedWeight) {
+  for (DType dtype : {DType::F32, DType::BF16}) {
+    for (int64_t rows : {1, 2, 3, 4, 5, 7, 8}) {
+      for (int64_t columns : {1, 5, 16, 63, 65, 200}) {
+        for (int64_t depth : {64, 77, 130}) {
+          Case c("matmul", static_cast<unsigned>(rows * 1000 + columns));
+          c.operand(dtype, {rows, depth}, {}, false, rows % 2 ? 3 : 0);
+          c.operand(dtype, {depth, columns}, {1, 0}, false, columns % 2 ? 5 : 0);
+          const bool has_bias = columns % 2;
+          if (has_bias) c.operand(DType::F32, {columns});
+          c.call.has_bias = has_bias;
+          c.result(dtype, {rows, columns});
+          const std::string text = c.check(tolerance(dtype));
+          const bool few = rows <= (dtype == DType::F32 ? 8 : 4);
+          EXPECT_TRUE(!library::has_small_products() || is_own(text) == (few || columns == 1)) << text;
+        }
+      }
+    }
+  }
+}
+
+TEST(LibrarySmallMatmul, SmallOperandsOfEveryLayout) {
+  for (DType dtype : {DType::F32, DType::BF16}) {
+    for (bool constant : {false, true}) {
+      for (const auto& s :
+           std::vector<std::vector<int64_t>>{{1, 1, 1}, {6, 16, 16}, {7, 3, 33}, {13, 40, 17}, {2, 65, 100}}) {
+        for (bool transposed : {false, true}) {
+          Case c("matmul", 5);
+          c.operand(dtype, {s[0], s[1]});
+          c.operand(dtype, {s[1], s[2]}, transposed ? std::vector<int>{1, 0} : std::vector<int>{}, constant);
+          c.operand(DType::F32, {s[2]});
+          c.call.has_bias = true;
+          c.result(dtype, {s[0], s[2]});
+          const std::string text = c.check(tolerance(dtype));
+          EXPECT_TRUE(!library::has_small_products() || (!constant && transposed) || is_own(text)) << text;
+        }
+      }
+    }
+  }
+}
+
+TEST(LibrarySmallMatmul, BatchesScalesAndOperationsOnTheResult) {
+  Case c("matmul", 6);
+  c.operand(DType::F32, {2, 3, 4, 9}, {0, 2, 1, 3});
+  c.operand(DType::F32, {2, 1, 9, 11});
+  c.call.alpha = 0.5;
+  c.result(DType::F32, {2, 3, 4, 11}, {0, 2, 1, 3});
+  EXPECT_EQ(is_own(c.check(2e-6)), library::has_small_products());
+  for (DType dtype : {DType::F32, DType::BF16}) {
+    Case d("matmul", 7);
+    d.operand(dtype, {3, 96});
+    d.operand(dtype, {96, 70}, {1, 0});
+    d.operand(DType::F32, {70});
+    d.call.has_bias = true;
+    d.call.alpha = 0.5;
+    d.call.beta = 2;
+    const int full = d.operand(DType::F32, {3, 70});
+    d.result(dtype, {3, 70});
+    d.post(K::GeluErf);
+    d.post(K::Add, 0, 0, full);
+    EXPECT_EQ(is_own(d.check(tolerance(dtype))), library::has_small_products());
+  }
+}
+
+TEST(LibrarySmallMatmul, NanAndInfinityReachWhatTheyShould) {
+  Case c("matmul", 8);
+  c.operand(DType::F32, {3, 70});
+  c.operand(DType::F32, {70, 33}, {1, 0});
+  c.result(DType::F32, {3, 33});
+  c.post(K::Relu);
+  auto kernel =
+      library::compile_library_call(c.call, std::vector<const Tensor*>(3), {}, std::make_shared<library::Scratch>());
+  c.tensors[0].set(70 + 69, NAN);
+  c.tensors[1].set(69 * 33 + 4, INFINITY);
+  std::vector<std::byte*> buffers;
+  for (const Tensor& t : c.tensors) buffers.push_back(t.data());
+  kernel->run({buffers.data(), {}, 2});
+  for (int64_t i = 0; i < 3 * 33; ++i) EXPECT_EQ(std::isnan(c.tensors[2].at(i)), i / 33 == 1) << i;
+}
+
+}  // namespace
+}  // namespace strata
