@@ -96,11 +96,15 @@ def forward(self, x: "f32[s0, 4]", i: "i64[s1]"):
 
 TEST(DataChecks, ReadingFromNothing) {
   Compiled1 select(R"(
-def forward(self, x: "f32[s0, 4]", i: "i64[s1]"):
+def forward(self, x: "f32[0, 4]", i: "i64[s1]"):
     y = torch.ops.aten.index_select.default(x, 0, i)
     return (y,))");
-  EXPECT_EQ(select.run({counted({0, 4}), whole({0}, {})}).numel(), 0);
   EXPECT_THAT(select.index_error({counted({0, 4}), whole({2}, {0, 0})}), HasSubstr("index 0 is out of bounds"));
+  Compiled1 nothing(R"(
+def forward(self, x: "f32[0, 4]", i: "i64[0]"):
+    y = torch.ops.aten.index_select.default(x, 0, i)
+    return (y,))");
+  EXPECT_EQ(nothing.run({counted({0, 4}), whole({0}, {})}).numel(), 0);
 }
 
 TEST(DataChecks, ManyThreadsAndVectors) {

@@ -256,14 +256,20 @@ def forward(self, p_w: "f32[3]", b_count: "i64[]", x: "f32[2, 3]"):
   EXPECT_EQ(specs_of(result.graph), "buffer:b_count input:x user ");
 }
 
-TEST(Functionalize, AssertionsAreRecordedAndDropped) {
+TEST(Functionalize, AssertionsOfElementsAreTestedInEveryRun) {
   const Graph graph = graph_of(R"(
 def forward(self, x: "b8[]"):
     check = torch.ops.aten._assert_async.msg(x, 'must hold')
     y = torch.ops.aten.logical_not.default(x)
     return (y,))");
   const PassResult result = functionalize(graph, {});
-  EXPECT_EQ(testing::body_of(result.graph), "y = aten.logical_not.default(x)\nreturn (y,)\n");
+  EXPECT_EQ(testing::body_of(result.graph),
+            "ne = aten.ne.Scalar(x, 0)\n"
+            "item = aten.item.default(ne)\n"
+            "eq = item == 1\n"
+            "_assert_scalar = aten._assert_scalar.default(eq, 'must hold')\n"
+            "y = aten.logical_not.default(x)\n"
+            "return (y,)\n");
   EXPECT_EQ(testing::rules_of(result.rewrites), "assertion");
 }
 
