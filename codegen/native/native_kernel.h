@@ -73,5 +73,6 @@ std::span<const Entry> pairs();
 std::span<const Entry> histograms();
 std::span<const Entry> segments();
 std::span<const Entry> linear_algebra();
+std::span<const Entry> recurrent();
 
 }  // namespace strata::native

@@ -278,6 +278,7 @@ Rows matrix() {
   };
   append(rows, attention_rows());
   append(rows, einsum_rows());
+  append(rows, recurrent_rows());
   return rows;
 }
 

@@ -201,6 +201,28 @@ case(A.smooth_l1_loss.default, rnd(3, 4), rnd(3, 4), 1, 0.7, grad=True)
 case(A.binary_cross_entropy_with_logits.default, rnd(3, 4), rnd(3, 4, low=0, high=1), rnd(4, low=0.1), rnd(4, low=0.1), 1)
 case(A.binary_cross_entropy_with_logits.default, rnd(3, 4), rnd(3, 4, low=0, high=1))
 
+# Recurrent networks
+def weights(gates, inputs, size, layers=1, directions=1, biases=True):
+    made = []
+    for layer in range(layers):
+        for _ in range(directions):
+            width = gates * size
+            made += [rnd(width, inputs if layer == 0 else size * directions, low=-0.7, high=0.7), rnd(width, size, low=-0.7, high=0.7)]
+            made += [rnd(width), rnd(width)] if biases else []
+    return made
+
+
+def states(layers, batch, size):
+    return rnd(layers, batch, size, low=-1, high=1)
+
+
+case(A.lstm.input, rnd(4, 2, 3), [states(1, 2, 5), states(1, 2, 5)], weights(4, 3, 5), True, 1, 0.0, False, False, False)
+case(A.lstm.input, rnd(2, 4, 3), [states(4, 2, 5), states(4, 2, 5)], weights(4, 3, 5, 2, 2), True, 2, 0.5, False, True, True)
+case(A.gru.input, rnd(4, 2, 3), states(1, 2, 5), weights(3, 3, 5), True, 1, 0.0, False, False, False)
+case(A.gru.input, rnd(2, 3, 3), states(4, 2, 6), weights(3, 3, 6, 2, 2, False), False, 2, 0.0, False, True, True)
+case(A.rnn_tanh.input, rnd(3, 2, 3), states(1, 2, 5), weights(1, 3, 5), True, 1, 0.0, False, False, False)
+case(A.rnn_relu.input, rnd(2, 3, 3), states(2, 2, 5), weights(1, 3, 5, 1, 2), True, 1, 0.0, False, True, True)
+
 path = pathlib.Path(__file__).parent / "ops_b.json"
 path.write_text("[\n" + ",\n".join(json.dumps(c, separators=(",", ":")) for c in CASES) + "\n]\n")
 print(f"{len(CASES)} cases, {path.stat().st_size} bytes")
