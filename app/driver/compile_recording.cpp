@@ -240,16 +240,9 @@ void CompileRecording::rewrites(const PassRun& run, trace::Id pass, const Graph&
 }
 
 void CompileRecording::refusals(const PassRun& run, trace::Id pass) {
-  for (const Refusal& r : run.refusals) {
-    trace::FusionRecord f;
-    f.compile = compile_.id;
-    f.pass = pass;
-    f.producer = static_cast<trace::NodeId>(r.blocker);
-    f.consumer = static_cast<trace::NodeId>(r.node);
-    f.rule = r.rule;
-    f.reason = r.reason;
-    writer_.add(f);
-  }
+  for (const Refusal& r : run.refusals)
+    writer_.add(trace::FusionRecord{trace::kNone, compile_.id, pass, static_cast<trace::NodeId>(r.blocker),
+                                    static_cast<trace::NodeId>(r.node), 0, 0, false, r.rule, r.reason});
 }
 
 void CompileRecording::artifact(trace::OwnerKind kind, trace::Id owner, const CodeArtifact& code,
