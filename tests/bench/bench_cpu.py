@@ -42,6 +42,7 @@ def parse():
     parser.add_argument("--batches", help="of the networks; default 1")
     parser.add_argument("--dtypes", help="default float32")
     parser.add_argument("--seconds", type=float, default=6, help="of alternating calls per row")
+    parser.add_argument("--cpu-time", action="store_true", help="of the calling thread, with one thread: rough figures on a machine that is not idle")
     parser.add_argument("--jobs", type=int, default=max(1, (os.cpu_count() or 1) // 2), help="TorchInductor compiles ahead of the timing in so many processes")
     parser.add_argument("--prefix", default="", help="a command put before every measuring process, such as taskset")
     parser.add_argument("--json", metavar="FILE", help="results, line by line; what is there is not measured again")
@@ -52,6 +53,8 @@ def parse():
     options.threads = [int(t) for t in listed(options.threads, "2", "1,2")]
     options.batches = listed(options.batches, "1", "1,8")
     options.dtypes = listed(options.dtypes, "float32", "float32,bfloat16")
+    if options.cpu_time and options.threads != [1]:
+        parser.error("--cpu-time is the time of one thread: add --threads 1")
     options.what = (["time", "compile", "memory", "bandwidth"] if options.full or options.what == "all" else options.what.split(","))
     return options
 
@@ -128,7 +131,7 @@ def measure_times(options, rows, results, kept):
 
 
 def time_row(options, row, results, kept):
-    found = worker(options, "time", row, caches_in(kept).items(), ["--seconds", str(options.seconds)])
+    found = worker(options, "time", row, caches_in(kept).items(), ["--seconds", str(options.seconds)] + ["--cpu-time"] * options.cpu_time)
     results.add({"what": "time", "row": row, **found})
     print(cpu_tables.time_line(results.records["time", *row, ""]), flush=True)
 
