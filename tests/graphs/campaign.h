@@ -16,8 +16,8 @@ namespace strata::fuzz {
 struct CampaignOptions {
   uint64_t first = 1;  ///< seed
   size_t graphs = 1000;
-  size_t batch = 32;          ///< graphs that are compiled together
-  size_t batches = 8;         ///< per process
+  size_t batch = 128;         ///< graphs that are compiled together
+  size_t batches = 2;         ///< per process
   int jobs = 1;               ///< processes at a time
   size_t most_failures = 20;  ///< then it ends
   GeneratorOptions generator;
