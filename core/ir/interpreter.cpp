@@ -174,12 +174,26 @@ RefValue Frame::call(const Node& node) {
   throw_user("operator " + place(node) + " has no reference rule: it cannot be interpreted");
 }
 
+/// Operators that promise a new tensor even where their decomposition ends in a view of the operand. The schemas of
+/// these two do not say that they may give the operand itself.
+bool copies(const Node& node) {
+  return !node.op->schema.returns_alias && node.target != "aten.dropout.default" &&
+         node.target != "aten.type_as.default";
+}
+
+RefValue owned(const RefValue& value) {
+  const auto* t = std::get_if<Tensor>(&value.value);
+  return t && t->defined() ? RefValue(t->clone()) : value;
+}
+
 RefValue Frame::reference(const Node& node) {
   const Call call(node);
   const std::function<const RefValue&(const Node*)> value_of = [this](const Node* n) -> const RefValue& {
     return get(n);
   };
-  return node.op->reference(RefContext{call, value_of, symbols_, options_.float64});
+  const RefValue value = node.op->reference(RefContext{call, value_of, symbols_, options_.float64});
+  // What is a view of ours need not be one of PyTorch's: writing a flipped tensor leaves the operand as it is.
+  return node.op->op_class == OpClass::View && copies(node) ? owned(value) : value;
 }
 
 /// The functional operator on the same operands (without the tensors that only receive results).
@@ -220,18 +234,6 @@ RefValue Frame::mutation(const Node& node) {
     result = targets[i];
   }
   return results;
-}
-
-/// Operators that promise a new tensor even where their decomposition ends in a view of the operand. The schemas of
-/// these two do not say that they may give the operand itself.
-bool copies(const Node& node) {
-  return !node.op->schema.returns_alias && node.target != "aten.dropout.default" &&
-         node.target != "aten.type_as.default";
-}
-
-RefValue owned(const RefValue& value) {
-  const auto* t = std::get_if<Tensor>(&value.value);
-  return t && t->defined() ? RefValue(t->clone()) : value;
 }
 
 /// Runs the decomposition in a scratch graph whose placeholders are the operands.

@@ -163,13 +163,7 @@ class Campaign {
   Outcome outcome_;
 };
 
-}  // namespace
-
-Outcome run_campaign(const CampaignOptions& options, const std::function<void(size_t, size_t)>& progress) {
-  return Campaign(options, progress).run();
-}
-
-std::string reproducer(uint64_t seed, const GeneratorOptions& generator, const std::string& what) {
+std::string shrunk_text(uint64_t seed, const GeneratorOptions& generator, const std::string& what) {
   const std::string kind = kind_of(what);
   std::string why = what;
   const RandomProgram program = random_program(seed, generator);
@@ -192,6 +186,20 @@ std::string reproducer(uint64_t seed, const GeneratorOptions& generator, const s
   return to_file(small, "seed " + std::to_string(seed) + (generator.row ? ", row " + generator.row->name : "") + "\n" +
                             what + "\nshrunk: " + why + "\nstage by stage: " + stages +
                             "\nagain: fuzz_graphs --file THIS_FILE\n" + small.str());
+}
+
+}  // namespace
+
+Outcome run_campaign(const CampaignOptions& options, const std::function<void(size_t, size_t)>& progress) {
+  return Campaign(options, progress).run();
+}
+
+std::string reproducer(uint64_t seed, const GeneratorOptions& generator, const std::string& what) {
+  // In a process of its own as well: shape rules of the table run here.
+  const std::string text = in_a_process([&] { return shrunk_text(seed, generator, what); }, 900);
+  if (text.starts_with("strata fuzz program")) return text;
+  return "seed " + std::to_string(seed) + ": " + what + "\nmaking it smaller: " + text +
+         "\nagain: fuzz_graphs --seed " + std::to_string(seed) + " --graphs 1\n";
 }
 
 }  // namespace strata::fuzz

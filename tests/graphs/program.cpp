@@ -52,7 +52,9 @@ int64_t random_integer(std::mt19937_64& rng, DType dtype, bool special, const Do
 
 double random_real(std::mt19937_64& rng, DType dtype, bool special, const Domain& domain) {
   const double infinity = std::numeric_limits<double>::infinity();
-  const double specials[] = {std::nan(""), infinity, -infinity, 0.0, -0.0, dtype == DType::F16 ? 6e-8 : 1e-40, 1e4};
+  // Products of bfloat16 in hardware take denormals as zero.
+  const double tiny = dtype == DType::F16 ? 6e-8 : dtype == DType::BF16 ? 1e-30 : 1e-40;
+  const double specials[] = {std::nan(""), infinity, -infinity, 0.0, -0.0, tiny, 1e4};
   const double unit = std::uniform_real_distribution<double>(0, 1)(rng);
   switch (domain.kind) {
     case Domain::Kind::Positive:

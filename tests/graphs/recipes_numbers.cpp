@@ -162,7 +162,17 @@ Node* integers(G& g, const OpDef& row) {
   return g.call(row, {x, g.of(g.chance(70) ? dtype_of(x) : g.integer_dtype(), g.smaller_shape(shape_of(x)))});
 }
 
+/// A NaN that was computed may have either sign.
+Node* signs(G& g, const OpDef& row) {
+  Node* x = g.number();
+  if (row.schema.params.size() == 1) return g.call(row, {g.tame(x)});
+  if (row.schema.params[1].type == "Scalar") return g.call(row, {x, g.scalar(dtype_of(x))});
+  return g.call(row, {x, g.tame(g.of(dtype_of(x), g.smaller_shape(shape_of(x))))});
+}
+
 constexpr RecipeEntry kRecipes[] = {
+    {"aten.signbit.default", signs},
+    {"aten.copysign.*", signs},
     {"aten.histc.default", histogram},
     {"aten.histogram*", histogram},
     {"aten.gcd.default", integers},

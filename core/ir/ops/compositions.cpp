@@ -262,6 +262,7 @@ Nodes repeat_interleave(Builder& b, const Call& c) {
   Node* x = c.tensor(0);
   const SymInt n = c.integer(1);
   if (c.is_none(2)) x = b.reshape(x, {x->type.tensor.numel()});
+  if (rank(x) == 0) reject(c, "a tensor without dimensions has none to repeat along", "leave out dim");
   const size_t dim = c.is_none(2) ? 0 : c.dim(2, rank(x));
   std::vector<SymInt> wide = x->type.tensor.shape, merged = wide;
   wide.insert(wide.begin() + static_cast<ptrdiff_t>(dim) + 1, n);

@@ -121,14 +121,48 @@ std::vector<double> batched_product(const Tensor& a, const Tensor& b) {
   return z;
 }
 
+/// The same of integers, which wrap.
+std::vector<uint64_t> integer_product(const Tensor& a, const Tensor& b) {
+  const size_t lead = a.rank() - 2;
+  const int64_t batch = lead ? a.shape[0] : 1, m = a.shape[lead], k = a.shape[lead + 1], n = b.shape[lead + 1];
+  std::vector<uint64_t> z(static_cast<size_t>(batch * m * n), 0);
+  for (int64_t i = 0; i < batch * m; ++i)
+    for (int64_t p = 0; p < k; ++p)
+      for (int64_t j = 0; j < n; ++j)
+        z[static_cast<size_t>(i * n + j)] +=
+            static_cast<uint64_t>(a.int_at(i * k + p)) *
+            static_cast<uint64_t>(b.int_at((i / std::max<int64_t>(m, 1) * k + p) * n + j));
+  return z;
+}
+
+/// beta * bias + alpha * product (a null bias: the product alone).
+void store_integers(std::vector<uint64_t> z, const Tensor* bias, int64_t beta, int64_t alpha, const Tensor& out) {
+  for (size_t i = 0; i < z.size(); ++i) {
+    const auto flat = static_cast<int64_t>(i);
+    uint64_t v = z[i] * static_cast<uint64_t>(alpha);
+    if (bias && beta != 0) v += static_cast<uint64_t>(beta) * static_cast<uint64_t>(bias->int_at(flat));
+    out.set_int(flat, static_cast<int64_t>(v));
+  }
+}
+
 RefValue product_reference(const RefContext& c) {
   Tensor out = c.result();
+  if (!is_floating(out.dtype)) {
+    store_integers(integer_product(c.tensor(0), c.tensor(1)), nullptr, 0, 1, out);
+    return out;
+  }
   store_doubles(batched_product(c.tensor(0), c.tensor(1)), out);
   return out;
 }
 
 RefValue add_product_reference(const RefContext& c) {
   Tensor out = c.result();
+  if (!is_floating(out.dtype)) {
+    const Tensor bias = expanded(c.tensor(0), out.shape);
+    store_integers(integer_product(c.tensor(1), c.tensor(2)), &bias, scalar_as<int64_t>(c, 3), scalar_as<int64_t>(c, 4),
+                   out);
+    return out;
+  }
   const double beta = scalar_value(c, 3), alpha = scalar_value(c, 4);
   std::vector<double> z = batched_product(c.tensor(1), c.tensor(2));
   for (double& v : z) v *= alpha;
