@@ -157,6 +157,15 @@ Node* put(G& g, const OpDef& row) {
   return index ? g.call(row, {x, index, g.of(dtype_of(x), s), g.chance(40)}) : nullptr;
 }
 
+Node* taken(G& g, const OpDef& row) {
+  Node* x = g.value();
+  SymInt count = 1;
+  for (const SymInt& n : shape_of(x)) count = count * n;
+  if (!count.is_const()) return nullptr;
+  Node* index = g.indices(0, count, g.random_shape(0, 2));
+  return index ? g.call(row, {x, index}) : nullptr;
+}
+
 Node* mask_scattered(G& g, const OpDef& row) {
   Node* x = g.value();
   return g.call(row, {x, g.of(DType::Bool, shape_of(x)), g.of(dtype_of(x), shape_of(x))});
@@ -271,6 +280,7 @@ constexpr RecipeEntry kRecipes[] = {
     {"aten.index_reduce.default", rows_written},
     {"aten.index_fill*", rows_written},
     {"aten.put.default", put},
+    {"aten.take.default", taken},
     {"aten.masked_scatter.default", mask_scattered},
     {"aten.masked_fill*", masked_fill},
     {"aten.slice_scatter.default", slice_written},

@@ -81,6 +81,8 @@ Node* distances(G& g, const OpDef& row) {
                 {x, g.of(dtype_of(x), other), g.pick({2.0, 1.0, 0.0, 3.0, std::numeric_limits<double>::infinity()})});
 }
 
+Node* distances_within(G& g, const OpDef& row) { return g.call(row, {g.floating(2, 2), g.pick({2.0, 1.0, 0.0, 3.0})}); }
+
 Node* einsum(G& g, const OpDef& row) {
   const DType d = g.main_dtype();
   const SymInt i = g.size(), j = g.size(), k = g.size(), b = g.size();
@@ -199,6 +201,7 @@ constexpr RecipeEntry kRecipes[] = {
     {"aten.addbmm.default", products_added},
     {"aten.bilinear.default", bilinear},
     {"aten.cdist.default", distances},
+    {"aten.pdist.default", distances_within},
     {"aten.linear.default", linear},
     {"aten.matmul.default", general_product},
     {"aten.dot.default", vectors},

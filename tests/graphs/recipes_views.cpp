@@ -177,7 +177,10 @@ Node* unfolded(G& g, const OpDef& row) {
 }
 
 Node* as_strided(G& g, const OpDef& row) {
-  Node* x = g.contiguous(g.value());
+  // What is scattered into must lie row by row, which a decomposed copy or expansion does not.
+  Node* x =
+      row.name == "aten.as_strided.default" ? g.contiguous(g.value()) : g.input(g.main_dtype(), g.random_shape(0, 3));
+  if (!x->tensor().is_contiguous()) return nullptr;
   int64_t room = 1;
   for (const int64_t n : g.concrete(shape_of(x))) room *= n;
   for (const SymInt& n : shape_of(x))
