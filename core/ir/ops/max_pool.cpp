@@ -37,6 +37,18 @@ struct Pooled {
   std::vector<int64_t> points;  ///< flat input point in its plane
 };
 
+/// Where a window begins behind the padding: what PyTorch gives as place for windows without an element, though it lies
+/// outside then.
+int64_t begin_of_window(const PoolGeometry& g, const std::array<int64_t, 3>& o) {
+  int64_t flat = 0;
+  for (size_t d = 0; d < 3; ++d) {
+    int64_t begin = o[d] * g.stride[d] - g.padding[d];
+    if (begin < 0) begin += (-begin + g.dilation[d] - 1) / g.dilation[d] * g.dilation[d];
+    flat = flat * g.in[d] + begin;
+  }
+  return flat;
+}
+
 Pooled pool(const PoolGeometry& g, const std::vector<double>& x) {
   const int64_t points = g.out_points();
   Pooled result{std::vector<double>(static_cast<size_t>(g.planes * points)),
@@ -53,7 +65,7 @@ Pooled pool(const PoolGeometry& g, const std::vector<double>& x) {
           where = at;
         });
         result.values[static_cast<size_t>(plane * points + p)] = best;
-        result.points[static_cast<size_t>(plane * points + p)] = where;
+        result.points[static_cast<size_t>(plane * points + p)] = where < 0 ? begin_of_window(g, g.out_index(p)) : where;
       }
     }
   });
