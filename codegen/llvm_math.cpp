@@ -374,12 +374,27 @@ llvm::Value* MathEmitter::unary(ScalarOp op, Value* a, DType dtype) {
 // -----------------------------------------------------------------------------------------------------------------
 // binary
 
+namespace {
+
+/// Whether a value is the same number, and not NaN, in all lanes.
+bool is_number(const llvm::Value* value) {
+  const auto* constant = llvm::dyn_cast<llvm::Constant>(value);
+  if (constant && constant->getType()->isVectorTy()) constant = constant->getSplatValue();
+  const auto* number = llvm::dyn_cast_or_null<llvm::ConstantFP>(constant);
+  return number && !number->isNaN();
+}
+
+}  // namespace
+
 llvm::Value* MathEmitter::extremum(Value* a, Value* b, DType dtype, bool larger) {
   if (!is_floating(dtype)) {
     ID id =
         is_signed(dtype) ? (larger ? intrinsic::smax : intrinsic::smin) : (larger ? intrinsic::umax : intrinsic::umin);
     return b_.CreateBinaryIntrinsic(id, a, b);
   }
+  // Beside a number one comparison will do. Not only for speed: LLVM 19 takes `a is NaN, or a > 0` for classes of
+  // numbers, and forgets on the way that a was |x|.
+  if (is_number(b)) return b_.CreateSelect(larger ? b_.CreateFCmpUGT(a, b) : b_.CreateFCmpULT(a, b), a, b);
   // One comparison and select is the machine's own max, which gives b where either is NaN.
   Value* first = larger ? b_.CreateFCmpOGT(a, b) : b_.CreateFCmpOLT(a, b);
   return b_.CreateSelect(is_nan(a), a, b_.CreateSelect(first, a, b));
@@ -431,6 +446,14 @@ llvm::Value* MathEmitter::float_floor_divide(Value* a, Value* b, DType) {
   return b_.CreateSelect(b_.CreateFCmpOEQ(b, zero), plain, result);
 }
 
+/// A program's product is rounded, as PyTorch's is: taken into a sum unrounded, the difference of two large equal
+/// numbers (of a softmax and its maximum, of an element and its mean) would no longer be zero.
+llvm::Value* MathEmitter::product(Value* a, Value* b) {
+  const llvm::IRBuilderBase::FastMathFlagGuard guard(b_);
+  b_.clearFastMathFlags();
+  return b_.CreateFMul(a, b);
+}
+
 llvm::Value* MathEmitter::float_binary(ScalarOp op, Value* a, Value* b, DType dtype) {
   switch (op) {
     case ScalarOp::Add:
@@ -438,7 +461,7 @@ llvm::Value* MathEmitter::float_binary(ScalarOp op, Value* a, Value* b, DType dt
     case ScalarOp::Sub:
       return b_.CreateFSub(a, b);
     case ScalarOp::Mul:
-      return b_.CreateFMul(a, b);
+      return product(a, b);
     case ScalarOp::Div:
       return b_.CreateFDiv(a, b);
     case ScalarOp::Min:

@@ -40,6 +40,7 @@ class MathEmitter {
   Value* is_nan(Value* a) { return b_.CreateFCmpUNO(a, a); }
   /// Larger or smaller of two, NaN if either is.
   Value* extremum(Value* a, Value* b, DType dtype, bool larger);
+  Value* product(Value* a, Value* b);
 
  private:
   Value* splat_like(Value* scalar, const Value* shape);

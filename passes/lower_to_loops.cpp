@@ -10,8 +10,8 @@
 //
 // `value(node, index)` gives the scalar of a node at an index of its own shape, computing it in place: pointwise nodes
 // recurse into their operands, views remap the index, nodes outside load from their buffer, reductions give the
-// finished value of this outer point, if the index is this outer point's. Everything that does not fit throws Refusal
-// with the reason; it never leaves this file.
+// finished value of this outer point, if the index is this outer point's. Everything that does not fit throws
+// NotLowered with the reason; it never leaves this file.
 
 #include "passes/lower_to_loops.h"
 
@@ -32,7 +32,7 @@ using loop::BufferId;
 using loop::ScalarId;
 using loop::ScalarOp;
 
-struct Refusal {
+struct NotLowered {
   std::string reason;
 };
 
@@ -95,8 +95,8 @@ class GroupLowering {
   }
 
   [[noreturn]] static const Node* refuse_two(const Node& a, const Node& b) {
-    throw Refusal{"'" + a.name + "' (" + a.target + ") and '" + b.name + "' (" + b.target +
-                  ") need different loop nests"};
+    throw NotLowered{"'" + a.name + "' (" + a.target + ") and '" + b.name + "' (" + b.target +
+                     ") need different loop nests"};
   }
 
   void add_extent(const Node& node) {
@@ -104,8 +104,8 @@ class GroupLowering {
     if (reductions_.empty()) {
       domain_ = e;
     } else if (!(domain_ == e)) {
-      throw Refusal{"'" + reductions_.front()->name + "' reduces " + describe(domain_) + ", '" + node.name +
-                    "' reduces " + describe(e)};
+      throw NotLowered{"'" + reductions_.front()->name + "' reduces " + describe(domain_) + ", '" + node.name +
+                       "' reduces " + describe(e)};
     }
     reductions_.push_back(&node);
   }
@@ -271,7 +271,7 @@ class GroupLowering {
     r.value = body_.cast(element, r.dtype);
     if (inside) r.mask = *inside;
     const bool by_position = r.combine == loop::Combine::ArgMax || r.combine == loop::Combine::ArgMin;
-    if (by_position) throw Refusal{"positions in windows are not lowered to loops"};
+    if (by_position) throw NotLowered{"positions in windows are not lowered to loops"};
     const size_t number = body_.reduce(r);
     body_.begin_nest({});
     body_.node = node.id;
@@ -325,8 +325,8 @@ class GroupLowering {
 
   Index full_index(const Node& node) const {
     if (node.tensor().shape == domain_.shape) return point_;
-    throw Refusal{"'" + node.name + "' has shape " + shape_text(node.tensor().shape) + ", the loops run over " +
-                  shape_text(domain_.shape)};
+    throw NotLowered{"'" + node.name + "' has shape " + shape_text(node.tensor().shape) + ", the loops run over " +
+                     shape_text(domain_.shape)};
   }
 
   /// Index of a value that has one element per outer point: the domain's shape with reduced dimensions of size 1 or
@@ -344,7 +344,8 @@ class GroupLowering {
     const auto& shape = node.tensor().shape;
     if (shape == kept_shape) return kept;
     if (shape == ones_shape) return with_ones;
-    throw Refusal{"'" + node.name + "' has shape " + shape_text(shape) + ", the loops run over " + describe(domain_)};
+    throw NotLowered{"'" + node.name + "' has shape " + shape_text(shape) + ", the loops run over " +
+                     describe(domain_)};
   }
 
   void store(const Node& node, const Index& index) {
@@ -400,7 +401,7 @@ class GroupLowering {
   ScalarId value(const Node* node, const Index& index, ScalarId mask = loop::kNone) {
     const Key key{node, index, mask};
     if (const auto it = memo_.find(key); it != memo_.end()) return it->second;
-    if (++depth_ > 400) throw Refusal{"more than 400 operators deep"};
+    if (++depth_ > 400) throw NotLowered{"more than 400 operators deep"};
     const ScalarId result = compute(node, index, mask);
     --depth_;
     return memo_[key] = result;
@@ -411,7 +412,7 @@ class GroupLowering {
     if (layouts().is_virtual(*node)) return through_view(*node, index, mask);
     if (!members_.contains(node)) return load(*node, index, mask);
     if (!is_inlinable(*node))
-      throw Refusal{"'" + node->name + "' (" + node->target + ") is needed before it is complete"};
+      throw NotLowered{"'" + node->name + "' (" + node->target + ") is needed before it is complete"};
     touch(*node);
     const Call call(*node);
     const ScalarId outer = std::exchange(body_.live, mask);
@@ -430,7 +431,7 @@ class GroupLowering {
 
   ScalarId finished_value(const Node& node, ScalarId v, const Index& index) {
     const bool same = special_ ? index == point_ : index == row_index(node);
-    if (!same) throw Refusal{"'" + node.name + "' is needed at another place than where it is reduced"};
+    if (!same) throw NotLowered{"'" + node.name + "' is needed at another place than where it is reduced"};
     return v;
   }
 
@@ -452,7 +453,7 @@ class GroupLowering {
   }
 
   ScalarId load(const Node& node, const Index& index, ScalarId mask) {
-    if (!node.type.is_tensor()) throw Refusal{"'" + node.name + "' is no tensor"};
+    if (!node.type.is_tensor()) throw NotLowered{"'" + node.name + "' is no tensor"};
     if (const Tensor* constant = single_element(node)) {
       const DType type = compute_dtype(constant->dtype);
       const ScalarId v =
@@ -548,7 +549,7 @@ class GroupLowering {
   void finish(LoweredLoops& result) {
     for (const Node* node : group_.nodes) {
       // A member that nothing here computes would be lost.
-      if (!touched_.contains(node)) throw Refusal{"'" + node->name + "' is not reached from what is stored"};
+      if (!touched_.contains(node)) throw NotLowered{"'" + node->name + "' is not reached from what is stored"};
     }
     kernel_.nodes = order_;
     for (loop::Check& check : kernel_.checks) check.where = place(check.node);
@@ -603,7 +604,7 @@ bool is_scan(const Node& node) { return lowers_as<ScanRule>(node); }
 LoweredLoops lower_to_loops(const Graph& graph, const LoopGroup& group, const LowerOptions& options) {
   try {
     return GroupLowering(graph, group, options).run();
-  } catch (const Refusal& refusal) {
+  } catch (const NotLowered& refusal) {
     LoweredLoops result;
     result.refusal = refusal.reason;
     return result;

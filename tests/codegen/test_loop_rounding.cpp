@@ -1,0 +1,74 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What an optimiser may be tempted to do to floating-point programs, and must not.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "codegen/compiler.h"
+#include "core/ir/builder.h"
+#include "passes/decompose.h"
+#include "passes/schedule.h"
+
+namespace strata {
+namespace {
+
+std::vector<Tensor> compiled(const Graph& graph, const std::vector<Tensor>& inputs) {
+  const PassResult decomposed = decompose(graph, {});
+  const Scheduled scheduled = schedule(decomposed.rewrites.empty() ? graph : decomposed.graph, {});
+  Executor executor(scheduled.plan, make_cpu_compiler()->compile(*scheduled.plan, {}), 1);
+  return executor.run(inputs);
+}
+
+Tensor random_floats(const std::vector<int64_t>& shape, uint32_t seed) {
+  std::mt19937 rng(seed);
+  std::normal_distribution<float> normal;
+  Tensor t = Tensor::empty(DType::F32, shape);
+  for (int64_t i = 0; i < t.numel(); ++i) t.data<float>()[i] = normal(rng);
+  return t;
+}
+
+/// LLVM 19 makes `x > 0` of `|x| is NaN, or |x| > 0`.
+TEST(LoopRounding, ExtremaOfAbsoluteValues) {
+  Graph graph;
+  Builder b(graph);
+  Node* x = graph.placeholder("x", Type::of(DType::F32, {101}));
+  Node* a = b.call("aten.abs.default", {x});
+  Node* least = b.call("aten.clamp.default", {b.call("aten.neg.default", {a}), Argument(), 0.0});
+  graph.output(Argument::list({b.call("aten.relu.default", {a}), least}));
+  Tensor in = random_floats({101}, 5);
+  in.data<float>()[3] = NAN;
+  const std::vector<Tensor> out = compiled(graph, {in});
+  for (int64_t i = 0; i < 101; ++i) {
+    if (i == 3) {
+      EXPECT_TRUE(std::isnan(out[0].at(i)) && std::isnan(out[1].at(i)));
+      continue;
+    }
+    EXPECT_EQ(out[0].at(i), std::fabs(in.at(i)));
+    EXPECT_EQ(out[1].at(i), -std::fabs(in.at(i)));
+  }
+}
+
+/// A product that goes into a difference is rounded first: p - p is 0, not what rounding p has lost.
+TEST(LoopRounding, ProductsAreRounded) {
+  Graph graph;
+  Builder b(graph);
+  Node* x = graph.placeholder("x", Type::of(DType::F32, {64, 33}));
+  Node* y = graph.placeholder("y", Type::of(DType::F32, {64, 33}));
+  Node* p = graph.placeholder("p", Type::of(DType::F32, {64, 33}));
+  graph.output(Argument::list({b.call("aten.sub.Tensor", {b.call("aten.mul.Tensor", {x, y}), p})}));
+  const Tensor a = random_floats({64, 33}, 6), c = random_floats({64, 33}, 7);
+  Tensor rounded = Tensor::empty(DType::F32, {64, 33});
+  for (int64_t i = 0; i < rounded.numel(); ++i) {
+    volatile const float product = a.data<float>()[i] * c.data<float>()[i];
+    rounded.data<float>()[i] = product;
+  }
+  const Tensor out = compiled(graph, {a, c, rounded})[0];
+  for (int64_t i = 0; i < out.numel(); ++i) ASSERT_EQ(out.at(i), 0.0) << i;
+}
+
+}  // namespace
+}  // namespace strata
