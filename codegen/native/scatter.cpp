@@ -188,6 +188,15 @@ void write_number(const Arguments& a, DType dtype, std::byte* at) {
     store_from_int(dtype, at, a.integer(3));
 }
 
+/// Sizes that only a run knows: the index's are no larger than those of `t`, but along `free`.
+void check_extents(const Plan& p, const Tensor& t, const char* name, size_t free) {
+  for (size_t d = 0; d < p.index.rank(); ++d)
+    if (d != free && p.index.shape[d] > t.shape[d])
+      refuse(p.call, "index exceeds " + std::string(name) + " in dimension " + std::to_string(d) +
+                         ": expected at most " + std::to_string(t.shape[d]) + ", found " +
+                         std::to_string(p.index.shape[d]));
+}
+
 /// scatter(self, dim, index, src or value), scatter_add, scatter_reduce(..., reduce, include_self).
 void scatter(const Arguments& a) {
   copy_elements(a.tensor(0), a.result());
@@ -195,11 +204,13 @@ void scatter(const Arguments& a) {
   if (p.index.numel() == 0) return;
   p.dim = normalize_dim(a.integer(1), p.out.rank(), a.call.node());
   if (p.index.dtype != DType::I64) p.index = p.index.to(DType::I64);
+  check_extents(p, p.out, "self", p.dim);
   check_indices(p);
   Everywhere number(p.index.rank());
   Source source = number.source;
   if (a.call.arg(3).node() && a.call.tensor(3)->type.is_tensor()) {
     const Tensor src = with_dimension(a.tensor(3));
+    check_extents(p, src, "src", src.rank());
     source = {src.data(), src.strides};
   } else {
     write_number(a, p.out.dtype, number.number.data());

@@ -10,6 +10,7 @@
 
 #include "codegen/native/lines.h"
 #include "codegen/native/native_kernel.h"
+#include "codegen/native/strided.h"
 #include "core/ir/ops/line_selection.h"
 #include "core/runtime/parallel.h"
 
@@ -29,6 +30,8 @@ void choose_lines(const Arguments& a, F choose) {
   using Item = std::conditional_t<Pair, std::pair<Work, int64_t>, Work>;
   const Tensor& x = a.tensor(0);
   const Lines lines(x, dim_of(a));
+  if (lines.length == 0 && lines.count > 0)
+    refuse(a.call, "expected reduction dim " + std::to_string(dim_of(a)) + " to have non-zero size");
   T* values = a.result(0).defined() ? a.result(0).ptr<T>() : nullptr;
   int64_t* positions = a.result(1).defined() ? a.result(1).ptr<int64_t>() : nullptr;
   parallel_for(lines.count, grain(lines.length), [&](int64_t begin, int64_t end) {

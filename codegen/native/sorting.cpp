@@ -11,6 +11,7 @@
 
 #include "codegen/native/lines.h"
 #include "codegen/native/native_kernel.h"
+#include "codegen/native/strided.h"
 #include "core/runtime/parallel.h"
 
 namespace strata::native {
@@ -40,6 +41,8 @@ Order order_of(const Arguments& a) {
   }
   const Tensor& any = a.result(0).defined() ? a.result(0) : a.result(1);
   order.keep = any.rank() ? any.shape[order.dim] : 1;
+  if (const int64_t n = x.rank() ? x.shape[order.dim] : 1; order.keep > n)
+    refuse(a.call, "k must lie in [0, " + std::to_string(n) + "], found " + std::to_string(order.keep));
   return order;
 }
 

@@ -463,5 +463,55 @@ TEST(NativeKernels, PlacesOutsideThePlaneAreRefused) {
   }
 }
 
+/// What a run says that must be refused.
+std::string refusal(Program& program, const std::vector<Tensor>& inputs) {
+  try {
+    program.run(inputs);
+  } catch (const Error& e) {
+    return e.kind() == ErrorKind::User ? e.message() : "not an error of the user";
+  }
+  return "none";
+}
+
+SymInt any_size(Graph& graph, const char* name) {
+  return graph.env().symbol({.name = name, .range = {0, 64}, .max_expr = {}, .hint = 8, .origin = "x"});
+}
+
+// Sizes that only a run knows are compared then, before anything beyond an operand is read.
+TEST(NativeKernels, SizesOfARunThatDoNotFitAreRefused) {
+  Graph reflectors;
+  Builder r(reflectors);
+  Node* a = strided(reflectors, DType::F32, {4, 3});
+  Node* tau = strided(reflectors, DType::F32, {any_size(reflectors, "s0")}, "tau");
+  return_all(reflectors, r, r.call("aten.linalg_householder_product.default", {a, tau}));
+  Program product(reflectors);
+  EXPECT_EQ(refusal(product, {ramp({4, 3}), ramp({2})}), "none");
+  EXPECT_THAT(refusal(product, {ramp({4, 3}), ramp({40})}), HasSubstr("at most 3 factors, found 40"));
+
+  Graph writes;
+  Builder w(writes);
+  Node* self = strided(writes, DType::F32, {5});
+  Node* index = strided(writes, DType::I64, {any_size(writes, "s0")}, "index");
+  Node* src = strided(writes, DType::F32, {any_size(writes, "s1")}, "src");
+  return_all(writes, w, w.call("aten.scatter_add.default", {self, 0, index, src}));
+  Program scatter(writes);
+  const auto zeros = [](int64_t n) { return Tensor::full(DType::I64, {n}, 0); };
+  EXPECT_EQ(refusal(scatter, {ramp({5}), zeros(3), ramp({4})}), "none");
+  EXPECT_THAT(refusal(scatter, {ramp({5}), zeros(30), ramp({4})}), HasSubstr("expected at most 4, found 30"));
+
+  Graph orders;
+  Builder o(orders);
+  return_all(orders, o, o.call("aten.topk.default", {strided(orders, DType::F32, {any_size(orders, "s0")}), 5}));
+  Program top(orders);
+  EXPECT_EQ(refusal(top, {ramp({6})}), "none");
+  EXPECT_THAT(refusal(top, {ramp({4})}), HasSubstr("k must lie in [0, 4], found 5"));
+
+  Graph lines;
+  Builder l(lines);
+  return_all(lines, l, l.call("aten.median.dim", {strided(lines, DType::F32, {2, any_size(lines, "s0")}), 1}));
+  Program median(lines);
+  EXPECT_THAT(refusal(median, {Tensor::full(DType::F32, {2, 0}, 0)}), HasSubstr("non-zero size"));
+}
+
 }  // namespace
 }  // namespace strata

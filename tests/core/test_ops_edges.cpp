@@ -90,5 +90,80 @@ TEST(OpsEdges, WhatFollowsAnotherArithmeticIsRefused) {
               HasSubstr("integers"));
 }
 
+Tensor filled(DType dtype, std::vector<int64_t> shape) { return Tensor::full(dtype, std::move(shape), 1); }
+
+// A kernel reads as many elements as the other operands have: what it would read beyond an operand is refused before.
+TEST(OpsEdges, FactorsOfReflectorsFitTheirColumns) {
+  Corner c;
+  Node* a = c.operand(filled(DType::F32, {2, 3, 2}));
+  Node* wide = c.operand(filled(DType::F32, {2, 2, 3}));
+  Node* square = c.operand(filled(DType::F32, {2, 3, 3}));
+  const auto tau = [&](std::vector<int64_t> shape, DType d = DType::F32) {
+    return c.operand(filled(d, std::move(shape)));
+  };
+  const char* product = "aten.linalg_householder_product.default";
+  EXPECT_THAT(c.refusal(product, {a, tau({2, 2})}), HasSubstr("none"));
+  EXPECT_THAT(c.refusal(product, {a, tau({2, 1})}), HasSubstr("none"));
+  EXPECT_THAT(c.refusal(product, {a, tau({24})}), HasSubstr("expected 2 dimensions, found 1"));
+  EXPECT_THAT(c.refusal(product, {a, tau({2, 3})}), HasSubstr("expected at most 2 factors, found 3"));
+  EXPECT_THAT(c.refusal(product, {a, tau({1, 2})}), HasSubstr("found 1 and 2"));
+  EXPECT_THAT(c.refusal(product, {a, tau({2, 2}, DType::F64)}), HasSubstr("one dtype"));
+  EXPECT_THAT(c.refusal(product, {wide, tau({2, 2})}), HasSubstr("as many rows as columns"));
+  EXPECT_THAT(c.refusal("aten.ormqr.default", {a, tau({2, 2}), square}), HasSubstr("none"));
+  EXPECT_THAT(c.refusal("aten.ormqr.default", {a, tau({2, 4}), square}), HasSubstr("at most 2 factors, found 4"));
+  EXPECT_THAT(c.refusal("aten.ormqr.default", {a, tau({2, 2}), wide}), HasSubstr("found 2 and 3"));
+  EXPECT_THAT(c.refusal("aten.ormqr.default", {a, tau({2, 2}), tau({3, 3})}), HasSubstr("3 dimensions, found 2"));
+}
+
+TEST(OpsEdges, PivotsAndRightSidesFitTheirMatrices) {
+  Corner c;
+  Node* lu = c.operand(filled(DType::F32, {2, 3, 3}));
+  Node* right = c.operand(filled(DType::F32, {2, 3, 1}));
+  Node* wide = c.operand(filled(DType::F64, {2, 3, 1}));
+  const auto pivots = [&](std::vector<int64_t> shape) { return c.operand(filled(DType::I32, std::move(shape))); };
+  const char* solve = "aten.linalg_lu_solve.default";
+  EXPECT_THAT(c.refusal(solve, {lu, pivots({2, 3}), right}), HasSubstr("none"));
+  EXPECT_THAT(c.refusal(solve, {lu, pivots({2, 2}), right}), HasSubstr("found 2 and 3"));
+  EXPECT_THAT(c.refusal(solve, {lu, pivots({}), right}), HasSubstr("expected 2 dimensions, found 0"));
+  EXPECT_THAT(c.refusal(solve, {lu, pivots({2, 3}), wide}), HasSubstr("one dtype"));
+  EXPECT_THAT(c.refusal("aten.lu_unpack.default", {lu, pivots({2, 5})}), HasSubstr("found 5 and 3"));
+  EXPECT_THAT(c.refusal("aten.cholesky_solve.default", {wide, lu}), HasSubstr("one dtype"));
+}
+
+TEST(OpsEdges, OperandsOfWritesRunsAndPlacesFit) {
+  Corner c;
+  const auto f32 = [&](std::vector<int64_t> shape) { return c.operand(filled(DType::F32, std::move(shape))); };
+  const auto i64 = [&](std::vector<int64_t> shape) { return c.operand(filled(DType::I64, std::move(shape))); };
+  Node *self = f32({3, 4}), *index = i64({2, 2});
+  const char* add = "aten.scatter_add.default";
+  EXPECT_THAT(c.refusal(add, {self, 0, index, f32({2})}), HasSubstr("expected 2, found 1"));
+  EXPECT_THAT(c.refusal(add, {f32({5}), 0, i64({3}), f32({})}), HasSubstr("expected at most 1, found 3"));
+  EXPECT_THAT(c.refusal(add, {f32({}), 0, i64({1}), f32({})}), HasSubstr("none"));
+  const std::vector<std::pair<std::string, Argument>> by{{"offsets", i64({0})}};
+  EXPECT_THROW(c.builder.call("aten.segment_reduce.default", {self, "sum"}, by), Error);
+  const std::vector<std::pair<std::string, Argument>> lengths{{"lengths", i64({1})}};
+  EXPECT_THROW(c.builder.call("aten.segment_reduce.default", {f32({}), "sum"}, lengths), Error);
+  const auto back = [&](Node* dy, Node* places) {
+    const Argument two = Argument::list({2, 2});
+    return c.refusal("aten.max_pool2d_with_indices_backward.default",
+                     {dy, f32({1, 4, 4}), two, two, Argument::list({0, 0}), Argument::list({1, 1}), false, places});
+  };
+  EXPECT_THAT(back(f32({1, 2, 2}), i64({1, 2, 2})), HasSubstr("none"));
+  EXPECT_THAT(back(f32({1, 2, 2}), c.operand(filled(DType::I32, {1, 2, 2}))), HasSubstr("int64"));
+  EXPECT_THAT(back(c.operand(filled(DType::F16, {1, 2, 2})), i64({1, 2, 2})), HasSubstr("one dtype"));
+}
+
+TEST(OpsEdges, MemoryAndBiasOfARecurrentLayerFitItsState) {
+  Corner c;
+  const auto f32 = [&](std::vector<int64_t> shape) { return c.operand(filled(DType::F32, std::move(shape))); };
+  const auto layer = [&](Node* memory, Node* bias) {
+    return c.refusal("strata.recurrent_layer.default",
+                     {f32({2, 3, 8}), f32({3, 2}), memory, f32({8, 2}), bias, "lstm", false, false});
+  };
+  EXPECT_THAT(layer(f32({3, 2}), f32({8})), HasSubstr("none"));
+  EXPECT_THAT(layer(f32({2, 2}), f32({8})), HasSubstr("batches of memory and state"));
+  EXPECT_THAT(layer(f32({3, 2}), f32({6})), HasSubstr("elements of the bias"));
+}
+
 }  // namespace
 }  // namespace strata

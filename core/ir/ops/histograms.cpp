@@ -85,8 +85,9 @@ size_t bin_of(const Call& call, DType d, const std::vector<double>& edges, doubl
     const double scaled = rounded(d, rounded(d, x - left) * rounded(d, static_cast<double>(count)));
     const auto guess = static_cast<int64_t>(rounded(d, scaled / width));
     if (is_histc(call)) return static_cast<size_t>(std::clamp<int64_t>(guess, 0, count - 1));
-    first = std::max<int64_t>(0, guess - 1);
-    last = std::min<int64_t>(guess + 2, count + 1);
+    const int64_t near = std::clamp<int64_t>(guess, 0, count);  // edges may all be one number once rounded
+    first = std::max<int64_t>(0, near - 1);
+    last = std::min<int64_t>(near + 2, count + 1);
   }
   const auto found = std::upper_bound(edges.begin() + first, edges.begin() + last, x);
   return static_cast<size_t>(std::clamp<int64_t>(found - edges.begin() - 1, 0, count - 1));
@@ -105,6 +106,7 @@ Histogram histogram_of(const Call& call, const Tensor& x, const Tensor& bins, co
     h.edges = all_doubles(bins);
   else
     h.edges = even_edges(d, outer_edges(call, elements), call.constant(1));
+  if (h.edges.empty()) reject(call, "bins must have an element");
   h.counts.assign(h.edges.size() - 1, 0);
   for (size_t i = 0; i < elements.size(); ++i) {
     if (!(elements[i] >= h.edges.front() && elements[i] <= h.edges.back()) || h.counts.empty()) continue;

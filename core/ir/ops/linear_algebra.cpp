@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "core/ir/ops/indexing.h"
+#include "core/ir/ops/neural.h"
 #include "core/ir/ops/small_matrices.h"
 
 namespace strata::ops {
@@ -23,16 +24,22 @@ DType number_type(const Call& c, size_t i = 0) {
   return d;
 }
 
+/// The routines read all operands in the type of the first.
+void check_number_type(const Call& c, size_t i) {
+  number_type(c, i);
+  require_same_dtype(c, i, 0);
+}
+
 /// Shape of a parameter that holds matrices.
 const Index& matrices(const Call& c, size_t i) {
-  number_type(c, i);
+  check_number_type(c, i);
   const Index& shape = tensor_type(c, i).shape;
   if (shape.size() < 2) reject(c, "expected matrices, found " + std::to_string(shape.size()) + " dimensions");
   return shape;
 }
 const Index& squares(const Call& c, size_t i) {
   const Index& shape = matrices(c, i);
-  if (known_ne(shape.back(), shape[shape.size() - 2])) reject(c, "expected square matrices");
+  require_equal(c, shape[shape.size() - 2], shape.back(), "rows and columns of square matrices");
   return shape;
 }
 
@@ -47,7 +54,8 @@ SymInt rank_of(const Index& shape) { return min(shape.back(), shape[shape.size()
 
 /// The matrices of `b` solved for, their batch broadcast with that of the `a`s.
 Index solution_shape(const Call& c, const Index& a, const Index& b, bool left) {
-  if (known_ne(a.back(), left ? b[b.size() - 2] : b.back())) reject(c, "the matrices do not fit each other");
+  require_equal(c, a.back(), left ? b[b.size() - 2] : b.back(),
+                "size of the matrices and " + std::string(left ? "rows" : "columns") + " of the right side");
   return with(broadcast(batch_of(a), batch_of(b), c.node()), {b[b.size() - 2], b.back()});
 }
 
@@ -74,16 +82,37 @@ Type lu_factor_ex_type(const Call& c) {
   const Index& a = matrices(c, 0);
   return parts(c, {{number_type(c), a}, {DType::I32, with(batch_of(a), {rank_of(a)})}, {DType::I32, batch_of(a)}});
 }
-void check_pivots(const Call& c, size_t i) {
-  if (tensor_type(c, i).dtype != DType::I32) reject(c, "pivots must be int32");
+/// Operand `i` has one line for each of the matrices with this shape.
+const Index& lines_for(const Call& c, size_t i, const Index& matrix, const std::string& what) {
+  const Index& shape = tensor_type(c, i).shape;
+  if (shape.size() + 1 != matrix.size())
+    reject(c, what + ": expected " + std::to_string(matrix.size() - 1) + " dimensions, found " +
+                  std::to_string(shape.size()));
+  for (size_t d = 0; d + 1 < shape.size(); ++d)
+    require_equal(c, shape[d], matrix[d], "dimension " + std::to_string(d) + " of " + what + " and of the matrices");
+  return shape;
+}
+/// One pivot for each row and column that the matrices have both.
+void check_pivots(const Call& c, size_t i, const Index& matrix) {
+  const DType d = tensor_type(c, i).dtype;
+  if (d != DType::I32) reject(c, "pivots must be int32, found " + std::string(dtype_name(d)));
+  require_equal(c, lines_for(c, i, matrix, "pivots").back(), rank_of(matrix), "pivots and the least size of a matrix");
+}
+/// Reflectors are columns of matrices with this shape, each with its factor in operand `i`; no more than there are
+/// columns.
+void check_factors(const Call& c, size_t i, const Index& matrix) {
+  check_number_type(c, i);
+  const SymInt& count = lines_for(c, i, matrix, "tau").back();
+  if (known_lt(rank_of(matrix), count))
+    reject(c, "tau: expected at most " + rank_of(matrix).str() + " factors, found " + count.str());
 }
 Type lu_solve_type(const Call& c) {
-  check_pivots(c, 1);
+  check_pivots(c, 1, squares(c, 0));
   return result_like(c, number_type(c), solution_shape(c, squares(c, 0), matrices(c, 2), c.boolean(3)));
 }
 Type permutation_type(const Call& c) {
-  check_pivots(c, 1);
   const Index& a = matrices(c, 0);
+  check_pivots(c, 1, a);
   const SymInt& rows = a[a.size() - 2];
   return result_like(c, number_type(c), with(batch_of(a), {rows, rows}));
 }
@@ -91,8 +120,25 @@ Type geqrf_type(const Call& c) {
   const Index& a = matrices(c, 0);
   return parts(c, {{number_type(c), a}, {number_type(c), with(batch_of(a), {rank_of(a)})}});
 }
-Type product_type(const Call& c) { return result_like(c, number_type(c), matrices(c, 0)); }
-Type ormqr_type(const Call& c) { return result_like(c, number_type(c), matrices(c, 2)); }
+Type product_type(const Call& c) {
+  const Index& a = matrices(c, 0);
+  if (known_lt(a[a.size() - 2], a.back()))
+    reject(c, "expected at least as many rows as columns, found " + a[a.size() - 2].str() + " and " + a.back().str());
+  check_factors(c, 1, a);
+  return result_like(c, number_type(c), a);
+}
+Type ormqr_type(const Call& c) {
+  const Index &a = matrices(c, 0), &x = matrices(c, 2);
+  check_factors(c, 1, a);
+  if (x.size() != a.size())
+    reject(c, "expected a matrix for each batch of reflectors: " + std::to_string(a.size()) + " dimensions, found " +
+                  std::to_string(x.size()));
+  for (size_t d = 0; d + 2 < a.size(); ++d)
+    require_equal(c, x[d], a[d], "dimension " + std::to_string(d) + " of the matrices and of the reflectors");
+  require_equal(c, c.boolean(3) ? x[x.size() - 2] : x.back(), a[a.size() - 2],
+                "size of the matrices and of the reflectors");
+  return result_like(c, number_type(c), x);
+}
 
 /// The routine that the row's kernel is, on the interpreter's values.
 RefValue reference(const RefContext& c) {
@@ -136,11 +182,11 @@ bool solves_vectors(const Call& c, const Index& a) {
 }
 /// Shape of the solution.
 Index solved_shape(const Call& c, const Index& a) {
-  number_type(c, 1);
+  check_number_type(c, 1);
   if (!solves_vectors(c, a)) return solution_shape(c, a, matrices(c, 1), c.boolean(2));
   if (!c.boolean(2)) reject(c, "vectors stand on the right of the matrices only");
   const Index& b = tensor_type(c, 1).shape;
-  if (known_ne(a.back(), b.back())) reject(c, "the matrices do not fit each other");
+  require_equal(c, a.back(), b.back(), "size of the matrices and of the vectors");
   return with(broadcast(batch_of(a), batch_of(b, 1), c.node()), {b.back()});
 }
 
@@ -229,7 +275,7 @@ Nodes lu(Builder& b, const Call& c) {
   return {b.call("strata.lu_permutation.default", {f.lu, f.pivots}), unit_lower(b, f.lu), upper_of(b, f.lu)};
 }
 Type unpack_type(const Call& c) {
-  check_pivots(c, 1);
+  check_pivots(c, 1, matrices(c, 0));
   if (!c.boolean(2) || !c.boolean(3)) reject(c, "leaving parts empty is not supported");
   return lu_parts(c, matrices(c, 0));
 }

@@ -117,15 +117,25 @@ std::vector<Node*> decompose_max_pool1d(Builder& b, const Call& call) {
 // --------------------------------------------------------------------------------------------------------------
 // gradient
 
+void check_places(const Call& call, size_t i) {
+  const DType d = tensor_type(call, i).dtype;
+  if (d != DType::I64) reject(call, "elements in indices should be type int64, found " + std::string(dtype_name(d)));
+}
+
 /// Cotangents and indices have one shape, which is the operand's but for the pooled dimensions.
 template <size_t N>
 Type max_pool_backward_type(const Call& call) {
   require_rank(call, 1, N + 1, N + 2);
   const Shape &dy = call.type(0).shape, &indices = tensor_type(call, 7).shape, &x = call.type(1).shape;
-  bool fits = dy.size() == indices.size() && dy.size() == x.size();
-  for (size_t d = 0; fits && d < x.size(); ++d)
-    fits = !known_ne(dy[d], indices[d]) && (d + N >= x.size() || !known_ne(dy[d], x[d]));
-  if (!fits) reject(call, "'grad_output' and 'indices' must have one shape, that of the pooled 'self'");
+  require_same_dtype(call, 0, 1);
+  check_places(call, 7);
+  if (dy.size() != indices.size() || dy.size() != x.size())
+    reject(call, "'grad_output' and 'indices' must have one shape, that of the pooled 'self'");
+  for (size_t d = 0; d < x.size(); ++d) {
+    const std::string which = "dimension " + std::to_string(d) + " of 'grad_output' and ";
+    require_equal(call, dy[d], indices[d], which + "'indices'");
+    if (d + N < x.size()) require_equal(call, dy[d], x[d], which + "'self'");
+  }
   return result_like(call, call.type(1).dtype, x);
 }
 
@@ -232,11 +242,12 @@ template <size_t N>
 Type max_unpool_type(const Call& call) {
   require_rank(call, 0, N + 1, N + 2);
   const TensorType &x = call.type(0), &indices = tensor_type(call, 1);
-  if (indices.dtype != DType::I64)
-    reject(call, "elements in indices should be type int64, found " + std::string(dtype_name(indices.dtype)));
+  check_places(call, 1);
   bool fits = x.shape.size() == indices.shape.size();
   for (size_t d = 0; fits && d < x.shape.size(); ++d) fits = !known_ne(x.shape[d], indices.shape[d]);
   if (!fits) reject(call, "expected shape of indices to be same as that of the input tensor");
+  for (size_t d = 0; d < x.shape.size(); ++d)
+    require_equal(call, x.shape[d], indices.shape[d], "dimension " + std::to_string(d) + " of input and indices");
   const Shape size = call.integers(2);
   if (size.size() != N)
     reject(call, "there should be exactly " + std::to_string(N) + " elements in output_size, found " +

@@ -43,6 +43,15 @@ Type layer_type(const Call& call) {
   require_equal(call, w[0], gates.back(), "rows of the weight and gates");
   require_equal(call, w[1], h.back(), "columns of the weight and the state's size");
   require_equal(call, gates[call.boolean(kBatchFirst) ? 0 : 1], h[0], "batches of gates and state");
+  if (!call.is_none(kMemory)) {
+    require_rank(call, kMemory, 2, 2);
+    require_equal(call, call.type(kMemory).shape[0], h[0], "batches of memory and state");
+    require_equal(call, call.type(kMemory).shape[1], h[1], "sizes of memory and state");
+  }
+  if (!call.is_none(kBias)) {
+    require_rank(call, kBias, 1, 1);
+    require_equal(call, call.type(kBias).shape[0], w[0], "elements of the bias and rows of the weight");
+  }
   const DType d = call.type(kGates).dtype;
   return tuple_like(call, {{d, {gates[0], gates[1], h[1]}}, {d, h}, {d, h}});
 }

@@ -61,8 +61,15 @@ Type scatter_type(const Call& call) {
   if (is_tensor(call, 3)) {
     const TensorType& src = tensor_type(call, 3);
     if (src.dtype != self.dtype) reject(call, "self and src must have one type");
-    for (size_t d = 0; !empty && d < std::min(index.size(), src.shape.size()); ++d)
-      if (known_lt(src.shape[d], index[d])) reject(call, "index exceeds src in dimension " + std::to_string(d));
+    // A tensor without dimensions counts as one of a single element.
+    const Index one{SymInt(1)}, &at = index.empty() ? one : index, &from = src.shape.empty() ? one : src.shape;
+    if (!empty && at.size() != from.size())
+      reject(call, "src must have as many dimensions as index: expected " + std::to_string(at.size()) + ", found " +
+                       std::to_string(from.size()));
+    for (size_t d = 0; !empty && d < at.size(); ++d)
+      if (known_lt(from[d], at[d]))
+        reject(call, "index exceeds src in dimension " + std::to_string(d) + ": expected at most " + from[d].str() +
+                         ", found " + at[d].str());
   }
   return result_like(call, self.dtype, self.shape);
 }
@@ -161,7 +168,8 @@ RefValue scatter_reduce_reference(const RefContext& c) {
   std::vector<int64_t> arrived(static_cast<size_t>(out.numel()), 0);
   for_each_target(c, out, [&](int64_t at, const std::vector<int64_t>& index) {
     int64_t& n = arrived[static_cast<size_t>(at)];
-    combine_into(out, at, src, position(src, index), n == 0 && !include_self ? Combine::Replace : reduction_of(c.call));
+    combine_into(out, at, src, src.rank() == 0 ? 0 : position(src, index),
+                 n == 0 && !include_self ? Combine::Replace : reduction_of(c.call));
     ++n;
   });
   for (size_t i = 0; mean && i < arrived.size(); ++i) {

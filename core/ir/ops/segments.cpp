@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "core/ir/ops/indexing.h"
+#include "core/ir/ops/neural.h"
 
 namespace strata::ops {
 namespace {
@@ -35,10 +36,14 @@ Type segment_type(const Call& c) {
   check_index_type(c, by);
   const Index& runs = tensor_type(c, by).shape;
   const size_t axis = c.dim(kAxis, data.shape.size());
-  if (runs.size() != axis + 1) reject(c, "lengths and offsets must end with the axis");
+  if (data.shape.empty()) reject(c, "expected data of at least 1 dimension, found a tensor without dimensions");
+  if (runs.size() != axis + 1)
+    reject(c, "lengths and offsets must end with the axis: expected " + std::to_string(axis + 1) +
+                  " dimensions, found " + std::to_string(runs.size()));
+  if (by == kOffsets && known_lt(runs.back(), 1)) reject(c, "expected offsets with at least 1 element, found none");
   Index shape = data.shape;
   for (size_t d = 0; d < axis; ++d)
-    if (known_ne(runs[d], shape[d])) reject(c, "the dimensions before the axis must agree with those of data");
+    require_equal(c, runs[d], shape[d], "dimension " + std::to_string(d) + " of lengths or offsets and of data");
   shape[axis] = by == kOffsets ? runs.back() - 1 : runs.back();
   return result_like(c, data.dtype, std::move(shape));
 }

@@ -294,6 +294,14 @@ void geqrf(const MatrixCall& c) {
                [&](int64_t b) { factor_qr(f[b], tau.ptr<T>() + b * rank); });
 }
 
+/// How many reflectors there are: sizes that only a run knows may be more than the columns.
+int64_t reflectors_of(const MatrixCall& c, const Tensor& tau, int64_t rows, int64_t columns) {
+  const int64_t count = tau.shape.back(), most = std::min(rows, columns);
+  if (count > most)
+    reject(c.call, "tau: expected at most " + std::to_string(most) + " factors, found " + std::to_string(count));
+  return count;
+}
+
 /// The first columns of the product of reflectors.
 template <class T>
 void householder_product(const MatrixCall& c) {
@@ -301,7 +309,7 @@ void householder_product(const MatrixCall& c) {
   const Shape batch = batch_of(out);
   const Batch<T> a(copied(c.operands[0], batch)), q(out);
   const Tensor tau = copied(c.operands[1], batch, 1);
-  const int64_t count = tau.shape.back();
+  const int64_t count = reflectors_of(c, tau, a.rows, a.columns);
   std::memset(out.data(), 0, static_cast<size_t>(out.numel()) * sizeof(T));
   for_matrices(count_of(batch), a.rows * a.columns * count, [&](int64_t b) {
     for (int64_t i = 0; i < std::min(q.rows, q.columns); ++i) q[b](i, i) = 1;
@@ -318,7 +326,7 @@ void ormqr(const MatrixCall& c) {
   const Shape batch = batch_of(out);
   const Batch<T> a(copied(c.operands[0], batch)), x(out);
   const Tensor tau = copied(c.operands[1], batch, 1);
-  const int64_t count = tau.shape.back();
+  const int64_t count = reflectors_of(c, tau, a.rows, a.columns);
   for_matrices(count_of(batch), x.rows * x.columns * count, [&](int64_t b) {
     const View<T> view = left ? x[b] : x[b].transposed();
     const bool forward = transpose == left;  // C Q is (Q' C')'
