@@ -64,6 +64,8 @@ STRATA_INLINE void mask_line(const AttentionLines<T>& t, int64_t row, int64_t se
     for (int64_t j = 0; j < seen; ++j) s[j] += m[j];
   if (t.kind == MaskKind::Fill)
     for (int64_t j = 0; j < seen; ++j) s[j] = m[j] == T(0) ? t.fill : s[j];
+  if (t.kind == MaskKind::Hide)
+    for (int64_t j = 0; j < seen; ++j) s[j] = m[j] == T(0) ? s[j] + t.fill : s[j];
   std::fill(s + seen, s + padded, kNone<T>);
 }
 
@@ -235,6 +237,22 @@ void pack(const AttentionMatrix& m, int64_t rows, int64_t columns, int64_t fille
   }
 }
 
+template <class T>
+STRATA_INLINE bool finite_vectors(const T* x, int64_t n) {
+  Vector<T> sum = {};
+  int64_t i = 0;
+  for (; i + kLanes<T> <= n; i += kLanes<T>) {
+    Vector<T> v;
+    load<T, false>(v, x, i);
+    sum += v * T(0);
+  }
+  T rest = total_of<T>(sum);
+  for (; i < n; ++i) rest += x[i] * T(0);
+  return rest == T(0);
+}
+STRATA_VECTOR_CLONES bool finite_float(const float* x, int64_t n) { return finite_vectors(x, n); }
+STRATA_VECTOR_CLONES bool finite_double(const double* x, int64_t n) { return finite_vectors(x, n); }
+
 /// Transposes a square of vectors in place: each step exchanges blocks of half the size across the diagonal.
 template <class T>
 STRATA_INLINE void transpose_square(Vector<T>* rows) {
@@ -364,6 +382,9 @@ void attend_tile(const AttentionTile<float>& tile) { tile_float(tile); }
 void attend_tile(const AttentionTile<double>& tile) { tile_double(tile); }
 void attend_lines(const AttentionLines<float>& t) { t.narrow ? lines_narrow(t) : lines_float(t); }
 void attend_lines(const AttentionLines<double>& t) { lines_double(t); }
+
+bool all_finite(const float* x, int64_t n) { return finite_float(x, n); }
+bool all_finite(const double* x, int64_t n) { return finite_double(x, n); }
 
 void pack_rows(const AttentionMatrix& from, int64_t rows, int64_t columns, int64_t filled, float* to, int64_t stride) {
   pack(from, rows, columns, filled, to, stride);

@@ -21,7 +21,13 @@ enum class MaskKind : uint8_t {
   None,
   Add,   ///< the mask is added to the scaled score
   Fill,  ///< where the mask is 0, the score is `fill`
+  Hide,  ///< where the mask is 0, `fill` is added to the score: a score that is no number stays none
 };
+
+/// As PyTorch does, a row in causal order multiplies the values of this many keys at a time: of the keys that it does
+/// not see, those in its own block have a weight of 0, which makes NaN of values that are not finite; those behind are
+/// not looked at.
+constexpr int64_t kCausalKeys = 512;
 
 /// One block of keys for 1 to 2 vectors of rows. `T` is what is summed in; a word is a T, or two bfloat16 in 32 bits
 /// (pairs run along the head in `q` and `k`, along the keys in `v`). Buffers are 64-byte aligned but for `k` and `v`.
@@ -78,6 +84,10 @@ struct AttentionMatrix {
 /// to[rows, stride] = from, converted to T; columns from `columns` to `filled` are 0. Bool gives 0 and 1.
 void pack_rows(const AttentionMatrix& from, int64_t rows, int64_t columns, int64_t filled, float* to, int64_t stride);
 void pack_rows(const AttentionMatrix& from, int64_t rows, int64_t columns, int64_t filled, double* to, int64_t stride);
+
+/// Whether all of `n` numbers are finite.
+bool all_finite(const float* x, int64_t n);
+bool all_finite(const double* x, int64_t n);
 
 /// The way back; `columns` that exist.
 void store_rows(const float* from, int64_t stride, int64_t rows, int64_t columns, const AttentionMatrix& to);

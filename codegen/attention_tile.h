@@ -137,7 +137,8 @@ STRATA_INLINE void mask_scores(const AttentionTile<T>& t, int64_t limit, int64_t
         m = m + t.mask[j];
       V& s = at<V>(t.scores, j * R + v);
       const V fill = V{} + t.fill;
-      s = t.kind == MaskKind::Add ? s + m : (m == T(0) ? fill : s);
+      const V sum = s + (t.kind == MaskKind::Add ? m : fill);
+      s = t.kind == MaskKind::Add ? sum : (m == T(0) ? (t.kind == MaskKind::Hide ? sum : fill) : s);
     }
   }
   const V none = V{} + kNone<T>;

@@ -61,6 +61,7 @@ class Carver {
 struct Problem {
   View q, k, v, mask, out;
   bool has_mask = false, causal = false, empty_is_nan = false;
+  bool replaces = false;  ///< a bool mask replaces scores by `fill`, else it adds `fill` to them
   double scale = 1, fill = -std::numeric_limits<double>::infinity();
   int64_t rows = 0, keys = 0, e = 0, values = 0, batch = 1;
 
@@ -109,8 +110,27 @@ constexpr T kNothing = -std::numeric_limits<T>::infinity();
 
 template <class T>
 MaskKind mask_kind(const Problem& p) {
-  return !p.has_mask ? MaskKind::None : p.mask.dtype == DType::Bool ? MaskKind::Fill : MaskKind::Add;
+  if (!p.has_mask) return MaskKind::None;
+  if (p.mask.dtype != DType::Bool) return MaskKind::Add;
+  return p.replaces ? MaskKind::Fill : MaskKind::Hide;
 }
+
+/// Row i of rows `first` on in causal order: where a key of its block that it does not see has a value that is not
+/// finite, the result is NaN. `values` are those of keys [key, key + n), row by row.
+template <class T, class Out>
+void spoil_hidden(const T* values, int64_t key, int64_t n, int64_t width, int64_t first, int64_t rows, Out out) {
+  if (all_finite(values, n * width)) return;
+  for (int64_t j = 0; j < n; ++j) {
+    for (int64_t c = 0; c < width; ++c) {
+      if (std::isfinite(values[j * width + c])) continue;
+      const int64_t block = (key + j) / kCausalKeys * kCausalKeys;
+      for (int64_t r = std::max<int64_t>(0, block - first); r < rows && first + r < key + j; ++r)
+        out(r, c) = std::numeric_limits<T>::quiet_NaN();
+    }
+  }
+}
+/// Behind the keys that the row before `end` looks at.
+int64_t end_of_hidden(const Problem& p, int64_t end) { return std::min(p.keys, padded(end, kCausalKeys)); }
 
 /// result = out / sum; rows that saw no key are 0 or NaN.
 template <class T>
@@ -151,6 +171,7 @@ class TileTask {
     pack_queries();
     const int64_t seen = p_.causal ? std::min(p_.keys, first_ + rows_) : p_.keys;
     for (int64_t key = 0; key < seen; key += block_) block(key, std::min(block_, seen - key));
+    if (p_.causal) spoil();
     finish();
     return true;
   }
@@ -225,9 +246,30 @@ class TileTask {
   /// Whether every value of these keys is a number: then keys that nobody sees need no look at their values.
   bool values_are_finite(int64_t key, int64_t live) {
     pack_rows(part(v_, key, 0), live, p_.values, width_, v_block_, width_);
-    T product = 0;
-    for (int64_t i = 0; i < live * width_; ++i) product += v_block_[i] * T(0);
-    return product == 0;
+    return all_finite(v_block_, live * width_);
+  }
+  /// Whether scores of these keys are numbers, as far as operands tell.
+  bool scores_are_finite(int64_t key, int64_t live) {
+    pack_rows(part(k_, key, 0), live, p_.e, p_.e, k_block_, p_.e);
+    if (!all_finite(k_block_, live * p_.e)) return false;
+    for (int64_t row = 0; row < rows_; row += kLanes) {  // a tile's memory has room for half as many whole rows
+      const int64_t n = std::min(rows_ - row, kLanes);
+      pack_rows(part(q_, first_ + row, 0), n, p_.e, p_.e, dense_, p_.e);
+      if (!all_finite(dense_, n * p_.e)) return false;
+    }
+    return true;
+  }
+
+  void spoil() {
+    const int64_t end = end_of_hidden(p_, first_ + rows_);
+    for (int64_t key = first_ + 1; key < end; key += block_) {
+      const int64_t n = std::min(block_, end - key);
+      pack_rows(part(v_, key, 0), n, p_.values, width_, v_block_, width_);
+      spoil_hidden(v_block_, key, n, width_, first_, rows_, [&](int64_t r, int64_t c) -> T& {
+        const int64_t tile = r / (kTileVectors * kLanes) * kTileVectors * kLanes;
+        return out_[tile * width_ + c * vectors_at(tile) * kLanes + r - tile];
+      });
+    }
   }
 
   void pack_values(AttentionTile<T>& t, int64_t key, int64_t live) {
@@ -259,10 +301,11 @@ class TileTask {
     t.mask_stride = 0;
     if (kind_ == MaskKind::None || row_mask_) return true;
     pack_rows(part(mask_from_, 0, key), 1, live, live, mask_, live);
-    if (kind_ != MaskKind::Fill) return true;
+    if (kind_ == MaskKind::Add) return true;
     const auto shown = live - std::count(mask_, mask_ + live, T(0));
     if (shown == live) t.kind = MaskKind::None;
-    return shown > 0 || t.fill != kNothing<T> || !values_are_finite(key, live);
+    if (shown > 0 || t.fill != kNothing<T> || !values_are_finite(key, live)) return true;
+    return kind_ == MaskKind::Hide && !scores_are_finite(key, live);
   }
 
   void load_row_mask(AttentionTile<T>& t, int64_t row, int64_t key, int64_t live) {
@@ -358,6 +401,7 @@ class LineTask {
     pack_rows(q_, p_.rows, p_.e, e_, qp_, e_);
     const int64_t seen = p_.causal ? std::min(last, p_.rows) : last;
     for (int64_t key = first; key < seen; key += kBlock) block(state, key, std::min(kBlock, seen - key));
+    if (p_.causal) spoil(state, std::max<int64_t>(first, 1), std::min(last, end_of_hidden(p_, p_.rows)));
     return true;
   }
 
@@ -371,9 +415,18 @@ class LineTask {
       c.take(scores_, kAttentionLineRows * kBlock);
       c.take(mask_, p_.has_mask ? p_.rows * kBlock : 0);
       c.take(k_block_, in_place_ ? 0 : kBlock * e_);
-      c.take(v_block_, in_place_ ? 0 : kBlock * width_);
+      c.take(v_block_, in_place_ && !p_.causal ? 0 : kBlock * width_);
       if (memory) return true;
       if (!(memory = thread_scratch(c.used()))) return false;
+    }
+  }
+
+  void spoil(const LineState<T>& state, int64_t from, int64_t end) {
+    for (int64_t key = from; key < end; key += kBlock) {
+      const int64_t n = std::min(kBlock, end - key);
+      pack_rows(part(v_, key, 0), n, p_.values, width_, v_block_, width_);
+      spoil_hidden(v_block_, key, n, width_, 0, p_.rows,
+                   [&](int64_t r, int64_t c) -> T& { return state.out[r * width_ + c]; });
     }
   }
 
@@ -431,7 +484,7 @@ View spread(const View& view, size_t rank) {
 /// The heads that share a key head become rows when there is one query only.
 void stack_heads(Problem& p) {
   const size_t rank = p.out.rank(), head = rank - 3, row = rank - 2;
-  if (rank < 3 || p.rows != 1 || p.k.shape[head] != p.v.shape[head]) return;
+  if (rank < 3 || p.rows != 1 || p.causal || p.k.shape[head] != p.v.shape[head]) return;
   const int64_t kept = p.k.shape[head], group = kept ? p.out.shape[head] / kept : 0;
   if (group < 2 || group > kFewRows || p.q.shape[head] != p.out.shape[head]) return;
   const auto stack = [&](View& v) {
@@ -444,8 +497,6 @@ void stack_heads(Problem& p) {
   stack(p.q);
   stack(p.out);
   if (p.has_mask) stack(p.mask);
-  if (p.causal) p.keys = std::min<int64_t>(p.keys, 1);
-  p.causal = false;
   p.rows = group;
   p.batch /= group;
 }
@@ -462,6 +513,7 @@ class AttentionStep : public Step {
     p_.causal = call_.causal;
     p_.scale = call_.alpha;
     p_.fill = call_.mask_fill;
+    p_.replaces = call_.empty_rows_nan;
     p_.rows = p_.out.shape[rank - 2];
     p_.values = p_.out.shape[rank - 1];
     p_.keys = p_.k.shape[rank - 2];

@@ -99,6 +99,58 @@ TEST(LibraryAttention, HiddenNanShows) {
   }
 }
 
+std::vector<double> run(const Case& c) {
+  auto kernel = library::compile_library_call(c.call, std::vector<const Tensor*>(c.tensors.size()), {},
+                                              std::make_shared<library::Scratch>());
+  std::vector<std::byte*> buffers;
+  for (const Tensor& t : c.tensors) buffers.push_back(t.data());
+  kernel->run({buffers.data(), {}, 2});
+  return c.tensors.back().values();
+}
+
+/// As in PyTorch: what a row in causal order does not see of its own 512 keys has weight 0; further keys do not count.
+TEST(LibraryAttention, HiddenInfinityShowsInItsOwnKeysOnly) {
+  for (DType dtype : {DType::F32, DType::F16, DType::BF16, DType::F64}) {
+    for (int64_t rows : {1, 9, 40, 600}) {
+      for (int64_t bad : {3, 511, 512, 650}) {
+        Case c = make(dtype, 1, 1, rows, 700, 16, 16, 18);
+        c.tensors[2].set(bad * 16 + 3, INFINITY);
+        c.call.causal = true;
+        c.result(dtype, {1, 1, rows, 16});
+        const std::vector<double> found = run(c);
+        for (int64_t i = 0; i < rows * 16; ++i) {
+          const int64_t row = i / 16;
+          const bool hidden = i % 16 == 3 && row < bad && row / 512 == bad / 512, seen = i % 16 == 3 && row >= bad;
+          EXPECT_EQ(std::isnan(found[static_cast<size_t>(i)]), hidden) << dtype_name(dtype) << " " << bad << " " << i;
+          EXPECT_EQ(std::isinf(found[static_cast<size_t>(i)]), seen) << dtype_name(dtype) << " " << bad << " " << i;
+        }
+      }
+    }
+  }
+}
+
+/// A bool mask of PyTorch's operator adds -inf: a score that is no number, or inf, makes NaN of the row.
+TEST(LibraryAttention, HiddenScoresThatAreNoNumbersShow) {
+  for (DType dtype : {DType::F32, DType::BF16, DType::F64}) {
+    for (double score : {static_cast<double>(NAN), static_cast<double>(INFINITY)}) {
+      for (int64_t rows : {2, 40}) {
+        for (int64_t mask_rows : {int64_t{1}, rows}) {
+          Case c = make(dtype, 1, 1, rows, 300, 16, 16, 19);
+          const int mask = c.operand(DType::Bool, {mask_rows, 300});
+          for (int64_t i = 0; i < mask_rows * 300; ++i) c.tensors[mask].set_int(i, i % 300 < 100);
+          for (int64_t i = 0; i < rows * 16; ++i) c.tensors[0].set(i, 1);
+          c.tensors[1].set(290 * 16 + 3, score);
+          c.call.has_mask = true;
+          c.result(dtype, {1, 1, rows, 16});
+          for (double x : run(c)) EXPECT_TRUE(std::isnan(x)) << dtype_name(dtype) << " " << rows << " " << mask_rows;
+          c.call.empty_rows_nan = true;  // spelled out, the mask replaces the score
+          for (double x : run(c)) EXPECT_FALSE(std::isnan(x)) << dtype_name(dtype) << " " << rows << " " << mask_rows;
+        }
+      }
+    }
+  }
+}
+
 TEST(LibraryAttention, LargeScoresDoNotOverflow) {
   Case c = make(DType::F32, 1, 1, 12, 200, 16, 16, 11);
   c.call.alpha = 40;

@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "core/ir/builder.h"
 #include "core/ir/interpreter.h"
 #include "core/support/error.h"
@@ -16,6 +18,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsNan;
 
 /// A graph whose operands are given as tensors.
 struct Corner {
@@ -163,6 +166,24 @@ TEST(OpsEdges, MemoryAndBiasOfARecurrentLayerFitItsState) {
   EXPECT_THAT(layer(f32({3, 2}), f32({8})), HasSubstr("none"));
   EXPECT_THAT(layer(f32({2, 2}), f32({8})), HasSubstr("batches of memory and state"));
   EXPECT_THAT(layer(f32({3, 2}), f32({6})), HasSubstr("elements of the bias"));
+}
+
+// PyTorch's CPU kernel: hidden values count in the 512 keys of a row's own, further ones do not.
+TEST(OpsEdges, HiddenValuesOfCausalAttention) {
+  Corner c;
+  Tensor v = Tensor::full(DType::F32, {1, 1, 520, 1}, 1);
+  v.set(511, std::numeric_limits<double>::infinity());
+  Node* q = c.operand(Tensor::full(DType::F32, {1, 1, 2, 1}, 1));
+  Node* k = c.operand(Tensor::full(DType::F32, {1, 1, 520, 1}, 1));
+  const std::vector<Argument> args{q, k, c.operand(v), Argument(), 0.0, true};
+  EXPECT_THAT(c.run("aten.scaled_dot_product_attention.default", args), ElementsAre(IsNan(), IsNan()));
+  Corner far;
+  v.set(511, 1);
+  v.set(512, std::numeric_limits<double>::infinity());
+  q = far.operand(Tensor::full(DType::F32, {1, 1, 2, 1}, 1));
+  k = far.operand(Tensor::full(DType::F32, {1, 1, 520, 1}, 1));
+  EXPECT_THAT(far.run("aten.scaled_dot_product_attention.default", {q, k, far.operand(v), Argument(), 0.0, true}),
+              ElementsAre(1, 1));
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ namespace strata::ops {
 namespace {
 
 using Shape = std::vector<SymInt>;
+constexpr int64_t kCausalKeys = 512;  ///< keys that are looked at together in causal order
 constexpr size_t kQuery = 0, kKey = 1, kValue = 2, kMask = 3, kDropout = 4, kCausal = 5, kScale = 6, kGrouped = 7;
 
 Shape lead_of(const Shape& s) { return Shape(s.begin(), s.end() - 2); }
@@ -128,7 +129,14 @@ RefValue attention_reference(const RefContext& c) {
                    s);
       mask_scores(score, l, s, scale, mask.empty() ? nullptr : mask.data() + b * l * s, causal);
       for (int64_t i = 0; i < l; ++i) softmax_row(score.data() + i * s, s);
-      multiply_add(l, d, s, {score.data(), s}, {z.data() + b * s * d, d}, result.data() + b * l * d, d);
+      // Weights of 0 make NaN of values that are not finite; in causal order PyTorch looks at blocks of keys only up to
+      // that of the row.
+      const int64_t rows = causal ? kCausalKeys : std::max<int64_t>(l, 1);
+      for (int64_t i = 0; i < l; i += rows) {
+        const int64_t keys = causal ? std::min(s, i + rows) : s;
+        multiply_add(std::min(rows, l - i), d, keys, {score.data() + i * s, s}, {z.data() + b * s * d, d},
+                     result.data() + (b * l + i) * d, d);
+      }
     }
   });
   store_doubles(result, out);
@@ -234,9 +242,16 @@ std::vector<Node*> decompose_attention(Builder& b, const Call& call) {
   Shape shape = lead;
   shape.insert(shape.end(), {l, s});
   scores = b.mul(b.reshape(widen(b, scores), shape), scale);
-  if (call.boolean(kCausal)) mask = causal_mask(b, l, s, q);
-  if (mask)
-    scores = mask->tensor().dtype == DType::Bool ? where_else(b, mask, scores, kMinusInfinity) : b.add(scores, mask);
+  if (call.boolean(kCausal)) {
+    mask = causal_mask(b, l, s, q);
+    scores = where_else(b, mask, scores, kMinusInfinity);
+  } else if (mask) {  // added, also where it is bool: a score that is no number stays none
+    if (mask->tensor().dtype == DType::Bool) {
+      Node* zero = b.call("aten.full.default", {sizes({}), 0.0}, {{"dtype", scores->tensor().dtype}});
+      mask = where_else(b, mask, zero, kMinusInfinity);
+    }
+    scores = b.add(scores, mask);
+  }
   Node* weights = b.call("aten._softmax.default", {scores, -1, false});
   if (mask) {
     Node* top = b.call("aten.amax.default", {scores, int_list({-1}), true});
