@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <cmath>
+
+#include "core/ir/builder.h"
+#include "core/ir/interpreter.h"
 #include "passes/decompose.h"
 #include "tests/passes/pass_testing.h"
 
@@ -97,6 +101,32 @@ def forward(self, x: "f32[s0, 3]"):
             "m = aten.mul.Tensor(x, s0)\n"
             "v = aten.view.default(m, [s0, 3, 1])\n"
             "return (v,)\n");
+}
+
+/// What is divided by is a number only a run knows, and no integer.
+TEST(Decompose, FractionalCorrectionsOfSymbolicSizes) {
+  for (const char* op : {"aten.var.correction", "aten.std.correction"}) {
+    Graph graph;
+    Builder b(graph);
+    const SymInt n = graph.env().symbol({.name = "s0", .range = {2, 64}, .max_expr = {}, .hint = 8, .origin = "x"});
+    Node* x = graph.placeholder("x", Type::of(DType::F32, {n, SymInt(2)}));
+    graph.output(Argument::list({b.call(op, {x, Argument::list({0})}, {{"correction", 0.5}})}));
+    const PassResult result = decompose(graph, {});
+    EXPECT_FALSE(result.rewrites.empty());
+    for (int64_t rows : {2, 7}) {
+      Tensor t = Tensor::empty(DType::F32, {rows, 2});
+      for (int64_t i = 0; i < t.numel(); ++i) t.set(i, static_cast<double>(i * i % 7));
+      const std::vector<double> found = Interpreter(result.graph).run(std::vector<Tensor>{t}).at(0).tensor().values();
+      for (int64_t column = 0; column < 2; ++column) {
+        double mean = 0, sum = 0;
+        for (int64_t r = 0; r < rows; ++r) mean += t.at(2 * r + column) / static_cast<double>(rows);
+        for (int64_t r = 0; r < rows; ++r) sum += std::pow(t.at(2 * r + column) - mean, 2);
+        const double variance = sum / (static_cast<double>(rows) - 0.5);
+        EXPECT_NEAR(found[static_cast<size_t>(column)],
+                    std::string(op).starts_with("aten.var") ? variance : std::sqrt(variance), 1e-5);
+      }
+    }
+  }
 }
 
 }  // namespace

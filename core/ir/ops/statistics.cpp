@@ -91,13 +91,16 @@ RefValue statistic_mean_reference(const RefContext& c) {
   return std::vector<RefValue>{shaped(c, statistic(c, S), 0), shaped(c, statistic(c, Statistic::Mean), 1)};
 }
 
-/// Elements to divide by: max(0, n - correction), as a number or a symbolic integer.
-Argument freedom(const Call& c) {
+/// Elements to divide by: max(0, n - correction), as a number, a symbolic integer or, if that is no integer, a tensor
+/// without dimensions of type `dtype`.
+Argument freedom(Builder& b, const Call& c, DType dtype) {
   const SymInt n = reduced_count(c);
   const double correction = correction_of(c);
   if (n.is_const()) return std::max(0.0, static_cast<double>(n.value()) - correction);
-  if (correction != std::floor(correction)) reject(c, "a fractional correction needs fixed sizes");
-  return integer(max(SymInt(0), n - SymInt(static_cast<int64_t>(correction))));
+  if (correction == std::floor(correction))
+    return integer(max(SymInt(0), n - SymInt(static_cast<int64_t>(correction))));
+  Node* count = b.call("aten.full.default", {sizes({}), integer(n)}, {{"dtype", DType::F64}});
+  return b.cast(b.call("aten.clamp.default", {b.sub(count, correction), 0.0}), dtype);
 }
 
 struct Parts {
@@ -109,7 +112,7 @@ Parts mean_and_variance(Builder& b, const Call& c, bool keepdim) {
   const auto total = [&](Node* v, bool keep) { return dims.empty() ? v : b.sum(v, dims, keep); };
   Node* mean = b.div(total(x, true), integer(reduced_count(c)));
   Node* d = b.sub(x, mean);
-  return {mean, b.div(total(b.mul(d, d), keepdim), freedom(c))};
+  return {mean, b.div(total(b.mul(d, d), keepdim), freedom(b, c, compute_dtype(x->type.tensor.dtype)))};
 }
 
 template <bool Deviation, bool WithMean>
@@ -126,7 +129,7 @@ std::vector<Node*> variance(Builder& b, const Call& c) {
 Node* variance_slope(Builder& b, const Call& c, Node* dy) {
   Node* x = c.tensor(0);
   Node* mean = b.call("aten.mean.dim", {x, int_list(reduced_dim_list(c)), true});
-  Node* slope = b.div(b.mul(b.sub(x, mean), 2), freedom(c));
+  Node* slope = b.div(b.mul(b.sub(x, mean), 2), freedom(b, c, compute_dtype(x->type.tensor.dtype)));
   return b.mul(spread(b, dy, c), slope);
 }
 
