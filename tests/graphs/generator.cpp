@@ -266,7 +266,7 @@ std::vector<int64_t> Generator::dims(const Node* x, size_t percent) {
 
 std::optional<Argument> Generator::argument(const Param& p, Node* first) {
   if (p.type == "Tensor" && !p.list) return p.optional && chance(50) ? Argument() : Argument(broadcastable(first));
-  if (p.name == "correction") return between(0, 2);  // fractions of symbolic sizes are refused
+  if (p.name == "correction") return chance(25) ? Argument(0.5) : Argument(between(0, 2));
   if (p.type == "Scalar" || p.type == "float") return scalar(dtype_of(first));
   if (p.type == "bool" && !p.list) return chance(50);
   if (p.type == "ScalarType") return is_floating(dtype_of(first)) ? floating_dtype() : any_dtype();
