@@ -27,7 +27,7 @@ Tensor random_floats(const std::vector<int64_t>& shape, uint32_t seed) {
   std::mt19937 rng(seed);
   std::normal_distribution<float> normal;
   Tensor t = Tensor::empty(DType::F32, shape);
-  for (int64_t i = 0; i < t.numel(); ++i) t.data<float>()[i] = normal(rng);
+  for (int64_t i = 0; i < t.numel(); ++i) t.set(i, normal(rng));
   return t;
 }
 
@@ -40,7 +40,7 @@ TEST(LoopRounding, ExtremaOfAbsoluteValues) {
   Node* least = b.call("aten.clamp.default", {b.call("aten.neg.default", {a}), Argument(), 0.0});
   graph.output(Argument::list({b.call("aten.relu.default", {a}), least}));
   Tensor in = random_floats({101}, 5);
-  in.data<float>()[3] = NAN;
+  in.set(3, NAN);
   const std::vector<Tensor> out = compiled(graph, {in});
   for (int64_t i = 0; i < 101; ++i) {
     if (i == 3) {
@@ -63,8 +63,8 @@ TEST(LoopRounding, ProductsAreRounded) {
   const Tensor a = random_floats({64, 33}, 6), c = random_floats({64, 33}, 7);
   Tensor rounded = Tensor::empty(DType::F32, {64, 33});
   for (int64_t i = 0; i < rounded.numel(); ++i) {
-    volatile const float product = a.data<float>()[i] * c.data<float>()[i];
-    rounded.data<float>()[i] = product;
+    volatile const float product = static_cast<float>(a.at(i)) * static_cast<float>(c.at(i));
+    rounded.set(i, product);
   }
   const Tensor out = compiled(graph, {a, c, rounded})[0];
   for (int64_t i = 0; i < out.numel(); ++i) ASSERT_EQ(out.at(i), 0.0) << i;
