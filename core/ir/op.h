@@ -204,9 +204,8 @@ struct ScanRule {
   loop::Combine combine;
 };
 struct NoLowering {};  ///< never reaches a kernel: compound, mutation, symbolic, assertion
-using Lowering =
-    std::variant<NoLowering, PointwiseBody, IndexMap, IndexedBody, ReductionRule, LibraryRule, KernelRule, WindowRule,
-                 ScanRule>;
+using Lowering = std::variant<NoLowering, PointwiseBody, IndexMap, IndexedBody, ReductionRule, LibraryRule, KernelRule,
+                              WindowRule, ScanRule>;
 
 /// How the types of operands and result of a pointwise operator are found.
 enum class Promotion : uint8_t {
