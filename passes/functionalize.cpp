@@ -50,7 +50,7 @@ const Node* aliased_operand(const Node& node) {
   if (!self || !self->type.is_tensor()) return nullptr;
   if (node.op->op_class == OpClass::Mutation) return self;
   const std::string_view target = node.target;
-  if (target == "aten.dropout.default") return Call(node).boolean(2) ? nullptr : self;
+  if (target == "aten.dropout.default") return Call(node).boolean(2) && Call(node).number(1) != 0 ? nullptr : self;
   if (target.starts_with("aten.to.") || target == "aten.type_as.default")
     return same_type(node.type, self->type) ? self : nullptr;
   if (target == "aten.contiguous.default" || target == "aten.reshape.default" || target == "aten.flatten.using_ints")

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <set>
 
 #include "core/ir/text.h"
@@ -81,6 +84,18 @@ TEST(RandomGraphs, AreReadBackAsWritten) {
 }
 
 /// A program with a known culprit: a product of a sum.
+/// Reproducers of faults that are mended; what was wrong is said in the files.
+TEST(RandomGraphs, FormerFaults) {
+  size_t replayed = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(STRATA_TEST_DATA "/graphs")) {
+    std::ifstream file(entry.path());
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    EXPECT_EQ(check(from_file(text)), "") << entry.path();
+    ++replayed;
+  }
+  EXPECT_GE(replayed, 7u);
+}
+
 RandomProgram sum_and_product() {
   RandomProgram program{Graph(), {}, {}};
   Builder b(program.graph);

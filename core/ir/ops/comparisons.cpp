@@ -99,7 +99,7 @@ ScalarId shift_body(Body& b, const Call& call, Operands x) {
   const ScalarId negative = b.binary(ScalarOp::Lt, by, zero);
   const ScalarId outside = b.binary(ScalarOp::Or, negative, b.binary(ScalarOp::Gt, by, last));
   const ScalarId shifted = b.binary(Op, value, b.select(outside, zero, by));
-  const ScalarId far = Op == ScalarOp::Shl ? zero : b.binary(ScalarOp::Shr, value, last);
+  const ScalarId far = Op == ScalarOp::Shl || !is_signed_integral(d) ? zero : b.binary(ScalarOp::Shr, value, last);
   return b.select(outside, far, shifted);
 }
 

@@ -52,7 +52,8 @@ RefValue chosen(const RefContext& c, F&& choose) {
   const Tensor x = c.tensor(0).contiguous();
   Tensor values = c.result(0), indices = c.result(1);
   const size_t dim = c.call.dim(position_of(c.call, "dim"), x.rank()), item = dtype_size(x.dtype);
-  const int64_t n = x.rank() ? x.shape[dim] : 1, step = x.rank() ? x.strides[dim] : 1;
+  // A dimension of one element may have any stride.
+  const int64_t n = x.rank() ? x.shape[dim] : 1, step = x.rank() ? std::max<int64_t>(1, x.strides[dim]) : 1;
   const int64_t lines = n > 0 ? x.numel() / n : 0;
   with_work_type(x.dtype, [&]<class T>(T) {
     const Tensor wide = converted(x, work_dtype(x.dtype));
@@ -159,7 +160,7 @@ RefValue running_reference(const RefContext& c) {
   const Tensor x = c.tensor(0).contiguous();
   Tensor values = c.result(0), indices = c.result(1);
   const size_t dim = c.call.dim(1, x.rank());
-  const int64_t n = x.rank() ? x.shape[dim] : 1, step = x.rank() ? x.strides[dim] : 1;
+  const int64_t n = x.rank() ? x.shape[dim] : 1, step = x.rank() ? std::max<int64_t>(1, x.strides[dim]) : 1;
   const int64_t lines = n > 0 ? x.numel() / n : 0;
   const bool floating = is_floating(x.dtype);
   for (int64_t l = 0; l < lines; ++l) {
@@ -216,7 +217,7 @@ RefValue logcumsumexp_reference(const RefContext& c) {
   const Tensor x = converted(c.tensor(0).contiguous(), DType::F64);
   Tensor out = Tensor::empty(DType::F64, x.shape);
   const size_t dim = c.call.dim(1, x.rank());
-  const int64_t n = x.rank() ? x.shape[dim] : 1, step = x.rank() ? x.strides[dim] : 1;
+  const int64_t n = x.rank() ? x.shape[dim] : 1, step = x.rank() ? std::max<int64_t>(1, x.strides[dim]) : 1;
   const int64_t lines = n > 0 ? x.numel() / n : 0;
   for (int64_t l = 0; l < lines; ++l) {
     int64_t at = l / step * step * n + l % step;

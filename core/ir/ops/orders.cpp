@@ -108,7 +108,9 @@ RefValue sort_reference(const RefContext& c) {
   const Tensor x = c.tensor(0).contiguous();
   Tensor values = c.result(0), indices = c.result(1);
   const bool floating = is_floating(x.dtype);
-  const int64_t keep = values.rank() ? values.shape[s.dim] : 1, out_step = values.rank() ? values.strides[s.dim] : 1;
+  // A dimension of one element may have any stride.
+  const int64_t keep = values.rank() ? values.shape[s.dim] : 1,
+                out_step = values.rank() ? std::max<int64_t>(1, values.strides[s.dim]) : 1;
   int64_t line = 0;
   std::vector<int64_t> order;
   for_each_line(x, s.dim, [&](int64_t at, int64_t n, int64_t step) {
