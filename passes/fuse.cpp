@@ -254,12 +254,14 @@ class Fuser {
       if (!convolution && !is_loop_group(group)) continue;
       const std::vector<SymInt> before = fused_.layouts.strides(node);
       fused_.layouts.chosen_strides[node] = strides;
-      if (!has_strides_for_calls(*node)) fused_.layouts.chosen_strides[node] = before;
+      if (!has_strides_for_readers(*node)) fused_.layouts.chosen_strides[node] = before;
     }
   }
 
-  /// Calls that read `node` through views still find strides over its buffer.
-  bool has_strides_for_calls(const Node& node) const {
+  /// Calls that read `node` through views, and outputs that are views of it, still find strides over its buffer.
+  bool has_strides_for_readers(const Node& node) const {
+    for (const Node* output : outputs_)
+      if (output->type.is_tensor() && base_of(output) == &node && !strided_view(output, fused_.layouts)) return false;
     const auto it = readers_.find(&node);
     if (it == readers_.end()) return true;
     return std::all_of(it->second.begin(), it->second.end(), [&](const Node* reader) {

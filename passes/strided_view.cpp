@@ -1,8 +1,8 @@
 // Copyright 2026 The Strata Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Every view but a reshape and those that say NotAffine maps indices by an affine function, so its value at 0 and at
-// the unit vectors gives offset and strides.
+// Every view but a reshape, as_strided and those that say NotAffine maps indices by an affine function, so its value at
+// 0 and at the unit vectors gives offset and strides.
 
 #include "passes/strided_view.h"
 
@@ -13,6 +13,22 @@ namespace {
 
 bool is_reshape(const Node& node) {
   return node.is("aten.view.default") || node.is("aten._unsafe_view.default") || node.is("aten.reshape.default");
+}
+
+/// Elements follow each other row by row, without gaps.
+bool is_row_major(const StridedView& view) {
+  TensorType type = Type::of(DType::F32, view.shape).tensor;
+  type.strides = view.strides;
+  return type.is_contiguous();
+}
+
+/// Counts the operand's elements row by row: strides over the buffer only where they lie so.
+bool apply_as_strided(const Node& node, StridedView& view) {
+  if (!is_row_major(view)) return false;
+  const Call call(node);
+  view.strides = call.integers(2);
+  view.offset = view.offset + call.optional_integer(3).value_or(SymInt(0));
+  return true;
 }
 
 bool apply_affine(const Node& node, IndexMap map, StridedView& view) {
@@ -102,6 +118,8 @@ std::optional<StridedView> strided_view(const Node* node, const Layouts& layouts
       auto strides = reshape_strides(view.shape, view.strides, step->tensor().shape);
       if (!strides) return {};
       view.strides = std::move(*strides);
+    } else if (step->is("aten.as_strided.default")) {
+      if (!apply_as_strided(*step, view)) return {};
     } else if (!apply_affine(*step, std::get<IndexMap>(step->op->lowering), view)) {
       return {};
     }

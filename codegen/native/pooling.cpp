@@ -71,6 +71,13 @@ T lowest() {
     return std::numeric_limits<T>::lowest();
 }
 
+/// Elements of the last `spatial` dimensions.
+int64_t elements(const std::vector<int64_t>& shape, size_t spatial) {
+  int64_t n = 1;
+  for (size_t d = shape.size() - spatial; d < shape.size(); ++d) n *= shape[d];
+  return n;
+}
+
 /// One row of results: window (z, y) at each place along the last dimension.
 template <class T>
 void pool_row(const T* plane, const std::array<int64_t, 3>& step, const Windows& w, int64_t z, int64_t y, T* values,
@@ -137,6 +144,9 @@ void max_pool(const Arguments& a) {
 void adaptive_max_pool(const Arguments& a) {
   const size_t n = spatial_of(a);
   const std::vector<int64_t>&in = a.tensor(0).shape, &out = (a.result(0).defined() ? a.result(0) : a.result(1)).shape;
+  if (a.tensor(0).numel() == 0 && elements(out, out.size()) > 0)
+    throw_user("operator '" + a.call.node().name + "' (" + a.call.op().name +
+               "): expected sizes other than 0 behind the batch");
   Windows w;
   for (size_t d = 0; d < n; ++d) w[3 - n + d] = adaptive_spans(in[in.size() - n + d], out[in.size() - n + d]);
   with_stored_type(a.tensor(0).dtype, [&]<class T>(T) { pool_planes<T>(a, w, n); });
@@ -147,12 +157,6 @@ void adaptive_max_pool(const Arguments& a) {
 [[noreturn]] void bad_place(const Arguments& a, int64_t place, int64_t size) {
   throw_user("operator '" + a.call.node().name + "' (" + a.call.op().name + "): found an invalid max index: " +
              std::to_string(place) + " (planes have " + std::to_string(size) + " elements)");
-}
-
-int64_t elements(const std::vector<int64_t>& shape, size_t spatial) {
-  int64_t n = 1;
-  for (size_t d = shape.size() - spatial; d < shape.size(); ++d) n *= shape[d];
-  return n;
 }
 
 /// The result's planes, zero but where places lead: `put(slot, value)` for each element of `source`.

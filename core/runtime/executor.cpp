@@ -98,6 +98,16 @@ int64_t extent_of(const std::vector<int64_t>& shape, const std::vector<int64_t>&
   return last + 1;
 }
 
+/// Where the elements of a view lie, counted from the first: [first, last). Strides may be negative.
+std::pair<int64_t, int64_t> reach_of(const std::vector<int64_t>& shape, const std::vector<int64_t>& strides) {
+  int64_t first = 0, last = 0;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (shape[d] == 0) return {0, 0};
+    (strides[d] < 0 ? first : last) += (shape[d] - 1) * strides[d];
+  }
+  return {first, last + 1};
+}
+
 /// Copies elements between tensors of one dtype and shape, each with its own strides.
 void copy_elements(const Tensor& from, const Tensor& to) {
   const int64_t total = from.numel();
@@ -453,10 +463,11 @@ void Executor::Impl::view_outputs(Layout& l) const {
               eval(o.offset, l.symbols, "an output"),
               0};
       view.dense = contiguous_strides(std::span<const int64_t>(view.shape));
-      const int64_t extent = extent_of(view.shape, view.strides);
-      if (view.offset < 0 || (extent > 0 && view.offset + extent > l.numel[o.buffer])) {
+      // Nothing may start anywhere, even before its buffer (a flip).
+      if (std::find(view.shape.begin(), view.shape.end(), 0) != view.shape.end()) view.offset = 0;
+      const auto [first, last] = reach_of(view.shape, view.strides);
+      if (view.offset + first < 0 || view.offset + last > l.numel[o.buffer])
         throw_internal("an output reaches beyond buffer " + plan->buffers[o.buffer].name);
-      }
     }
     l.outputs.push_back(std::move(view));
   }

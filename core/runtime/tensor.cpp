@@ -156,7 +156,12 @@ Tensor Tensor::clone() const {
   return out;
 }
 
-Tensor Tensor::contiguous() const { return is_contiguous() ? *this : clone(); }
+Tensor Tensor::contiguous() const {
+  if (!is_contiguous()) return clone();
+  Tensor t = *this;
+  t.strides = contiguous_strides(std::span<const int64_t>(shape));  // a dimension of one element may have had any
+  return t;
+}
 
 Tensor Tensor::to(DType target) const {
   if (target == dtype) return contiguous();

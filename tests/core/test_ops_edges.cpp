@@ -93,6 +93,45 @@ TEST(OpsEdges, WhatFollowsAnotherArithmeticIsRefused) {
               HasSubstr("integers"));
 }
 
+TEST(OpsEdges, WindowsOfNothingAreRefused) {
+  Corner c;
+  Node* no_rows = c.operand(Tensor::empty(DType::F32, {1, 2, 0, 3}));
+  Node* no_channels = c.operand(Tensor::empty(DType::F32, {1, 0, 2, 3}));
+  const Argument to = Argument::list({1, 2});
+  EXPECT_THAT(c.refusal("aten.adaptive_max_pool2d.default", {no_rows, to}), HasSubstr("found 0 for dimension 2"));
+  EXPECT_THAT(c.refusal("aten.adaptive_max_pool2d.default", {no_channels, to}), HasSubstr("found 0 for dimension 1"));
+  EXPECT_THAT(c.refusal("aten.adaptive_avg_pool2d.default", {no_rows, to}), HasSubstr("found 0 for dimension 2"));
+  EXPECT_EQ(c.refusal("aten.adaptive_avg_pool2d.default", {no_channels, to}), "none");
+  EXPECT_EQ(c.refusal("aten.adaptive_max_pool2d.default", {c.operand(Tensor::empty(DType::F32, {0, 2, 2, 3})), to}),
+            "none");
+}
+
+TEST(OpsEdges, ScaledSumsHaveTheTypeOfAllThreeOperands) {
+  Corner c;
+  Node* half = c.operand(Tensor::full(DType::F16, {1}, 2));
+  Node* number = c.operand(kNumber);  // no dimensions: does not make the result float32
+  Node* whole = c.operand(Tensor::full(DType::I64, {1}, 2));
+  Node* flag = c.operand(Tensor::full(DType::Bool, {1}, 1));
+  const auto call = [&](const char* op, std::vector<Argument> args, Argument value) {
+    return c.builder.call(op, std::move(args), {{"value", std::move(value)}});
+  };
+  Node* mul = call("aten.addcmul.default", {half, number, whole}, -2.0);
+  Node* div = call("aten.addcdiv.default", {half, number, whole}, 2.0);
+  Node* cut = call("aten.addcmul.default", {whole, flag, whole}, 1.5);  // as PyTorch: 1
+  EXPECT_EQ(mul->tensor().dtype, DType::F16);
+  EXPECT_EQ(cut->tensor().dtype, DType::I64);
+  c.graph.output(Argument::list({mul, div, cut}));
+  const std::vector<RefValue> found = Interpreter(c.graph).run(c.inputs);
+  const std::vector<DType> types{DType::F16, DType::F16, DType::I64};
+  const std::vector<double> values{-10, 5, 4};
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(found[i].tensor().dtype, types[i]);
+    EXPECT_THAT(found[i].tensor().values(), ElementsAre(values[i]));
+  }
+  EXPECT_THAT(c.refusal("aten.addcdiv.default", {half, flag, whole}), HasSubstr("integer division"));
+  EXPECT_THAT(c.refusal("aten.addcmul.default", {flag, flag, flag}), HasSubstr("bool"));
+}
+
 Tensor filled(DType dtype, std::vector<int64_t> shape) { return Tensor::full(dtype, std::move(shape), 1); }
 
 // A kernel reads as many elements as the other operands have: what it would read beyond an operand is refused before.

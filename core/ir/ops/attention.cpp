@@ -92,12 +92,22 @@ void mask_scores(std::vector<double>& s, int64_t rows, int64_t columns, double s
     }
 }
 
-void softmax_row(double* row, int64_t n) {
-  double top = -std::numeric_limits<double>::infinity(), sum = 0;
+/// Weights as kernels have them: what float32 has no number for is 0, and makes NaN of infinite values.
+void weigh(double* row, int64_t n, double top, bool in_double) {
+  double sum = 0;
+  for (int64_t j = 0; j < n; ++j) {
+    const double weight = std::exp(row[j] - top);
+    sum += row[j] = in_double ? weight : static_cast<double>(static_cast<float>(weight));
+  }
+  for (int64_t j = 0; j < n; ++j) row[j] /= sum;
+}
+bool in_double(const RefContext& c) { return c.storage_dtype(c.call.type(kQuery).dtype) == DType::F64; }
+
+void softmax_row(double* row, int64_t n, bool in_double) {
+  double top = -std::numeric_limits<double>::infinity();
   for (int64_t j = 0; j < n; ++j) top = nan_max(top, row[j]);
   if (top == -std::numeric_limits<double>::infinity()) return std::fill(row, row + n, 0.0);
-  for (int64_t j = 0; j < n; ++j) sum += row[j] = std::exp(row[j] - top);
-  for (int64_t j = 0; j < n; ++j) row[j] /= sum;
+  weigh(row, n, top, in_double);
 }
 
 std::vector<double> mask_values(const Tensor& mask, std::vector<int64_t> shape) {
@@ -128,7 +138,7 @@ RefValue attention_reference(const RefContext& c) {
       multiply_add(l, s, e, {x.data() + b * l * e, e}, MatrixView{y.data() + b * s * e, e}.transposed(), score.data(),
                    s);
       mask_scores(score, l, s, scale, mask.empty() ? nullptr : mask.data() + b * l * s, causal);
-      for (int64_t i = 0; i < l; ++i) softmax_row(score.data() + i * s, s);
+      for (int64_t i = 0; i < l; ++i) softmax_row(score.data() + i * s, s, in_double(c));
       // Weights of 0 make NaN of values that are not finite; in causal order PyTorch looks at blocks of keys only up to
       // that of the row.
       const int64_t rows = causal ? kCausalKeys : std::max<int64_t>(l, 1);
@@ -164,11 +174,10 @@ Type fused_type(const Call& call) {
 }
 
 /// As a softmax has it: a row of nothing but -inf is NaN.
-void plain_softmax_row(double* row, int64_t n) {
-  double top = -std::numeric_limits<double>::infinity(), sum = 0;
+void plain_softmax_row(double* row, int64_t n, bool in_double) {
+  double top = -std::numeric_limits<double>::infinity();
   for (int64_t j = 0; j < n; ++j) top = nan_max(top, row[j]);
-  for (int64_t j = 0; j < n; ++j) sum += row[j] = std::exp(row[j] - top);
-  for (int64_t j = 0; j < n; ++j) row[j] /= sum;
+  weigh(row, n, top, in_double);
 }
 
 RefValue fused_reference(const RefContext& c) {
@@ -194,7 +203,7 @@ RefValue fused_reference(const RefContext& c) {
         const double m = masks.empty() ? 0 : masks[static_cast<size_t>(b * l * s + i)];
         at = replaces && m == 0 ? fill : at * scale + (replaces ? 0 : m);
       }
-      for (int64_t i = 0; i < l; ++i) plain_softmax_row(score.data() + i * s, s);
+      for (int64_t i = 0; i < l; ++i) plain_softmax_row(score.data() + i * s, s, in_double(c));
       multiply_add(l, d, s, {score.data(), s}, {z.data() + b * s * d, d}, result.data() + b * l * d, d);
     }
   });

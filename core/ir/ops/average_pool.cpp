@@ -174,8 +174,13 @@ Shape adaptive_sizes(const Call& call, size_t spatial) {
     if (known_lt(n, 1)) reject(call, "output_size must be at least 1");
   return out;
 }
-Shape adaptive_shape(const Call& call, size_t spatial) {
+/// PyTorch has no windows without elements. Averages of one or two dimensions may have no channels, the others not.
+Shape adaptive_shape(const Call& call, size_t spatial, bool max = false) {
+  require_rank(call, 0, spatial + 1, spatial + 2);
   Shape shape = call.type(0).shape;
+  for (size_t d = max || spatial == 3 ? 1 : shape.size() - spatial; d < shape.size(); ++d)
+    if (shape[d] == SymInt(0))
+      reject(call, "expected sizes other than 0 behind the batch, found 0 for dimension " + std::to_string(d));
   const Shape out = adaptive_sizes(call, spatial);
   std::copy(out.begin(), out.end(), shape.end() - static_cast<long>(spatial));
   return shape;
@@ -186,7 +191,7 @@ Type adaptive_type(const Call& call) {
 }
 template <size_t N>
 Type adaptive_max_type(const Call& call) {
-  const Shape shape = adaptive_shape(call, N);
+  const Shape shape = adaptive_shape(call, N, true);
   return tuple_like(call, {{call.type(0).dtype, shape}, {DType::I64, shape}});
 }
 
@@ -205,6 +210,7 @@ RefValue adaptive_average_reference(const RefContext& c) {
   Tensor out = c.result();
   const Ints in = plane_of(x.shape, 2), to = plane_of(out.shape, 2);
   const std::vector<double> from = doubles_of(x);
+  if (out.numel() > 0 && from.empty()) reject(c.call, "expected sizes other than 0 behind the batch");
   std::vector<double> values(static_cast<size_t>(out.numel()));
   for (int64_t i = 0; i < out.numel(); ++i) {
     const int64_t point = i % (to[0] * to[1]);
@@ -229,6 +235,7 @@ RefValue adaptive_max_reference(const RefContext& c) {
     to[3 - N + d] = out.shape[x.rank() - N + d];
   }
   const std::vector<double> from = doubles_of(x);
+  if (out.numel() > 0 && from.empty()) reject(c.call, "expected sizes other than 0 behind the batch");
   std::vector<double> values(static_cast<size_t>(out.numel()));
   for (int64_t i = 0; i < out.numel(); ++i) {
     const int64_t point = i % (to[0] * to[1] * to[2]), row = point / to[2], z = row / to[1];

@@ -33,7 +33,8 @@ RefValue scan_reference(const RefContext& c) {
   const DType dtype = c.storage_dtype(c.call.node().type.tensor.dtype);
   const Tensor x = operand(c, 0, dtype).contiguous();
   return with_work_type(dtype, [&]<class T>(T) -> RefValue {
-    using A = std::conditional_t<std::is_floating_point_v<T>, double, int64_t>;
+    // Products in the type that kernels have them in: too large once is too large to the end.
+    using A = std::conditional_t<!std::is_floating_point_v<T>, int64_t, std::conditional_t<Product, T, double>>;
     Tensor out = Tensor::empty(x.dtype, x.shape);
     for_each_line(x, c.call.dim(1, x.rank()), [&](int64_t at, int64_t n, int64_t step) {
       A running = Product ? 1 : 0;

@@ -216,32 +216,53 @@ Rows clamps() {
 
 // ------------------------------------------------------------------------------------------------------- multiply-adds
 
-/// self + value * (a op b), the result's type following all three tensors.
+/// self + value * (a op b) in the type that all three come to: rounded once, and an integral result takes the whole
+/// part of `value`.
 std::vector<Node*> add_scaled(Builder& b, const Call& c, const char* op) {
-  Node* term = b.call(op, {c.tensor(1), c.tensor(2)});
+  const DType type = pointwise_compute_dtype(c), inside = compute_dtype(type);
+  Node* term = b.call(op, {b.cast(c.tensor(1), inside), b.cast(c.tensor(2), inside)});
   const Argument& value = c.arg(3);
-  if (value.node() || value.as<SymInt>() || c.number(3) != 1) term = b.mul(term, value);
-  return {b.add(c.tensor(0), term)};
+  if (value.node() || value.as<SymInt>())
+    term = b.mul(term, value);
+  else if (c.number(3) != 1)
+    term = b.mul(term, is_integral(type) ? Argument(static_cast<int64_t>(c.number(3))) : value);
+  return {b.cast(b.add(b.cast(c.tensor(0), inside), term), type)};
+}
+
+Type addcmul_type(const Call& call) {
+  if (pointwise_compute_dtype(call) == DType::Bool) reject(call, "addcmul of bool tensors is not defined");
+  return pointwise_type(call);
+}
+
+Type addcdiv_type(const Call& call) {
+  const auto is_whole = [&](size_t i) {
+    const DType d = tensor_type(call, i).dtype;
+    return is_integral(d) || d == DType::Bool;
+  };
+  if (is_whole(1) && is_whole(2))
+    reject(call, "integer division with addcdiv is no longer supported",
+           "use self + value * torch.trunc(tensor1 / tensor2), or make one of the two floating");
+  return pointwise_type(call);
 }
 
 Rows multiply_adds() {
-  const auto simple = [](const char* schema, Promotion promotion, Decompose decompose, const char* doc) {
-    return OpDef(schema, OpClass::Compound, 0, promotion, pointwise_type, nullptr, decompose, NoGradient::Pending,
+  const auto simple = [](const char* schema, ShapeRule type, Decompose decompose, const char* doc) {
+    return OpDef(schema, OpClass::Compound, 0, Promotion::Default, type, nullptr, decompose, NoGradient::Pending,
                  NoLowering{}, "", doc);
   };
   Rows r;
   r.push_back(simple(
-      "aten::addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor", Promotion::Default,
+      "aten::addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor", addcmul_type,
       [](Builder& b, const Call& c) { return add_scaled(b, c, "aten.mul.Tensor"); },
       "self + value * tensor1 * tensor2"));
   r.push_back(simple(
-      "aten::addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor", Promotion::Default,
+      "aten::addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor", addcdiv_type,
       [](Builder& b, const Call& c) { return add_scaled(b, c, "aten.div.Tensor"); },
       "self + value * tensor1 / tensor2"));
   for (const char* schema : {"aten::lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor",
                              "aten::lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor"})
     r.push_back(simple(
-        schema, Promotion::Default,
+        schema, pointwise_type,
         [](Builder& b, const Call& c) -> std::vector<Node*> {
           return {b.add(c.tensor(0), b.mul(b.sub(c.tensor(1), c.tensor(0)), c.arg(2)))};
         },

@@ -69,7 +69,8 @@ Tensor statistic(const RefContext& c, Statistic which) {
     return fold_elements<T>(t, reduced_dims(c.call), [&](auto each) {
       const Moments m = moments(each);
       if (which == Statistic::Mean) return m.mean;
-      const double variance = m.m2 / std::max(0.0, m.n - correction);
+      // In the type that kernels have it in: where it is too large for that, so is the root of it.
+      const double variance = static_cast<double>(static_cast<T>(m.m2 / std::max(0.0, m.n - correction)));
       return which == Statistic::Variance ? variance : std::sqrt(variance);
     });
   });
