@@ -13,6 +13,7 @@
 #include "codegen/library_fallback.h"
 #include "codegen/onednn.h"
 #include "codegen/small_matmul.h"
+#include "codegen/transposed_convolution.h"
 #include "core/runtime/parallel.h"
 #include "core/support/error.h"
 
@@ -204,6 +205,9 @@ void Kernel::build(const ConcreteCall& call, Instance& instance) {
   if (call.result.numel() == 0) return;
   if (call_.kind == "attention") return build_attention(call, instance);
   if (choice_ == LibraryChoice::Library && call_.kind == "matmul" && build_small_matmul(call, packed_, instance))
+    return;
+  if (choice_ == LibraryChoice::Library && call_.kind == "convolution_transpose" &&
+      build_transposed_convolution(call, packed_, instance))
     return;
   try {
     const bool done = choice_ == LibraryChoice::Library &&

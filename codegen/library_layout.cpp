@@ -15,7 +15,7 @@ bool covers(const LibraryOperand& o, const PlanBuffer& b) {
 /// Operands that a convolution takes channels-last: its input, and what is added to (or multiplied with) the whole
 /// result.
 bool takes_layout(const LibraryCall& call, size_t operand) {
-  if (call.kind != "convolution") return false;
+  if (!call.kind.starts_with("convolution")) return false;
   if (operand == 0) return true;
   const bool is_post = std::any_of(call.post_ops.begin(), call.post_ops.end(),
                                    [&](const PostOp& p) { return p.operand == static_cast<int>(operand); });
@@ -50,7 +50,7 @@ std::vector<bool> candidates(const Plan& plan) {
     }
     if (call) {
       const int written = launch.buffers[call->result.buffer];
-      const bool whole = call->kind == "convolution" && covers(call->result, plan.buffers[written]);
+      const bool whole = call->kind.starts_with("convolution") && covers(call->result, plan.buffers[written]);
       if (!whole || good[written]) bad[written] = true;
       good[written] = whole;
     }

@@ -91,6 +91,7 @@ struct ConcreteCall {
   std::vector<bool> constant;  ///< per operand: its slot is Fixed and its bytes never change
   View result;
   int threads = 1;
+  const void* packed_key = nullptr;  ///< what a constant weight is known by, where that is not its address
   bool keep_nan = false;  ///< what would turn NaN into a number is not left to the library
 };
 

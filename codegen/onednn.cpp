@@ -190,6 +190,26 @@ std::unique_ptr<Step> make_onednn_reorder(const dnnl::memory::desc& from, Slot f
                           fmt::format("reorder {} {}\n", pd.impl_info_str(), dims_text(to)));
 }
 
+bool add_onednn_eltwise(const ResultOp& op, const View& view, Instance& instance) {
+  const std::vector<Eltwise> wanted = eltwise_of(op);
+  int64_t reach = 1;
+  for (size_t d = 0; d < view.rank(); ++d) reach += (view.shape[d] - 1) * view.strides[d];
+  if (wanted.empty() || view.dtype != DType::F32 || reach != view.numel()) return false;
+  const dnnl::memory::desc line({reach}, dnnl::memory::data_type::f32, dnnl::memory::dims{1});
+  std::vector<std::unique_ptr<Step>> steps;
+  for (const Eltwise& e : wanted) {
+    const dnnl::eltwise_forward::desc desc(dnnl::prop_kind::forward_inference, e.algorithm, line, e.alpha, e.beta);
+    const dnnl::eltwise_forward::primitive_desc pd(desc, onednn_engine(), /*allow_empty=*/true);
+    if (pd.get(true) == nullptr || !onednn_is_fast(pd.impl_info_str())) return false;
+    steps.push_back(make_onednn_step(dnnl::eltwise_forward(pd),
+                                     {{DNNL_ARG_SRC, line, view.slot}, {DNNL_ARG_DST, line, view.slot}},
+                                     fmt::format("{} {}\n", to_string(op.kind), pd.impl_info_str())));
+  }
+  for (auto& step : steps) instance.steps.push_back(std::move(step));
+  instance.drops_nan = instance.drops_nan || drops_nan(op.kind);
+  return true;
+}
+
 OnednnAttr onednn_attr(const std::vector<ResultOp>& ops, const View& result, size_t channel, size_t most) {
   OnednnAttr made;
   dnnl::post_ops post;

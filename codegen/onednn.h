@@ -52,6 +52,10 @@ std::unique_ptr<Step> make_onednn_step(dnnl::primitive primitive, std::vector<On
 std::unique_ptr<Step> make_onednn_reorder(const dnnl::memory::desc& from, Slot from_slot, const dnnl::memory::desc& to,
                                           Slot to_slot, ScratchPlan& scratch);
 
+/// Adds the steps of an operation without operand, in place on float32 that lies dense in any order; says in `instance`
+/// whether they drop NaN. False when the library has none.
+bool add_onednn_eltwise(const ResultOp& op, const View& view, Instance& instance);
+
 /// Attributes for a prefix of post-operations, and what they read.
 struct OnednnAttr {
   dnnl::primitive_attr attr;

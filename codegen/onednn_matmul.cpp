@@ -123,7 +123,7 @@ bool build_onednn_matmul(const ConcreteCall& call, PackedConstants& packed, Inst
   }
   made.steps.push_back(make_onednn_step(dnnl::matmul(found->pd), std::move(args), describe_primitive(*found, p)));
   const std::vector<ResultOp> rest(p.ops.begin() + static_cast<int64_t>(found->attr.taken), p.ops.end());
-  const bool in_place = into.slot.kind == p.result.slot.kind && into.slot.kind == Slot::Kind::Buffer;
+  const bool in_place = into.slot.kind == p.result.slot.kind && into.slot.offset == p.result.slot.offset;
   if (!rest.empty() || !in_place) made.steps.push_back(make_epilogue(into, p.result, rest));
   made.drops_nan = found->attr.drops_nan;
   instance = std::move(made);

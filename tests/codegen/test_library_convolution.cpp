@@ -82,6 +82,32 @@ TEST(LibraryConvolution, TransposedWithOutputPadding) {
   }
 }
 
+/// Small ones are a product and the sum of its shifted results.
+TEST(LibraryConvolution, TransposedAsAProduct) {
+  const Shape shapes[] = {{2, 16, 24, 1, 1, 4, 1, 0, 1}, {2, 12, 5, 1, 8, 4, 2, 1, 1}, {1, 6, 4, 1, 5, 3, 3, 2, 2, 2},
+                          {3, 4, 6, 1, 4, 3, 2, 1, 2},   {1, 3, 1, 1, 19, 2, 3, 0, 1}, {2, 8, 32, 1, 9, 5, 2, 2, 1, 1}};
+  unsigned seed = 700;
+  for (const Shape& s : shapes) {
+    for (const size_t spatial : {s.kernel == 2 ? size_t{3} : size_t{1}, size_t{2}}) {
+      for (int variant = 0; variant < 4; ++variant) {
+        const DType dtype = variant == 3 ? DType::BF16 : DType::F32;
+        Case c = make(s, spatial, dtype, true, variant & 1, variant & 2, ++seed);
+        const Tensor result = c.tensors.back();  // operands come before the result
+        c.tensors.pop_back();
+        std::vector<int64_t> scale(spatial + 1, 1);
+        scale[0] = s.o;
+        c.operand(DType::F32, scale);
+        c.result(dtype, result.shape);
+        c.post(K::Mul, 0, 0, 3);
+        c.post(K::Relu);
+        c.post(K::Tanh);
+        const std::string text = c.check(dtype == DType::F32 ? 2e-5 : 1e-2);
+        EXPECT_NE(text.find("taps of"), text.npos) << text;
+      }
+    }
+  }
+}
+
 TEST(LibraryConvolution, PostOperations) {
   for (K kind : {K::Relu, K::GeluErf, K::GeluTanh, K::Tanh, K::Sigmoid, K::Silu, K::HardSwish, K::HardSigmoid, K::Elu,
                  K::Clamp, K::Linear}) {

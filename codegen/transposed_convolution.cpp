@@ -1,0 +1,345 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Channels lie innermost throughout: rows of the product are input positions, its columns (tap, channel). A line of
+/// the result is summed in a buffer that has the positions cut off by the padding too: there the taps of one row of the
+/// kernel lie side by side, so that what an input position adds is one dense run.
+
+#include "codegen/transposed_convolution.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "codegen/library_copy.h"
+#include "codegen/small_matmul.h"
+#include "codegen/vector_clones.h"
+#include "core/runtime/parallel.h"
+
+namespace strata::library {
+namespace {
+
+constexpr int64_t kMostBytes = 8 << 20;    // of the products; more is read from memory once too often
+constexpr int64_t kTaskElements = 32'768;  // below, another thread costs more than it saves
+
+using Sizes = std::array<int64_t, 3>;  // depth, height, width; 1 where there are fewer
+
+struct Geometry {
+  int64_t batch, in_channels, channels, taps;
+  Sizes in{1, 1, 1}, out{1, 1, 1}, kernel{1, 1, 1}, stride{1, 1, 1}, padding{}, dilation{1, 1, 1};
+  int64_t positions() const { return in[0] * in[1] * in[2]; }
+};
+
+Geometry geometry_of(const ConcreteCall& call) {
+  const LibraryCall& c = *call.call;
+  const View &x = call.operands[0], &w = call.operands[1], &y = call.result;
+  Geometry g{x.shape[0], x.shape[1], y.shape[1], 1};
+  const size_t spatial = x.rank() - 2;
+  for (size_t d = 0; d < spatial; ++d) {
+    const size_t at = 3 - spatial + d;
+    g.in[at] = x.shape[d + 2];
+    g.out[at] = y.shape[d + 2];
+    g.kernel[at] = w.shape[d + 2];
+    g.stride[at] = c.stride[d];
+    g.padding[at] = c.padding[d];
+    g.dilation[at] = c.dilation[d];
+  }
+  g.taps = g.kernel[0] * g.kernel[1] * g.kernel[2];
+  return g;
+}
+
+/// to[i * to_step + j] += from[i * from_step + j] for j < n, i < count
+STRATA_VECTOR_CLONES void add_runs(float* to, int64_t to_step, const float* from, int64_t from_step, int64_t n,
+                                   int64_t count) {
+  for (int64_t i = 0; i < count; ++i, to += to_step, from += from_step)
+    for (int64_t j = 0; j < n; ++j) to[j] += from[j];
+}
+
+STRATA_VECTOR_CLONES void store_channel(const float* line, int64_t channels, float* to, int64_t step, int64_t n) {
+  if (step == 1) {
+    for (int64_t x = 0; x < n; ++x) to[x] = line[x * channels];
+  } else {
+    for (int64_t x = 0; x < n; ++x) to[x * step] = line[x * channels];
+  }
+}
+
+/// Work on lines as they are summed: per-channel operands and what is one instruction. NaN stays NaN.
+bool is_done_in_lines(const ResultOp& op) {
+  if (op.kind == PostOp::Kind::Relu || op.kind == PostOp::Kind::Linear) return true;
+  if (!op.has_operand() || op.operand.dtype != DType::F32) return false;
+  const View& v = op.operand;
+  for (size_t d = 0; d < v.rank(); ++d) {
+    if (d != 1 && v.shape[d] != 1 && v.strides[d] != 0) return false;
+  }
+  return v.shape[1] == 1 || v.strides[1] <= 1;
+}
+
+STRATA_VECTOR_CLONES void work_on_line(PostOp::Kind kind, float a, float b, const float* y, int64_t y_step,
+                                       int64_t channels, float* line, int64_t positions) {
+  const int64_t n = channels * positions;
+  if (kind == PostOp::Kind::Relu) {
+    for (int64_t i = 0; i < n; ++i) line[i] = line[i] < 0 ? 0 : line[i];
+    return;
+  }
+  if (kind == PostOp::Kind::Linear) {
+    for (int64_t i = 0; i < n; ++i) line[i] = line[i] * a + b;
+    return;
+  }
+  for (int64_t x = 0; x < positions; ++x, line += channels) {
+    if (kind == PostOp::Kind::Mul)
+      for (int64_t o = 0; o < channels; ++o) line[o] *= y[o * y_step];
+    else if (kind == PostOp::Kind::Add)
+      for (int64_t o = 0; o < channels; ++o) line[o] += y[o * y_step];
+    else
+      for (int64_t o = 0; o < channels; ++o) line[o] -= y[o * y_step];
+  }
+}
+
+/// The sum over taps: result[n, o, ...] = bias[o] + sum of products[n, position, tap, o], then work on it.
+class SumOfTaps : public Step {
+ public:
+  SumOfTaps(const Geometry& g, View products, std::optional<View> bias, std::vector<ResultOp> ops, View result,
+            int threads)
+      : g_(g),
+        products_(std::move(products)),
+        bias_(std::move(bias)),
+        ops_(std::move(ops)),
+        result_(std::move(result)) {
+    const size_t spatial = result_.rank() - 2;
+    for (size_t d = 0; d < spatial; ++d) result_step_[3 - spatial + d] = result_.strides[d + 2];
+    position_step_ = g.taps * g.channels;
+    length_ = std::max(g.padding[2] + g.out[2], (g.in[2] - 1) * g.stride[2] + (g.kernel[2] - 1) * g.dilation[2] + 1);
+    const int64_t lines = g.batch * g.out[0] * g.out[1];
+    const int64_t added = g.batch * g.positions() * position_step_;
+    threads_ = static_cast<int>(std::clamp<int64_t>(added / kTaskElements, 1, std::min<int64_t>(threads, lines)));
+  }
+
+  void run(const StepArgs& args) override {
+    struct Run {
+      const SumOfTaps* self;
+      const StepArgs* args;
+    } run{this, &args};
+    const int64_t lines = g_.batch * g_.out[0] * g_.out[1];
+    const auto some = [](void* context, int64_t begin, int64_t end) {
+      const auto& r = *static_cast<const Run*>(context);
+      thread_local std::vector<float> line;
+      line.resize(static_cast<size_t>(r.self->length_ * r.self->g_.channels));
+      for (int64_t i = begin; i < end; ++i) r.self->line(*r.args, i, line.data());
+    };
+    if (threads_ == 1) return some(&run, 0, lines);
+    parallel_for_raw(lines, (lines + threads_ - 1) / threads_, threads_, some, &run);
+  }
+
+  std::string describe() const override {
+    std::string text = fmt::format("sum of {} taps of {}\n  result {}\n", g_.taps, library::describe(products_),
+                                   library::describe(result_));
+    for (const ResultOp& op : ops_) text += "  " + library::describe(op) + "\n";
+    return text;
+  }
+
+ private:
+  const float* floats(const StepArgs& args, const View& v) const {
+    return reinterpret_cast<const float*>(args.at(v.slot));
+  }
+
+  void line(const StepArgs& args, int64_t index, float* line) const {
+    const int64_t y = index % g_.out[1], z = index / g_.out[1] % g_.out[0], n = index / g_.out[1] / g_.out[0];
+    const int64_t channels = g_.channels;
+    start(args, line);
+    add_taps(floats(args, products_) + n * g_.positions() * position_step_, z, y, line);
+    float* shown = line + g_.padding[2] * channels;
+    for (const ResultOp& op : ops_) {
+      const float* operand = op.has_operand() ? floats(args, op.operand) : nullptr;
+      const int64_t step = op.has_operand() && op.operand.shape[1] > 1 ? op.operand.strides[1] : 0;
+      work_on_line(op.kind, static_cast<float>(op.alpha), static_cast<float>(op.beta), operand, step, channels, shown,
+                   g_.out[2]);
+    }
+    float* to = reinterpret_cast<float*>(args.at(result_.slot)) + n * result_.strides[0] + z * result_step_[0] +
+                y * result_step_[1];
+    if (result_.strides[1] == 1 || channels == 1) {
+      for (int64_t x = 0; x < g_.out[2]; ++x) std::copy_n(shown + x * channels, channels, to + x * result_step_[2]);
+      return;
+    }
+    for (int64_t o = 0; o < channels; ++o)
+      store_channel(shown + o, channels, to + o * result_.strides[1], result_step_[2], g_.out[2]);
+  }
+
+  void start(const StepArgs& args, float* line) const {
+    if (!bias_) {
+      std::fill_n(line, length_ * g_.channels, 0.0f);
+      return;
+    }
+    const float* bias = floats(args, *bias_);
+    for (int64_t o = 0; o < g_.channels; ++o) line[o] = bias[o * bias_->strides[0]];
+    for (int64_t x = 1; x < length_; ++x) std::copy_n(line, g_.channels, line + x * g_.channels);
+  }
+
+  /// The input position that tap k carries to output position `at` along dimension d; -1: none.
+  int64_t source(size_t d, int64_t at, int64_t k) const {
+    const int64_t moved = at + g_.padding[d] - k * g_.dilation[d];
+    if (moved < 0 || moved % g_.stride[d] != 0) return -1;
+    return moved / g_.stride[d] < g_.in[d] ? moved / g_.stride[d] : -1;
+  }
+
+  void add_taps(const float* from, int64_t z, int64_t y, float* line) const {
+    const int64_t channels = g_.channels, runs = g_.dilation[2] == 1 ? 1 : g_.kernel[2];
+    const int64_t run = g_.kernel[2] / runs * channels;
+    for (int64_t kz = 0; kz < g_.kernel[0]; ++kz) {
+      const int64_t iz = source(0, z, kz);
+      for (int64_t ky = 0; iz >= 0 && ky < g_.kernel[1]; ++ky) {
+        const int64_t iy = source(1, y, ky);
+        if (iy < 0) continue;
+        const float* row = from + (iz * g_.in[1] + iy) * g_.in[2] * position_step_ +
+                           (kz * g_.kernel[1] + ky) * g_.kernel[2] * channels;
+        for (int64_t k = 0; k < runs; ++k)
+          add_runs(line + k * g_.dilation[2] * channels, g_.stride[2] * channels, row + k * run, position_step_, run,
+                   g_.in[2]);
+      }
+    }
+  }
+
+  const Geometry g_;
+  const View products_;
+  const std::optional<View> bias_;
+  const std::vector<ResultOp> ops_;
+  const View result_;
+  Sizes result_step_{};
+  int64_t position_step_, length_;  // of a line: with what the padding cuts off
+  int threads_;
+};
+
+View with(View view, std::vector<int64_t> shape, std::vector<int64_t> strides) {
+  view.shape = std::move(shape);
+  view.strides = std::move(strides);
+  return view;
+}
+
+/// The operand as it is where it lies dense, else a copy in scratch.
+View dense(const View& v, Instance& instance) {
+  if (v.is_contiguous()) return v;
+  const View to = instance.scratch.tensor(v.dtype, v.shape);
+  instance.steps.push_back(make_copy(v, to));
+  return to;
+}
+
+/// Input positions as rows [batch * positions, channels].
+View rows_of_input(const View& x, const Geometry& g, Instance& instance) {
+  const int64_t n = g.positions(), c = g.in_channels;
+  const std::vector<int64_t> shape{g.batch * n, c}, strides{c, 1};
+  bool is_last = x.strides[1] == 1 || c == 1;
+  int64_t expected = c;
+  for (size_t k = 0; k + 1 < x.rank(); ++k) {
+    const size_t d = k + 2 < x.rank() ? x.rank() - 1 - k : 0;
+    is_last = is_last && (x.shape[d] == 1 || x.strides[d] == expected);
+    expected *= x.shape[d];
+  }
+  if (is_last) return with(x, shape, strides);
+  const View from = with(dense(x, instance), {g.batch, c, n}, {c * n, n, 1});
+  const View to = with(instance.scratch.tensor(x.dtype, {g.batch, n, c}), {g.batch, c, n}, {c * n, 1, c});
+  instance.steps.push_back(
+      make_onednn_reorder(onednn_desc(from), from.slot, onednn_desc(to), to.slot, instance.scratch));
+  return with(to, shape, strides);
+}
+
+/// The product's right side [in_channels, (tap, channel)], of which `owner` keeps the memory where it is constant.
+View columns_of_weight(const ConcreteCall& call, const Geometry& g, std::shared_ptr<const void>& owner,
+                       Instance& instance) {
+  const int64_t c = g.in_channels, o = g.channels, t = g.taps;
+  const View from = with(dense(call.operands[1], instance), {c, o, t}, {o * t, t, 1});
+  View to = with(from, {c, o, t}, {o * t, 1, o});
+  const View columns = with(from, {c, t * o}, {t * o, 1});
+  if (o == 1 || t == 1) return columns;
+  if (!call.constant[1]) {
+    to.slot = instance.scratch.take(to.numel() * static_cast<int64_t>(dtype_size(to.dtype)));
+    instance.steps.push_back(
+        make_onednn_reorder(onednn_desc(from), from.slot, onednn_desc(to), to.slot, instance.scratch));
+    return with(to, columns.shape, columns.strides);
+  }
+  PackedConstants turned;
+  const auto memory =
+      turned.get(from.slot.fixed, onednn_desc(from), onednn_desc(to), from.slot.resolve(nullptr, nullptr));
+  to.slot = {Slot::Kind::Fixed, 0, 0, static_cast<std::byte*>(memory->get_data_handle())};
+  owner = memory;
+  return with(to, columns.shape, columns.strides);
+}
+
+/// The steps of the product; false if the library has none. The turned weight is kept only where it is what is read.
+bool add_product(const ConcreteCall& call, View a, View b, View result, std::shared_ptr<const void> b_owner,
+                 PackedConstants& packed, Instance& instance) {
+  auto inner = std::make_shared<LibraryCall>();
+  inner->kind = "matmul";
+  inner->name = call.call->name;
+  ConcreteCall product;
+  product.call = inner.get();
+  product.operands = {std::move(a), std::move(b)};
+  product.constant = {false, call.constant[1]};
+  product.packed_key = call.operands[1].slot.fixed;
+  product.result = std::move(result);
+  product.threads = call.threads;
+  Instance made;
+  made.scratch = instance.scratch;
+  if (build_small_matmul(product, packed, made))
+    made.owned.push_back(std::move(b_owner));
+  else if (!build_onednn_matmul(product, packed, made))
+    return false;
+  instance.scratch = made.scratch;
+  for (auto& step : made.steps) instance.steps.push_back(std::move(step));
+  for (auto& memory : made.owned) instance.owned.push_back(std::move(memory));
+  instance.owned.push_back(std::move(inner));
+  return true;
+}
+
+/// What is left to do on `from` after the lines: operations that the library has kernels for, then ours.
+void add_rest(const View& from, const View& result, std::vector<ResultOp> ops, bool in_place, Instance& instance) {
+  size_t done = 0;
+  for (; done < ops.size() && !ops[done].apart && !ops[done].has_operand(); ++done) {
+    if (!add_onednn_eltwise(ops[done], from, instance)) break;
+  }
+  ops.erase(ops.begin(), ops.begin() + static_cast<int64_t>(done));
+  if (!in_place || !ops.empty()) instance.steps.push_back(make_epilogue(from, result, std::move(ops)));
+}
+
+bool takes(const ConcreteCall& call) {
+  const View &x = call.operands[0], &w = call.operands[1];
+  const size_t rank = x.rank();
+  if (rank < 3 || rank > 5 || call.result.numel() == 0 || x.numel() == 0 || w.numel() == 0) return false;
+  if (call.call->groups != 1 || x.dtype != w.dtype || !onednn_dtype(x.dtype)) return false;
+  if (accumulation_dtype(call.result.dtype) != DType::F32) return false;
+  const Geometry g = geometry_of(call);
+  return g.batch * g.channels * g.taps * g.positions() * 4 <= kMostBytes;
+}
+
+}  // namespace
+
+bool build_transposed_convolution(const ConcreteCall& call, PackedConstants& packed, Instance& instance) {
+  if (!takes(call)) return false;
+  const Geometry g = geometry_of(call);
+  Instance made;
+  const View rows = rows_of_input(call.operands[0], g, made);
+  std::shared_ptr<const void> owner;
+  const View columns = columns_of_weight(call, g, owner, made);
+  const View products = made.scratch.tensor(DType::F32, {rows.shape[0], columns.shape[1]});
+  if (!add_product(call, rows, columns, products, std::move(owner), packed, made)) return false;
+  std::optional<View> bias;
+  if (call.call->has_bias) {
+    bias = call.operands[2];
+    if (bias->dtype != DType::F32) {
+      const View wide = made.scratch.tensor(DType::F32, bias->shape);
+      made.steps.push_back(make_copy(*bias, wide));
+      bias = wide;
+    }
+  }
+  std::vector<ResultOp> ops = result_ops(call);
+  const auto rest = std::find_if_not(ops.begin(), ops.end(), is_done_in_lines);
+  const bool direct = call.result.dtype == DType::F32;
+  const View into = direct ? call.result : made.scratch.tensor(DType::F32, call.result.shape);
+  made.steps.push_back(std::make_unique<SumOfTaps>(g, products, std::move(bias),
+                                                   std::vector<ResultOp>(ops.begin(), rest), into, call.threads));
+  add_rest(into, call.result, {rest, ops.end()}, direct, made);
+  instance = std::move(made);
+  return true;
+}
+
+}  // namespace strata::library

@@ -1,0 +1,18 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Transposed convolution as a matrix product and a sum of its shifted results: what every input position sends to
+/// every tap of the kernel, then each output position's share of it. The library's own kernels take hundreds of
+/// microseconds for small ones.
+
+#include "codegen/library_view.h"
+#include "codegen/onednn.h"
+
+namespace strata::library {
+
+/// False for what is left to the library: operands other than float32 or bfloat16, groups, sizes whose products do not
+/// stay in the caches; then `instance` is untouched.
+bool build_transposed_convolution(const ConcreteCall& call, PackedConstants& packed, Instance& instance);
+
+}  // namespace strata::library
