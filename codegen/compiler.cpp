@@ -156,13 +156,15 @@ class CpuCompiler : public KernelCompiler {
     std::vector<loop::Kernel> tuned;
     if (options.mode == "max-autotune") tuned = tune_loops(plan, loops, launch_of, options);
     std::vector<std::unique_ptr<CompiledKernel>> made =
-        jit_.compile(loops, {options.threads, options.keep_artifacts, true});
+        jit_.compile(loops, {options.threads, options.keep_artifacts, true, true});
     keep_statistics(plan, launch_of);
     for (size_t k = 0; k < made.size(); ++k) kernels[launch_of[k]] = std::move(made[k]);
     if (!options.keep_artifacts) return;
     for (size_t k = 0; k < loops.size(); ++k) {
       const size_t i = launch_of[k];
       artifacts_[i] = jit_.artifacts(k);
+      if (const std::string version = jit_.version(k); !version.empty())
+        artifacts_[i].push_back(versions_artifact(version, plan.launches[i]));
       if (!candidates_[i].empty()) artifacts_[i].push_back(tuning_artifact(candidates_[i], plan.launches[i]));
     }
   }
@@ -282,6 +284,12 @@ class CpuCompiler : public KernelCompiler {
     for (size_t k = 0; k < loops.size(); ++k) loops[k] = &kernels[k];
     statistics_.tune_ns += now_ns() - start;
     return kernels;
+  }
+
+  static CodeArtifact versions_artifact(const std::string& fixed, const Launch& launch) {
+    CodeArtifact text{"versions", fixed + "\nother sizes: one kernel for all\n", {}};
+    text.line_nodes.assign(2, launch.nodes);
+    return text;
   }
 
   static CodeArtifact tuning_artifact(const std::vector<TuningCandidate>& candidates, const Launch& launch) {

@@ -18,6 +18,7 @@
 #include "codegen/loop_object.h"
 #include "codegen/loop_plan.h"
 #include "codegen/loop_split.h"
+#include "codegen/loop_versions.h"
 #include "codegen/object_cache.h"
 #include "core/runtime/parallel.h"
 #include "core/support/error.h"
@@ -170,6 +171,24 @@ class SplitKernel : public CompiledKernel {
   std::vector<std::byte*> places_;
 };
 
+/// Two versions of one kernel: calls with the sizes of the first run it, all others the second.
+class VersionedKernel : public CompiledKernel {
+ public:
+  VersionedKernel(FixedSizes sizes, std::unique_ptr<CompiledKernel> fixed, std::unique_ptr<CompiledKernel> any)
+      : sizes_(std::move(sizes)), fixed_(std::move(fixed)), any_(std::move(any)) {}
+
+  void run(const LaunchArgs& args) override {
+    const bool fits = std::all_of(sizes_.begin(), sizes_.end(), [&](const auto& size) {
+      return size.first < args.symbols.size() && args.symbols[size.first] == size.second;
+    });
+    (fits ? fixed_ : any_)->run(args);
+  }
+
+ private:
+  FixedSizes sizes_;
+  std::unique_ptr<CompiledKernel> fixed_, any_;
+};
+
 size_t weight(const KernelPlan& plan) {
   size_t work = 4;
   for (size_t n = 0; n < plan.nests.size(); ++n) {
@@ -185,7 +204,15 @@ std::string symbol_of(const loop::Kernel& kernel) {
   return out;
 }
 
-/// One function; a cut kernel has two.
+/// What one compiled kernel is made of: a kernel as given, or its version for some sizes.
+struct Part {
+  size_t kernel;                        ///< among those given
+  std::optional<LoopVersion> version;   ///< none: for all sizes
+  std::optional<SplitReduction> split;  ///< none: one function
+  std::vector<size_t> units;            ///< one, or two of a cut kernel
+};
+
+/// One function.
 struct Unit {
   size_t kernel;  ///< among those given
   size_t code;    ///< among the distinct ones
@@ -220,6 +247,7 @@ CodeArtifact artifact_of(const KernelText& text, const std::string& symbol, cons
 struct LoopJit::Impl {
   Target target;
   ObjectCache cache;
+  std::vector<Part> parts;  // those for all sizes first, in the kernels' order
   std::vector<Unit> units;
   std::vector<Distinct> distinct;
   std::vector<KernelCode> codes;        // per distinct
@@ -231,6 +259,7 @@ struct LoopJit::Impl {
   std::unordered_map<std::string, size_t> known;
 
   void reset() {
+    parts.clear();
     units.clear();
     distinct.clear();
     codes.clear();
@@ -242,11 +271,69 @@ struct LoopJit::Impl {
     statistics = {};
   }
 
-  void add_unit(size_t kernel, const loop::Kernel& k, bool keep) {
+  void add_unit(Part& part, const loop::Kernel& k, bool keep) {
     KernelPlan plan = plan_kernel(k, target);
     const auto [it, is_new] = known.emplace(code_key(plan, keep), distinct.size());
     if (is_new) distinct.push_back({it->first, units.size()});
-    units.push_back({kernel, it->second, std::move(plan)});
+    part.units.push_back(units.size());
+    units.push_back({part.kernel, it->second, std::move(plan)});
+  }
+
+  void add_part(Part part, const loop::Kernel& k, bool keep) {
+    part.split = split_reduction(k);
+    if (part.split) {
+      add_unit(part, part.split->partial, keep);
+      add_unit(part, part.split->combine, keep);
+    } else {
+      add_unit(part, k, keep);
+    }
+    parts.push_back(std::move(part));
+  }
+
+  /// Planning may add symbols to the shape environment, so it stays in the caller's thread.
+  void plan(std::span<const loop::Kernel* const> kernels, const LoopJitOptions& options) {
+    for (size_t i = 0; i < kernels.size(); ++i) {
+      loop::verify_loop(*kernels[i]);
+      add_part({i, {}, {}, {}}, *kernels[i], options.keep_artifacts);
+    }
+    for (size_t i = 0; options.versions && i < kernels.size(); ++i) {
+      std::optional<LoopVersion> version = version_for_hints(*kernels[i]);
+      if (!version) continue;
+      loop::verify_loop(version->kernel);
+      const loop::Kernel kernel = version->kernel;
+      add_part({i, std::move(version), {}, {}}, kernel, options.keep_artifacts);
+      ++statistics.versions;
+    }
+  }
+
+  std::unique_ptr<CompiledKernel> make(const Part& part, size_t buffers, const std::shared_ptr<LoadedCode>& code) {
+    const auto function_of = [&](size_t u) {
+      const Unit& unit = units[part.units[u]];
+      cached[part.kernel] = cached[part.kernel] && distinct[unit.code].cached;
+      const auto function = reinterpret_cast<LoopFunction>(code->function(unit.code));
+      return std::make_unique<LoopKernel>(function, code, unit.plan);
+    };
+    if (!part.split) return function_of(0);
+    return std::make_unique<SplitKernel>(function_of(0), function_of(1), buffers, part.split->scratch);
+  }
+
+  std::vector<std::unique_ptr<CompiledKernel>> make_all(std::span<const loop::Kernel* const> kernels,
+                                                        const std::shared_ptr<LoadedCode>& code) {
+    std::vector<std::unique_ptr<CompiledKernel>> out;
+    cached.assign(kernels.size(), true);
+    for (Part& part : parts) {
+      auto made = make(part, kernels[part.kernel]->buffers.size(), code);
+      if (part.version) {
+        auto& any = out[part.kernel];
+        any = std::make_unique<VersionedKernel>(part.version->sizes, std::move(made), std::move(any));
+        continue;
+      }
+      out.push_back(std::move(made));
+      const Unit& first = units[part.units[0]];
+      functions.push_back(part.split ? nullptr : reinterpret_cast<LoopFunction>(code->function(first.code)));
+      points.push_back(points_of(first.plan.kernel));
+    }
+    return out;
   }
 
   void open_cache(bool wanted) {
@@ -303,6 +390,8 @@ struct LoopJit::Impl {
   void keep_texts(std::span<const loop::Kernel* const> kernels) {
     artifacts.assign(kernels.size(), {});
     for (size_t i = 0; i < kernels.size(); ++i) artifacts[i] = {loop_artifact(*kernels[i]), emit_cpp(*kernels[i])};
+    for (const Part& part : parts)
+      if (part.version) append_text(artifacts[part.kernel], loop_artifact(part.version->kernel));
     for (const Unit& unit : units) {
       const KernelCode& code = codes[unit.code];
       for (const KernelText& text : code.texts)
@@ -310,7 +399,7 @@ struct LoopJit::Impl {
     }
   }
 
-  /// The two functions of a cut kernel stand one after the other in one text.
+  /// The functions of a cut kernel and of its versions stand one after the other in one text.
   static void append_text(std::vector<CodeArtifact>& to, const CodeArtifact& text) {
     auto same = std::find_if(to.begin(), to.end(), [&](const CodeArtifact& a) { return a.kind == text.kind; });
     if (same == to.end()) return to.push_back(text);
@@ -328,20 +417,8 @@ std::vector<std::unique_ptr<CompiledKernel>> LoopJit::compile(std::span<const lo
   Impl& s = *impl_;
   s.reset();
   const int64_t start = now_ns();
-  std::vector<std::optional<SplitReduction>> splits;
-  // Planning may add symbols to the shape environment, so it stays in this thread.
-  for (size_t i = 0; i < kernels.size(); ++i) {
-    loop::verify_loop(*kernels[i]);
-    splits.push_back(split_reduction(*kernels[i]));
-    if (splits[i]) {
-      s.add_unit(i, splits[i]->partial, options.keep_artifacts);
-      s.add_unit(i, splits[i]->combine, options.keep_artifacts);
-    } else {
-      s.add_unit(i, *kernels[i], options.keep_artifacts);
-    }
-  }
-  std::vector<std::unique_ptr<CompiledKernel>> out;
-  if (kernels.empty()) return out;
+  s.plan(kernels, options);
+  if (kernels.empty()) return {};
   const int64_t planned = now_ns();
   s.open_cache(options.cache);
   s.load();
@@ -349,23 +426,7 @@ std::vector<std::unique_ptr<CompiledKernel>> LoopJit::compile(std::span<const lo
   s.build(static_cast<size_t>(options.threads > 0 ? options.threads : thread_count()), options.keep_artifacts);
   const int64_t built = now_ns();
   const auto code = std::make_shared<LoadedCode>(s.codes);
-  s.cached.assign(kernels.size(), true);
-  for (const Unit& unit : s.units) {
-    const auto function = reinterpret_cast<LoopFunction>(code->function(unit.code));
-    auto made = std::make_unique<LoopKernel>(function, code, unit.plan);
-    const size_t i = unit.kernel;
-    if (out.size() == i) {
-      out.push_back(std::move(made));  // of a cut kernel: the first half waits here for the second
-    } else {
-      out[i] = std::make_unique<SplitKernel>(std::move(out[i]), std::move(made), kernels[i]->buffers.size(),
-                                             splits[i]->scratch);
-    }
-    if (s.functions.size() <= i) {
-      s.functions.push_back(splits[i] ? nullptr : function);
-      s.points.push_back(points_of(unit.plan.kernel));
-    }
-    s.cached[i] = s.cached[i] && s.distinct[unit.code].cached;
-  }
+  std::vector<std::unique_ptr<CompiledKernel>> out = s.make_all(kernels, code);
   if (options.keep_artifacts) s.keep_texts(kernels);
   const int64_t end = now_ns();
   LoopJitStatistics& n = s.statistics;
@@ -378,6 +439,12 @@ std::vector<std::unique_ptr<CompiledKernel>> LoopJit::compile(std::span<const lo
   n.build_ns = built - looked_up;
   n.link_ns = end - built;
   return out;
+}
+
+std::string LoopJit::version(size_t i) const {
+  for (const Part& part : impl_->parts)
+    if (part.kernel == i && part.version) return part.version->reason;
+  return {};
 }
 
 bool LoopJit::from_cache(size_t i) const { return i < impl_->cached.size() && impl_->cached[i]; }

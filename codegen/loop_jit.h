@@ -24,12 +24,13 @@ struct LoopJitOptions {
   int threads = 0;              ///< that compile; 0: as many as `thread_count()`
   bool keep_artifacts = false;  ///< keep loop IR, C++, LLVM IR and assembly as text: costs compile time
   bool cache = false;           ///< use the cache on disk, if the environment lets it (see object_cache.h)
+  bool versions = false;        ///< kernels with symbolic rows also for the example's sizes (see loop_versions.h)
 };
 
 /// What a `compile` did; times in nanoseconds. `generated` is how many functions LLVM made: with all of them in the
 /// cache it is 0, and nothing of LLVM has run.
 struct LoopJitStatistics {
-  size_t kernels = 0, distinct = 0, generated = 0, from_cache = 0;
+  size_t kernels = 0, versions = 0, distinct = 0, generated = 0, from_cache = 0;
   int64_t total_ns = 0, plan_ns = 0, cache_ns = 0, build_ns = 0, link_ns = 0;
   std::string cache_off;  ///< why no cache was used; empty: it was
 };
@@ -52,6 +53,8 @@ class LoopJit {
   LoopFunction function(size_t i) const;
   /// How many points `function(i)` has to run over: more or fewer than the kernel's where code works on tiles.
   SymInt points(size_t i) const;
+  /// Which sizes kernel i has code of its own for, and why; empty: one version for all sizes.
+  std::string version(size_t i) const;
   /// Whether all code of kernel i came from the cache.
   bool from_cache(size_t i) const;
   const LoopJitStatistics& statistics() const;

@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "codegen/cpp_source.h"
+#include "codegen/loop_versions.h"
 
 namespace strata::testing {
 
@@ -208,6 +209,18 @@ void check_cpp_only(const LoopCase& c, Check what, const Buffers& start, const B
   compare(c, got, expected, "c++");
 }
 
+/// With code for the example's sizes, if the kernel gets any.
+void check_versions(const LoopCase& c, const Target& target, const Buffers& start, const Buffers& expected) {
+  Buffers got = start;
+  codegen::LoopJit jit(target);
+  const Kernel* kernels[] = {&c.kernel};
+  if (!codegen::version_for_hints(c.kernel)) return;
+  const auto compiled = jit.compile(kernels, {0, false, false, true});
+  auto places = pointers(got);
+  compiled[0]->run({places.data(), c.symbols, c.threads});
+  compare(c, got, expected, "jit, version for the example's sizes");
+}
+
 }  // namespace
 
 void check(LoopCase& c, Check what, const Target& target) {
@@ -222,6 +235,7 @@ void check(LoopCase& c, Check what, const Target& target) {
     auto places = pointers(got);
     compiled[0]->run({places.data(), c.symbols, c.threads});
     compare(c, got, expected, "jit");
+    check_versions(c, target, start, expected);
     if (!jit.function(0)) return check_cpp_only(c, what, start, expected);
     // The same in pieces: chunks may begin anywhere.
     Buffers pieces = start;
