@@ -102,12 +102,11 @@ class Keeper {
     if (is_reduced_float(s.dtype) || s.dtype == DType::Bool) return false;
     SymInt length = 1;
     for (AxisId a : k_.nests[where].axes) length = length * k_.axes[a].extent;
-    const auto count = length.maybe_value();
-    if (!count || *count < 1) return false;
-    const int64_t bytes = *count * static_cast<int64_t>(dtype_size(s.dtype));
-    if (bytes > kKeptBytes - bytes_) return false;
-    bytes_ += bytes;
-    line = body_.buffer({"kept", s.dtype, length, BufferRole::Local, s.node});
+    // A symbolic length will do if it has a bound: all programs of exported models with ranges have one.
+    const int64_t most = range(length).max, size = static_cast<int64_t>(dtype_size(s.dtype));
+    if (most < 1 || most > (kKeptBytes - bytes_) / size) return false;
+    bytes_ += most * size;
+    line = body_.buffer({"kept", s.dtype, most, BufferRole::Local, s.node});
     Store store;
     store.buffer = line;
     store.index = place(where);

@@ -356,6 +356,17 @@ TEST(LoopMemory, LinesThatDoNotFitAreComputedAgain) {
   check(unknown);
 }
 
+TEST(LoopMemory, LinesOfUnknownLengthAreKeptWhereItIsBounded) {
+  for (int64_t width : {300, 512}) {
+    LoopCase bounded("softmax"), beyond("softmax");
+    spelled_softmax(bounded, 5, bounded.size("s0", width, 1, 512));
+    EXPECT_EQ(exponentials(bounded), 1u);
+    check(bounded);
+    spelled_softmax(beyond, 5, beyond.size("s0", width, 1, 5000));
+    EXPECT_EQ(exponentials(beyond), 2u);
+  }
+}
+
 /// The same function of another place, or of what changes in between, is another value.
 TEST(LoopMemory, OnlyEqualValuesAreKept) {
   LoopCase c("different");
