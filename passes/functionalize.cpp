@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/ir/aliasing.h"
 #include "core/support/error.h"
 #include "passes/data_sizes.h"
 
@@ -33,30 +34,6 @@ std::string place(const Node& node) {
   if (!node.meta.source || node.meta.source->empty()) return "'" + node.name + "'";
   const SourceLocation& at = node.meta.source->back();
   return "'" + node.name + "' at " + at.file + ":" + std::to_string(at.line);
-}
-
-bool same_type(const Type& a, const Type& b) {
-  return a.is_tensor() && b.is_tensor() && a.tensor.dtype == b.tensor.dtype && a.tensor.shape == b.tensor.shape;
-}
-
-/// The operand that the node's value shares memory with, or null.
-const Node* aliased_operand(const Node& node) {
-  if (node.target == "_operator.getitem") {
-    const Node* tuple = node.args.at(0).node();
-    return tuple && aliased_operand(*tuple) ? tuple : nullptr;
-  }
-  if (!node.op || node.args.empty()) return nullptr;
-  const Node* self = node.args[0].node();
-  if (!self || !self->type.is_tensor()) return nullptr;
-  if (node.op->op_class == OpClass::Mutation) return self;
-  const std::string_view target = node.target;
-  if (target == "aten.dropout.default") return Call(node).boolean(2) && Call(node).number(1) != 0 ? nullptr : self;
-  if (target.starts_with("aten.to.") || target == "aten.type_as.default")
-    return same_type(node.type, self->type) ? self : nullptr;
-  if (target == "aten.contiguous.default" || target == "aten.reshape.default" || target == "aten.flatten.using_ints")
-    return self->tensor().is_contiguous() ? self : nullptr;
-  // Not every view of ours is one of PyTorch's: flip copies.
-  return node.op->schema.returns_alias ? self : nullptr;
 }
 
 class Functionalizer {
@@ -89,7 +66,10 @@ class Functionalizer {
     for (Node* operand : node.operands()) refresh(*operand);
     if (of_element) return assert_element(node);
     if (node.op && node.op->op_class == OpClass::Mutation) return mutate(node);
-    rewriter_.copy(node);
+    if (node.is("aten.as_strided.default"))
+      rewriter_.replace(node, elements_of_memory(node), "as_strided", "elements of memory");
+    else
+      rewriter_.copy(node);
     const Node* via = aliased_operand(node);
     const Value* parent = via ? &values_.at(via) : nullptr;
     const Node* base = parent ? parent->base : &node;
@@ -152,6 +132,7 @@ class Functionalizer {
   }
 
   Node* replay(const Node& old) {
+    if (old.is("aten.as_strided.default")) return elements_of_memory(old);
     Builder& b = rewriter_.at(old, "replay view", OriginKind::Copied);
     auto node = std::make_unique<Node>(old);
     node->id = 0;
@@ -161,6 +142,25 @@ class Functionalizer {
     Node* made = rewriter_.to().add(std::move(node));
     b.on_create(*made);
     return made;
+  }
+
+  /// `as_strided` counts in memory, which is a value from here on: the owner's, in the order in which it lies.
+  Node* elements_of_memory(const Node& node) {
+    Builder& b = rewriter_.at(node, "elements of memory");
+    const Call call(node);
+    const StridedOver over = strided_over(call);
+    if (over == StridedOver::Unknown)
+      throw_user("as_strided of " + place(node) + " depends on what lies between the elements of its operand",
+                 "call contiguous() on the operand first");
+    const Node* self = call.tensor(0);
+    Node* memory = rewriter_.mapped(over == StridedOver::Owner ? &storage_owner(*self) : self);
+    if (over == StridedOver::Owner) {
+      const std::vector<int64_t> order = *memory_order(storage_owner(*self).tensor());
+      if (!std::is_sorted(order.begin(), order.end())) memory = b.permute(memory, order);
+    }
+    const auto given = [&](size_t i) { return rewriter_.mapped(call.arg(i)); };
+    const Argument offset = call.is_none(3) ? Argument(int64_t{0}) : given(3);
+    return b.call("strata.strided_elements.default", {memory, given(1), given(2), offset});
   }
 
   void mutate(const Node& node) {

@@ -118,7 +118,7 @@ std::optional<StridedView> strided_view(const Node* node, const Layouts& layouts
       auto strides = reshape_strides(view.shape, view.strides, step->tensor().shape);
       if (!strides) return {};
       view.strides = std::move(*strides);
-    } else if (step->is("aten.as_strided.default")) {
+    } else if (step->is("aten.as_strided.default") || step->is("strata.strided_elements.default")) {
       if (!apply_as_strided(*step, view)) return {};
     } else if (!apply_affine(*step, std::get<IndexMap>(step->op->lowering), view)) {
       return {};

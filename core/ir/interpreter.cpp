@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/ir/aliasing.h"
 #include "core/ir/builder.h"
 #include "core/support/error.h"
 
@@ -296,6 +297,26 @@ RefValue as_placeholder(const Node& node, RefValue value, bool float64) {
   return carried(*t, float64);
 }
 
+/// The value where its type says that it lies, if that leaves no gaps.
+RefValue in_memory(const Node& node, const RefValue& value, const SymBindings& symbols) {
+  const auto* t = std::get_if<Tensor>(&value.value);
+  if (!t || !t->defined() || !node.type.is_tensor() || !node.tensor().strides || !memory_order(node.tensor()))
+    return value;
+  Tensor laid = Tensor::empty(t->dtype, {t->numel()});
+  laid.shape = t->shape;
+  laid.strides.clear();
+  bool same = t->offset == 0;
+  for (size_t d = 0; d < t->rank(); ++d) {
+    const auto stride = evaluate(node.tensor().strides->at(d), symbols);
+    if (!stride) return value;
+    laid.strides.push_back(*stride);
+    same &= t->shape[d] == 1 || t->strides[d] == *stride;
+  }
+  if (same || t->numel() == 0) return value;
+  copy_into(t->contiguous(), laid);
+  return laid;
+}
+
 /// Binds symbols that stand alone as a size (or are an integer input).
 void bind_input(const Graph& graph, const Node& node, const RefValue& value, SymBindings& symbols) {
   const auto bind = [&](const SymInt& size, int64_t n) {
@@ -318,6 +339,11 @@ Interpreter::Interpreter(const Graph& graph, InterpreterOptions options) : graph
   for (const auto& node : graph.nodes()) {
     mutates_ |= is_mutation(*node);
     for (Node* operand : node->operands()) last_use_[operand] = position;
+    if (node->is("aten.as_strided.default")) {
+      const Node& owner = storage_owner(*node->args.at(0).node());
+      in_memory_.insert(&owner);
+      last_use_[&owner] = position;
+    }
     ++position;
   }
 }
@@ -340,6 +366,7 @@ std::vector<RefValue> Interpreter::run(std::span<const RefValue> inputs, const S
     inputs_.push_back(
         as_placeholder(*placeholders[i], mutates_ ? copies.copy(inputs[i]) : inputs[i], options_.float64));
     bind_input(graph_, *placeholders[i], inputs_.back(), bound);
+    if (in_memory_.contains(placeholders[i])) inputs_.back() = in_memory(*placeholders[i], inputs_.back(), bound);
     frame.set(placeholders[i], inputs_.back());
     if (options_.observer) options_.observer(*placeholders[i], inputs_.back());
   }
@@ -347,6 +374,8 @@ std::vector<RefValue> Interpreter::run(std::span<const RefValue> inputs, const S
   for (const auto& node : graph_.nodes()) {
     if (options_.progress && !options_.progress(position, graph_.size())) throw_user("interpretation was cancelled");
     frame.execute(graph_, *node);
+    if (in_memory_.contains(node.get()) && node->kind != NodeKind::Placeholder)
+      frame.set(node.get(), in_memory(*node, frame.get(node.get()), bound));
     if (options_.observer && node->kind != NodeKind::Placeholder && node->kind != NodeKind::Output)
       options_.observer(*node, frame.get(node.get()));
     for (Node* operand : node->operands())

@@ -12,6 +12,7 @@
 #include <functional>
 #include <span>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "core/ir/op.h"
@@ -50,6 +51,7 @@ class Interpreter {
   InterpreterOptions options_;
   bool mutates_ = false;
   std::unordered_map<const Node*, size_t> last_use_;
+  std::unordered_set<const Node*> in_memory_;  ///< whose memory `as_strided` looks at: they lie as their types say
   std::vector<RefValue> inputs_;
 };
 

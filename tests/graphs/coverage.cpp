@@ -27,7 +27,7 @@ constexpr LeftOut kLeftOut[] = {
     {"aten.item.default", "numbers from data: tests of the executor"},
     {"aten._local_scalar_dense.default", "numbers from data: tests of the executor"},
     {"_operator.*", "comparisons and quotients of sizes give Python numbers, which kernels never see"},
-    {"strata.*", "second steps of operators whose sizes data tells: made by decomposing those"},
+    {"strata.*", "what operators of PyTorch come to: made by rewriting those"},
     {"aten._unique*", "sizes from data: tests of the executor; nonzero and masked_select stand for them"},
     {"aten.unique*", "sizes from data: tests of the executor; nonzero and masked_select stand for them"},
     {"aten.repeat_interleave.*Tensor",

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/ir/aliasing.h"
 #include "tests/graphs/generator.h"
 
 namespace strata::fuzz {
@@ -178,12 +179,16 @@ Node* unfolded(G& g, const OpDef& row) {
 
 Node* as_strided(G& g, const OpDef& row) {
   // What is scattered into must lie row by row, which a decomposed copy or expansion does not.
-  Node* x =
-      row.name == "aten.as_strided.default" ? g.contiguous(g.value()) : g.input(g.main_dtype(), g.random_shape(0, 3));
-  if (!x->tensor().is_contiguous()) return nullptr;
+  const bool scatters = row.name != "aten.as_strided.default";
+  Node* x = scatters ? g.input(g.main_dtype(), g.random_shape(0, 3)) : g.value();
+  if (scatters && !x->tensor().is_contiguous()) return nullptr;
+  // A view looks at all the memory of what it is a view of, which may be more than its operand.
+  if (!scatters && (g.chance(30) || !memory_order(storage_owner(*x).tensor()))) x = g.contiguous(x);
+  const Node& owner = scatters ? *x : storage_owner(*x);
+  if (!memory_order(owner.tensor())) return nullptr;
   int64_t room = 1;
-  for (const int64_t n : g.concrete(shape_of(x))) room *= n;
-  for (const SymInt& n : shape_of(x))
+  for (const int64_t n : g.concrete(owner.tensor().shape)) room *= n;
+  for (const SymInt& n : owner.tensor().shape)
     if (!n.is_const()) return nullptr;
   if (room == 0) return nullptr;
   std::vector<int64_t> sizes, strides;

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/ir/interpreter.h"
+#include "core/support/error.h"
 #include "passes/functionalize.h"
 #include "tests/passes/pass_testing.h"
 
@@ -10,6 +12,7 @@ namespace strata {
 namespace {
 
 using testing::after;
+using ::testing::ElementsAre;
 using testing::graph_of;
 using ::testing::HasSubstr;
 
@@ -71,6 +74,36 @@ def forward(self, x: "f32[2, 3]"):
             "before = aten.neg.default(a)\n"
             "relu = aten.relu.default(a)\n"
             "return (before, relu)\n");
+}
+
+constexpr const char* kLooksAtMemory = R"(
+def forward(self, x: "f32[2, 3][1, 2]cpu"):
+    a = torch.ops.aten.select.int(x, 0, 1)
+    b = torch.ops.aten.as_strided.default(a, [2], [2], 1)
+    c = torch.ops.aten.add_.Tensor(x, 10)
+    return (b,))";
+
+TEST(Functionalize, AsStridedLooksAtTheMemoryOfWhatIsViewed) {
+  EXPECT_THAT(functional(kLooksAtMemory),
+              HasSubstr("permute_1 = aten.permute.default(add, [1, 0])\n"
+                        "strided_elements_1 = strata.strided_elements.default(permute_1, [2], [2], 1)\n"
+                        "return (add, strided_elements_1)\n"));
+  const std::vector<Tensor> x{Tensor::of(DType::F32, {2, 3}, std::vector<double>{0, 1, 2, 3, 4, 5})};
+  const Graph captured = graph_of(kLooksAtMemory), made = functionalize(captured, {}).graph;
+  const auto values = [&](const Graph& graph) { return Interpreter(graph).run(x).back().tensor().values(); };
+  EXPECT_THAT(values(captured), ElementsAre(13, 14));  // as PyTorch says; in memory: 0 3 1 4 2 5
+  EXPECT_THAT(values(made), ElementsAre(13, 14));
+}
+
+TEST(Functionalize, AsStridedOfMemoryWithGapsIsRefused) {
+  const auto memory = [](const std::string& strides, const std::string& offset) {
+    return "def forward(self, x: \"f32[2, 3]" + strides + "cpu\"):\n" +
+           "    a = torch.ops.aten.as_strided.default(x, [2], [1]" + offset + ")\n    return (a,)";
+  };
+  EXPECT_THAT(functional(memory("[3, 1]", ", 4").c_str()), HasSubstr("strided_elements.default(x, [2], [1], 4)"));
+  EXPECT_THROW(functional(memory("[3, 1]", ", 5").c_str()), Error);  // ends behind the memory
+  EXPECT_THROW(functional(memory("[4, 1]", "").c_str()), Error);
+  EXPECT_THROW(functional(memory("[0, 1]", "").c_str()), Error);
 }
 
 TEST(Functionalize, ThroughView) {

@@ -535,6 +535,14 @@ def views_written(x):
     return x.sum()
 
 
+def parts_of_memory(x):
+    y = (x + 1).t()
+    z = y.as_strided((4,), (3,), 2)
+    y.mul_(2)
+    return (z + 1, x[1].as_strided((2, 3), (1, 2), 0) * 2, x[2:].as_strided((3,), (2,)) + 1, x.t().as_strided((3, 2), (2, 1), 1),
+            x.split(2)[1].as_strided((4,), (1,), 0))
+
+
 def transpose_in_place(x):
     y = x.clone()
     y.t_()
@@ -836,6 +844,8 @@ def programs():
         p("input written and returned", lambda x: x.mul_(2), one(3)),
         p("input written through a view", lambda x: (x[0].add_(1), x[:, 1].zero_(), x.sum())[2], one(3, 4)),
         p("written through many views", views_written, one(5, 5), opaque=["aten.as_strided_scatter.default"]),
+        p("parts of memory", parts_of_memory, one(4, 5)),
+        p("parts of memory in another order", parts_of_memory, lambda: (randn(5, 4).t(),)),
         p("a view of what is written", lambda x: (x[0], x.add_(1)), one(3, 4)),
         p("chain of writes", chain, one(3, 4)),
         p("writes in loops", in_loops, one(4, 5)),

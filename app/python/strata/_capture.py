@@ -189,6 +189,9 @@ def _readable(traced, not_in_table, inputs):
     """Rewrites the graph until the compiler can read all of it; returns the names of what PyTorch is called for."""
     for node in _rewrite.shape_changes(traced):
         raise Left(f"{place(node)} changes the shape or the memory of a tensor in place")
+    node = _rewrite.starts_in_memory(traced)
+    if node is not None:
+        raise Left(f"{place(node)} looks at memory in front of an input, or from a place that is not known before it runs")
     if _rewrite.drop_regions(traced) and any(isinstance(v, torch.Tensor) and v.requires_grad for v in inputs):
         raise Left("gradients are switched on inside, and training is not there yet")
     _rewrite.same_objects(traced)
@@ -262,6 +265,8 @@ def _draws(node):
 def _call(calls, node):
     if node.meta.get("gives_size"):
         raise Left(f"{place(node)} has a size that depends on data, and only PyTorch computes {node.target}")
+    if node.target is torch.ops.aten.as_strided.default:
+        raise Left(f"{place(node)} looks at memory that is not its operand's")
     for value in torch.utils._pytree.tree_leaves(node.meta.get("val")):
         if isinstance(value, torch.Tensor) and value.layout != torch.strided:
             raise Left(f"{place(node)} gives a tensor of layout {value.layout}")

@@ -170,6 +170,19 @@ def owner(node):
     return _chain(node)[1]
 
 
+def starts_in_memory(traced):
+    """Offsets of `as_strided` count from the first element of what owns the memory, as the compiler has it, not from the start of a
+    larger tensor that an input may be a part of. Returns a node for which there is no such number."""
+    for node in traced.graph.nodes:
+        if node.target is not aten.as_strided.default:
+            continue
+        offset = node.meta["val"].storage_offset() - owner(node).meta["val"].storage_offset()
+        if not isinstance(offset, int) or offset < 0:
+            return node
+        node.args, node.kwargs = (*node.args[:3], offset), {}
+    return None
+
+
 def _schema(node):
     return getattr(node.target, "_schema", None)
 

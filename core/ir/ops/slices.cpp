@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/ir/aliasing.h"
 #include "core/ir/ops/views.h"
 
 namespace strata::ops {
@@ -324,26 +325,38 @@ std::vector<SymInt> unfold_index(const Call& call, const std::vector<SymInt>& in
 
 // ---------------------------------------------------------------------------------------------------------- as_strided
 
-/// Only over operands whose memory is known to be row-major: then it is an index into the flat elements.
-Type as_strided_type(const Call& call) {
-  const TensorType& t = tensor_type(call, 0);
+/// Elements at given strides among the `count` elements of memory.
+Type strided_type(const Call& call, const SymInt& count) {
   const auto shape = call.integers(1), strides = call.integers(2);
   if (shape.size() != strides.size()) reject(call, "size and stride must have the same length");
-  if (!t.is_contiguous()) reject(call, "as_strided of a tensor that is not contiguous depends on its memory");
   SymInt last = call.optional_integer(3).value_or(0);
+  if (known_lt(last, 0)) reject(call, "the offset must not be negative");
   for (size_t d = 0; d < shape.size(); ++d) {
     if (known_lt(shape[d], 0) || known_lt(strides[d], 0)) reject(call, "sizes and strides must not be negative");
     last = last + (shape[d] - 1) * strides[d];
   }
   const bool empty = std::find(shape.begin(), shape.end(), SymInt(0)) != shape.end();
-  if (!empty && known_le(t.numel(), last))
-    reject(call, "element " + last.str() + " is outside the " + t.numel().str() + " elements of memory");
+  if (!empty && known_le(count, last))
+    reject(call, "element " + last.str() + " is outside the " + count.str() + " elements of memory");
   return view_type(call, shape, strides);
 }
 
-RefValue as_strided_reference(const RefContext& c) {
-  Tensor t = c.tensor(0).contiguous();
-  const int64_t offset = c.call.is_none(3) ? 0 : c.integer(3), n = t.numel();
+Type as_strided_type(const Call& call) {
+  const TensorType& t = tensor_type(call, 0);
+  switch (strided_over(call)) {
+    case StridedOver::Owner:
+      return strided_type(call, storage_owner(*call.tensor(0)).tensor().numel());
+    case StridedOver::Operand:
+      return strided_type(call, t.numel());
+    case StridedOver::Unknown:
+      break;
+  }
+  reject(call, "as_strided of a tensor with gaps, or of a part of one, depends on its memory");
+}
+
+RefValue strided_elements(const RefContext& c, Tensor memory) {
+  const int64_t offset = c.call.is_none(3) ? 0 : c.integer(3), n = memory.numel();
+  Tensor t = std::move(memory);
   t.shape = c.integers(1);
   t.strides = c.integers(2);
   int64_t last = offset;
@@ -354,6 +367,18 @@ RefValue as_strided_reference(const RefContext& c) {
   return t;
 }
 
+/// The interpreter lets owners lie as their types say.
+RefValue as_strided_reference(const RefContext& c) {
+  const Node& owner = storage_owner(*c.call.tensor(0));
+  if (strided_over(c.call) != StridedOver::Owner) return strided_elements(c, c.tensor(0).contiguous());
+  const Tensor memory = c.value_of(&owner).tensor();
+  return strided_elements(c, owner.tensor().is_contiguous() ? memory.contiguous() : memory);
+}
+
+Type strided_elements_type(const Call& call) { return strided_type(call, tensor_type(call, 0).numel()); }
+RefValue strided_elements_reference(const RefContext& c) { return strided_elements(c, c.tensor(0).contiguous()); }
+
+/// Of the operand's elements row by row.
 std::vector<SymInt> as_strided_index(const Call& call, const std::vector<SymInt>& index) {
   const auto& from = tensor_type(call, 0).shape;
   const auto strides = call.integers(2);
@@ -399,7 +424,11 @@ Rows slices() {
   r.push_back(OpDef(
       "aten::as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a)",
       OpClass::View, 0, Promotion::None, as_strided_type, as_strided_reference, nullptr, NoGradient::Pending,
-      Lowering(IndexMap(as_strided_index)), "", "elements of contiguous memory at given strides"));
+      Lowering(IndexMap(as_strided_index)), "", "elements of memory at given strides"));
+  r.push_back(OpDef("strata::strided_elements(Tensor self, SymInt[] size, SymInt[] stride, SymInt offset=0) -> Tensor",
+                    OpClass::View, 0, Promotion::None, strided_elements_type, strided_elements_reference, nullptr,
+                    NoGradient::Pending, Lowering(IndexMap(as_strided_index)), "",
+                    "elements at given strides, counted row by row: what as_strided comes to"));
   return r;
 }
 
