@@ -17,6 +17,7 @@
 
 #include "core/ir/program.h"
 #include "core/support/error.h"
+#include "passes/channels_last.h"
 #include "passes/data_sizes.h"
 #include "passes/fusion_answers.h"
 #include "passes/fusion_siblings.h"
@@ -54,7 +55,7 @@ class Fuser {
     collect();
     choose_layouts();
     fuse_post_operations();
-    choose_pooling_layouts();
+    choose_channels_last();
     choose_output_layouts();
     fuse_loops();
     fuse_siblings();
@@ -224,21 +225,18 @@ class Fuser {
     return false;
   }
 
-  // ---------------------------------------------------------------------------------------------- layouts of pooling
+  // ------------------------------------------------------------------------------------------- layouts of convolutions
 
-  /// Pooling between convolutions works on channels-last data, which is how convolutions hand results to each other:
-  /// windows then are whole vectors of channels, and nothing has to be reordered.
-  void choose_pooling_layouts() {
-    for (const auto& node : graph_.nodes()) {
-      if (!is_window(*node) || node->tensor().shape.size() != 4) continue;
-      const Node* input = node->args.at(0).node();
-      if (output_bases_.contains(node.get()) || output_bases_.contains(input) || !made_by_convolution(*input)) continue;
-      if (!read_by(*input, [&](const Node& reader) { return &reader == node.get(); }) ||
-          !read_by(*node, [&](const Node& r) { return in_convolution(r); }))
-        continue;
-      fused_.layouts.chosen_strides[input] = channels_last(input->tensor().shape);
-      fused_.layouts.chosen_strides[node.get()] = channels_last(node->tensor().shape);
-    }
+  void choose_channels_last() {
+    const ConvolutionGroups groups{
+        [this](const Node& node) { return convolution_of(node); },
+        [this](const Node& node) { return made_by_convolution(node); },
+        [this](const Node* node) { return base_of(node); },
+        readers_,
+        output_bases_,
+    };
+    for (const Node* node : channels_last_values(graph_, groups))
+      fused_.layouts.chosen_strides[node] = channels_last(node->tensor().shape);
   }
 
   // ----------------------------------------------------------------------------------------------- layouts of outputs
@@ -277,21 +275,17 @@ class Fuser {
     return {s[1] * s[2] * s[3], SymInt(1), s[1] * s[3], s[1]};
   }
 
-  bool in_convolution(const Node& node) const {
+  /// The convolution at the front of the node's group, or null.
+  const Node* convolution_of(const Node& node) const {
     const auto it = group_of_.find(&node);
-    return it != group_of_.end() && groups_[it->second].front()->is("aten.convolution.default");
+    if (it == group_of_.end() || groups_[it->second].empty()) return nullptr;
+    const Node* front = groups_[it->second].front();
+    return front->is("aten.convolution.default") ? front : nullptr;
   }
 
   /// The node is what a convolution's group leaves behind.
   bool made_by_convolution(const Node& node) const {
-    return in_convolution(node) && groups_[group_of_.at(&node)].back() == &node;
-  }
-
-  template <class Predicate>
-  bool read_by(const Node& node, Predicate&& all) const {
-    const auto it = readers_.find(&node);
-    return it != readers_.end() &&
-           std::all_of(it->second.begin(), it->second.end(), [&](const Node* r) { return all(*r); });
+    return convolution_of(node) && groups_[group_of_.at(&node)].back() == &node;
   }
 
   // --------------------------------------------------------------------------------------------------------------
