@@ -17,7 +17,7 @@
 
 #include "core/ir/program.h"
 #include "core/support/error.h"
-#include "passes/channels_last.h"
+#include "passes/channel_layouts.h"
 #include "passes/data_sizes.h"
 #include "passes/fusion_answers.h"
 #include "passes/fusion_siblings.h"
@@ -55,7 +55,7 @@ class Fuser {
     collect();
     choose_layouts();
     fuse_post_operations();
-    choose_channels_last();
+    if (!options_.within_operators) choose_channel_layouts();
     choose_output_layouts();
     fuse_loops();
     fuse_siblings();
@@ -225,18 +225,20 @@ class Fuser {
     return false;
   }
 
-  // ------------------------------------------------------------------------------------------- layouts of convolutions
+  // --------------------------------------------------------------------------------------------- channels-last layouts
 
-  void choose_channels_last() {
-    const ConvolutionGroups groups{
-        [this](const Node& node) { return convolution_of(node); },
-        [this](const Node& node) { return made_by_convolution(node); },
-        [this](const Node* node) { return base_of(node); },
-        readers_,
-        output_bases_,
+  void choose_channel_layouts() {
+    const auto call_of = [this](const Node& node) -> const Node* {
+      const auto it = group_of_.find(&node);
+      if (it == group_of_.end() || groups_[it->second].empty()) return nullptr;
+      const Node* first = groups_[it->second].front();
+      return first->is("aten.convolution.default") ? first : nullptr;
     };
-    for (const Node* node : channels_last_values(graph_, groups))
-      fused_.layouts.chosen_strides[node] = channels_last(node->tensor().shape);
+    const auto result_of = [this](const Node& call) { return groups_[group_of_.at(&call)].back(); };
+    const auto base = [this](const Node* node) { return base_of(node); };
+    for (const Node* node : choose_channels_last(
+             {graph_, fused_.layouts, readers_, outputs_, options_.output_strides, base, call_of, result_of}))
+      fused_.layouts.chosen_strides[node] = channels_last_strides(node->tensor().shape);
   }
 
   // ----------------------------------------------------------------------------------------------- layouts of outputs
@@ -271,21 +273,14 @@ class Fuser {
     });
   }
 
-  static std::vector<SymInt> channels_last(const std::vector<SymInt>& s) {
-    return {s[1] * s[2] * s[3], SymInt(1), s[1] * s[3], s[1]};
-  }
-
-  /// The convolution at the front of the node's group, or null.
-  const Node* convolution_of(const Node& node) const {
+  bool in_convolution(const Node& node) const {
     const auto it = group_of_.find(&node);
-    if (it == group_of_.end() || groups_[it->second].empty()) return nullptr;
-    const Node* front = groups_[it->second].front();
-    return front->is("aten.convolution.default") ? front : nullptr;
+    return it != group_of_.end() && groups_[it->second].front()->is("aten.convolution.default");
   }
 
   /// The node is what a convolution's group leaves behind.
   bool made_by_convolution(const Node& node) const {
-    return convolution_of(node) && groups_[group_of_.at(&node)].back() == &node;
+    return in_convolution(node) && groups_[group_of_.at(&node)].back() == &node;
   }
 
   // --------------------------------------------------------------------------------------------------------------

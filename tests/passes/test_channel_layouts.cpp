@@ -1,0 +1,164 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/channel_layouts.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "codegen/compiler.h"
+#include "core/ir/interpreter.h"
+#include "passes/schedule.h"
+#include "tests/passes/pass_testing.h"
+
+namespace strata {
+namespace {
+
+using testing::graph_of;
+
+Tensor random_tensor(const std::vector<SymInt>& shape, std::mt19937_64& engine) {
+  std::vector<int64_t> sizes;
+  for (const SymInt& s : shape) sizes.push_back(s.value());
+  Tensor t = Tensor::empty(DType::F32, sizes);
+  std::normal_distribution<double> values;
+  for (int64_t i = 0; i < t.numel(); ++i) t.set(i, values(engine));
+  return t;
+}
+
+/// A scheduled program whose outputs are wanted row by row, as PyTorch would have them.
+struct Case {
+  explicit Case(const char* text) : graph(graph_of(text)) {
+    ScheduleOptions options;
+    options.output_strides = output_strides(graph);
+    scheduled = schedule(graph, options);
+  }
+
+  bool is_channels_last(std::string_view buffer) const {
+    for (const PlanBuffer& b : scheduled.plan->buffers)
+      if (b.name == buffer) return b.strides == channels_last_strides(b.shape);
+    ADD_FAILURE() << "there is no buffer " << buffer;
+    return false;
+  }
+
+  /// Runs it on random inputs and compares with the interpreter.
+  void check_values() {
+    std::mt19937_64 engine(7);
+    std::vector<Tensor> inputs;
+    for (const Node* p : graph.placeholders()) inputs.push_back(random_tensor(p->tensor().shape, engine));
+    const auto expected = Interpreter(graph).run(inputs);
+    const auto compiler = make_cpu_compiler();
+    Executor executor(scheduled.plan, compiler->compile(*scheduled.plan, {}), 2);
+    const std::vector<Tensor> results = executor.run(inputs);
+    ASSERT_EQ(results.size(), expected.size());
+    for (size_t k = 0; k < results.size(); ++k) {
+      const auto& wanted = std::get<Tensor>(expected[k].value);
+      ASSERT_EQ(results[k].shape, wanted.shape);
+      double largest = 1;
+      for (int64_t i = 0; i < wanted.numel(); ++i) largest = std::max(largest, std::abs(wanted.at(i)));
+      for (int64_t i = 0; i < wanted.numel(); ++i)
+        ASSERT_NEAR(results[k].at(i), wanted.at(i), 1e-5 * largest) << k << ", " << i;
+    }
+  }
+
+  Graph graph;
+  Scheduled scheduled;
+};
+
+/// Down, up again, and beside each other: what a U-Net is made of.
+TEST(ChannelLayouts, FlowThroughPoolingUpsamplingAndConcatenation) {
+  Case c(R"(
+def forward(self, x: "f32[2, 3, 12, 8]", w: "f32[16, 3, 3, 3]", v: "f32[16, 16, 3, 3]", u: "f32[16, 32, 3, 3]"):
+    a = torch.ops.aten.convolution.default(x, w, None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1)
+    r = torch.ops.aten.relu.default(a)
+    p = torch.ops.aten.max_pool2d.default(r, [2, 2], [2, 2])
+    b = torch.ops.aten.convolution.default(p, v, None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1)
+    n = torch.ops.aten.upsample_nearest2d.default(b, [12, 8], None, None)
+    k = torch.ops.aten.cat.default([r, n], 1)
+    y = torch.ops.aten.convolution.default(k, u, None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1)
+    return (y,)
+)");
+  for (const char* name : {"r", "p", "b", "k"}) EXPECT_TRUE(c.is_channels_last(name)) << name;
+  EXPECT_FALSE(c.is_channels_last("y"));
+  c.check_values();
+}
+
+/// Squeeze and excitation: means of channels, and work by channel.
+TEST(ChannelLayouts, FlowPastMeansOfChannels) {
+  Case c(R"(
+def forward(self, x: "f32[2, 4, 8, 8]", w: "f32[8, 4, 3, 3]", v: "f32[8, 8, 3, 3]"):
+    a = torch.ops.aten.convolution.default(x, w, None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1)
+    m = torch.ops.aten.mean.dim(a, [2, 3], True)
+    g = torch.ops.aten.sigmoid.default(m)
+    s = torch.ops.aten.mul.Tensor(a, g)
+    y = torch.ops.aten.convolution.default(s, v, None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1)
+    return (y,)
+)");
+  EXPECT_TRUE(c.is_channels_last("a"));
+  EXPECT_TRUE(c.is_channels_last("s"));
+  c.check_values();
+}
+
+/// A result that the caller wants row by row is not turned twice.
+TEST(ChannelLayouts, OutputsAndWhatIsMadeOfInputsAloneStay) {
+  Case c(R"(
+def forward(self, x: "f32[2, 8, 6, 5]", w: "f32[8, 8, 3, 3]"):
+    s = torch.ops.aten.sin.default(x)
+    a = torch.ops.aten.convolution.default(x, w, None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1)
+    y = torch.ops.aten.cat.default([a, s], 1)
+    return (y, s)
+)");
+  for (const char* name : {"a", "y", "s"}) EXPECT_FALSE(c.is_channels_last(name)) << name;
+  c.check_values();
+}
+
+/// The rows of [N, C * H * W] cannot be found in channels-last data: the product would need a copy.
+TEST(ChannelLayouts, AFlattenedImageStaysRowByRow) {
+  Case c(R"(
+def forward(self, x: "f32[2, 8, 6, 4]", w: "f32[8, 8, 3, 3]", m: "f32[48, 10]"):
+    a = torch.ops.aten.convolution.default(x, w, None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1)
+    b = torch.ops.aten.convolution.default(a, w, None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1)
+    p = torch.ops.aten.max_pool2d.default(b, [2, 2], [2, 2])
+    f = torch.ops.aten.view.default(p, [2, 48])
+    y = torch.ops.aten.mm.default(f, m)
+    return (y,)
+)");
+  EXPECT_FALSE(c.is_channels_last("p"));
+  c.check_values();
+}
+
+/// Tokens of an image: [N, C, H, W] to [N, H * W, C] is a change of name only where channels are last.
+TEST(ChannelLayouts, TokensAreReadAsRows) {
+  Case c(R"(
+def forward(self, x: "f32[2, 3, 8, 8]", w: "f32[16, 3, 2, 2]", bias: "f32[16]"):
+    a = torch.ops.aten.convolution.default(x, w, None, [2, 2], [0, 0], [1, 1], False, [0, 0], 1)
+    f = torch.ops.aten.view.default(a, [2, 16, 16])
+    t = torch.ops.aten.permute.default(f, [0, 2, 1])
+    e = torch.ops.aten.add.Tensor(t, bias)
+    s = torch.ops.aten.sum.dim_IntList(e, [2])
+    y = torch.ops.aten.sin.default(e)
+    return (y, s)
+)");
+  EXPECT_TRUE(c.is_channels_last("a"));
+  c.check_values();
+}
+
+/// Groups of channels are rows of a view, and a norm goes through them twice.
+TEST(ChannelLayouts, NormsOfGroupsKeepTheirRows) {
+  Case c(R"(
+def forward(self, x: "f32[2, 3, 8, 8]", w: "f32[16, 3, 3, 3]"):
+    a = torch.ops.aten.convolution.default(x, w, None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1)
+    g = torch.ops.aten.view.default(a, [2, 4, 256])
+    m = torch.ops.aten.mean.dim(g, [2], True)
+    d = torch.ops.aten.sub.Tensor(g, m)
+    y = torch.ops.aten.view.default(d, [2, 16, 8, 8])
+    return (y,)
+)");
+  EXPECT_FALSE(c.is_channels_last("a"));
+  c.check_values();
+}
+
+}  // namespace
+}  // namespace strata
