@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "codegen/library_copy.h"
 #include "codegen/matmul_product.h"
@@ -47,6 +48,13 @@ struct Attempt {
   OnednnAttr attr;
 };
 
+/// oneDNN's kernel without blocks takes elements of bfloat16 in pairs and fills an odd number up with the last one
+/// again, times zero: NaN where that is infinite.
+bool makes_nan_of_infinity(const dnnl::matmul::primitive_desc& pd, const MatmulProduct& p) {
+  return p.a.dtype == DType::BF16 && p.a.shape.back() % 2 == 1 &&
+         std::string_view(pd.impl_info_str()).starts_with("gemm");
+}
+
 /// The primitive with as many operations on the result as a fast kernel takes.
 std::optional<Attempt> attempt(const MatmulProduct& p, const View& into, const memory::desc& b) {
   const size_t channel = into.rank() - 1;
@@ -58,7 +66,9 @@ std::optional<Attempt> attempt(const MatmulProduct& p, const View& into, const m
     const dnnl::matmul::desc desc = p.bias ? dnnl::matmul::desc(onednn_desc(p.a), b, bias, onednn_desc(into))
                                            : dnnl::matmul::desc(onednn_desc(p.a), b, onednn_desc(into));
     dnnl::matmul::primitive_desc pd(desc, attr.attr, onednn_engine(), /*allow_empty=*/true);
-    if (pd.get(true) != nullptr && onednn_is_fast(pd.impl_info_str())) return Attempt{pd, std::move(attr)};
+    const bool fast = pd.get(true) != nullptr && onednn_is_fast(pd.impl_info_str());
+    if (fast && makes_nan_of_infinity(pd, p)) return std::nullopt;
+    if (fast) return Attempt{pd, std::move(attr)};
     if (attr.taken == 0) return std::nullopt;
     most = attr.taken - 1;
   }
@@ -74,16 +84,8 @@ std::string describe_primitive(const Attempt& made, const MatmulProduct& p) {
   return text;
 }
 
-}  // namespace
-
-bool build_onednn_matmul(const ConcreteCall& call, PackedConstants& packed, Instance& instance) {
-  const DType dtype =
-      call.operands[0].dtype == DType::BF16 && call.operands[1].dtype == DType::BF16 && onednn_dtype(DType::BF16)
-          ? DType::BF16
-          : DType::F32;
-  if (accumulation_dtype(call.result.dtype) != DType::F32 || call.result.rank() < 2 || call.result.rank() > 12)
-    return false;
-  if (call.result.numel() == 0 || call.operands[0].shape.back() == 0) return false;
+/// The product of operands that are, or are made, elements of `dtype`.
+bool build(const ConcreteCall& call, DType dtype, PackedConstants& packed, Instance& instance) {
   Instance made;
   made.scratch = instance.scratch;
   MatmulProduct p = make_matmul_product(call, made);
@@ -128,6 +130,17 @@ bool build_onednn_matmul(const ConcreteCall& call, PackedConstants& packed, Inst
   made.drops_nan = found->attr.drops_nan;
   instance = std::move(made);
   return true;
+}
+
+}  // namespace
+
+bool build_onednn_matmul(const ConcreteCall& call, PackedConstants& packed, Instance& instance) {
+  if (accumulation_dtype(call.result.dtype) != DType::F32 || call.result.rank() < 2 || call.result.rank() > 12)
+    return false;
+  if (call.result.numel() == 0 || call.operands[0].shape.back() == 0) return false;
+  const bool narrow =
+      call.operands[0].dtype == DType::BF16 && call.operands[1].dtype == DType::BF16 && onednn_dtype(DType::BF16);
+  return (narrow && build(call, DType::BF16, packed, instance)) || build(call, DType::F32, packed, instance);
 }
 
 }  // namespace strata::library
