@@ -86,16 +86,27 @@ class Fuser {
     collect_waits();
   }
 
-  /// What needs a size comes after the kernel that computes it.
+  /// `later` is not launched before `earlier`, and never in its kernel.
+  void wait(const Node* later, const Node* earlier) {
+    waits_for_[later].push_back(earlier);
+    waiting_[earlier].push_back(later);
+  }
+
+  /// What needs a size comes after the kernel that computes it, and what draws random numbers after the draw before.
   void collect_waits() {
+    const Node* drawn = nullptr;
+    for (const auto& node : graph_.nodes()) {
+      if (!group_of_.contains(node.get()) || !node->op || !node->op->has(trait::Random)) continue;
+      if (drawn) wait(node.get(), drawn);
+      drawn = node.get();
+    }
     if (sizes_.readers().empty()) return;
     for (const auto& node : graph_.nodes()) {
       if (!group_of_.contains(node.get()) && !is_view(*node)) continue;  // views may be copied out later
       for (const Node* reader : sizes_.needed_by(*node)) {
         const Node* giver = base_of(reader->args.at(0).node());
         if (giver == node.get()) continue;
-        waits_for_[node.get()].push_back(giver);
-        waiting_[giver].push_back(node.get());
+        wait(node.get(), giver);
       }
     }
   }

@@ -13,6 +13,7 @@
 #include "app/cli/table.h"
 #include "app/driver/compare.h"
 #include "app/driver/inputs.h"
+#include "core/runtime/generator.h"
 #include "core/support/error.h"
 
 namespace strata::cli {
@@ -58,7 +59,10 @@ void add_run_options(CLI::App& command, RunOptions& o) {
       ->expected(1, 100000);
   command.add_flag("--use-sample-inputs", o.use_sample_inputs,
                    "the inputs that are stored in the model (default, if it has some)");
-  command.add_option("--seed", o.seed, "random inputs from this seed (default 0, if the model stores none)")
+  command
+      .add_option("--seed", o.seed,
+                  "of the random numbers that the model draws (default PyTorch's), and of random inputs, if no others "
+                  "are given (default 0, if the model stores none)")
       ->type_name("N");
   command.add_option("--expect", o.expected, "outputs to compare with, like --input; exit code 1 if they differ")
       ->type_name("F")
@@ -90,13 +94,13 @@ std::optional<DType> bits_type(const std::string& name) {
 }
 
 std::vector<Tensor> choose_inputs(const Program& program, const RunOptions& o, std::string& source) {
-  const int ways = (o.inputs.empty() ? 0 : 1) + (o.use_sample_inputs ? 1 : 0) + (o.seed ? 1 : 0);
-  if (ways > 1) throw_user("--input, --use-sample-inputs and --seed exclude each other", "give one of them");
+  if (!o.inputs.empty() && o.use_sample_inputs)
+    throw_user("--input and --use-sample-inputs exclude each other", "give one of them");
   if (!o.inputs.empty()) {
     source = "from files";
     return load_inputs(program, o.inputs, bits_type(o.dtype));
   }
-  if (!o.seed && (o.use_sample_inputs || !program.sample_inputs.empty())) {
+  if (o.use_sample_inputs || (!o.seed && !program.sample_inputs.empty())) {
     source = "samples of the model";
     return sample_inputs(program);
   }
@@ -108,6 +112,7 @@ std::vector<Tensor> choose_inputs(const Program& program, const RunOptions& o, s
 void execute(CompiledModel& model, const RunOptions& o, const std::vector<Tensor>& inputs, RunResult& result,
              Progress& progress) {
   Compiled& compiled = *model.compiled;
+  if (o.seed) set_generator_seed(*o.seed);
   progress.say("running");
   const bool only_one = o.repeat == 0 && (!model.recorder || !compiled.plan());
   int64_t start = now_ns();

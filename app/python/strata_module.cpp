@@ -14,6 +14,7 @@
 #include "app/python/foreign_call.h"
 #include "app/python/fx_graph.h"
 #include "app/python/interrupt_check.h"
+#include "app/python/live_generator.h"
 #include "app/python/live_model.h"
 #include "app/python/overlap.h"
 #include "app/python/recording.h"
@@ -172,6 +173,8 @@ PYBIND11_MODULE(_strata, m) {
   });
   m.def("rejected_calls", &rejected_calls);
   m.def("set_caller", &set_opaque_caller);
+  m.def("draw_from", &draw_from);
+  m.def("draw_once", &draw_once);
   m.def("written_inputs_overlap", &written_inputs_overlap);
   m.def("list_backends", [] {
     std::vector<std::string> names;

@@ -74,5 +74,6 @@ std::span<const Entry> histograms();
 std::span<const Entry> segments();
 std::span<const Entry> linear_algebra();
 std::span<const Entry> recurrent();
+std::span<const Entry> random_numbers();
 
 }  // namespace strata::native

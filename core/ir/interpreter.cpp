@@ -7,6 +7,7 @@
 
 #include "core/ir/aliasing.h"
 #include "core/ir/builder.h"
+#include "core/runtime/generator.h"
 #include "core/support/error.h"
 
 namespace strata {
@@ -358,6 +359,7 @@ std::vector<RefValue> Interpreter::run(std::span<const RefValue> inputs, const S
   if (placeholders.size() != inputs.size())
     throw_user("the graph takes " + std::to_string(placeholders.size()) + " inputs, found " +
                std::to_string(inputs.size()));
+  restart_generator();
   SymBindings bound = symbols;
   Frame frame(options_, graph_.shared_env(), bound, 0);
   InputCopies copies(options_.float64);

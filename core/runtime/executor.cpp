@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "core/runtime/arena.h"
+#include "core/runtime/generator.h"
 #include "core/runtime/input_binding.h"
 #include "core/runtime/parallel.h"
 #include "core/runtime/plan.h"
@@ -694,6 +695,7 @@ void Executor::Impl::run(const std::vector<Tensor>& inputs, std::vector<Tensor>&
   const Release release{held};
   for (Tensor& t : results) t.storage.reset();  // so that their memory can be had again
   if (timing || observer) times.resize(kernels.size());
+  restart_generator();
   select(inputs);
   take_inputs(inputs);
   run_stage(stages.front());

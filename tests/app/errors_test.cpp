@@ -45,7 +45,7 @@ TEST(WrongOption, NearestIsNamed) {
   expect_error({"run", cnn(), "--repeat", "0"}, 2, HasSubstr("--repeat"));
   expect_error({"run"}, 2, HasSubstr("MODEL is required"));
   expect_error({}, 2, HasSubstr("--help"));
-  expect_error({"run", cnn(), "--seed", "1", "--use-sample-inputs"}, 2, HasSubstr("exclude each other"));
+  expect_error({"run", cnn(), "--input", "x.npy", "--use-sample-inputs"}, 2, HasSubstr("exclude each other"));
   expect_error({"run", cnn(), "--rtol", "1e-3"}, 2, HasSubstr("--expect"));
   expect_error({"run", cnn(), "--disable-pass", "functionalize"}, 2, HasSubstr("functionalize"));
 }

@@ -393,6 +393,23 @@ def batched(x, w):
     return torch.vmap(lambda v, u: v @ u + v.sum(), in_dims=(0, None))(x, w)
 
 
+def drawn_here(kind):
+    """Whether this PyTorch on this processor draws as the compiler does; on some it asks MKL."""
+    from strata._random import _agrees
+
+    return _agrees(kind, torch.int64)
+
+
+def draws_of_a_model(x):
+    """No call of PyTorch where draws agree: each of these in its turn, those that nobody reads too."""
+    torch.rand(3)
+    y = F.dropout(x, 0.25, True) + torch.rand_like(x)
+    torch.randn(40)
+    z = torch.empty(4, 6).bernoulli_(0.5) * F.feature_alpha_dropout(x, 0.5, True)
+    order = torch.randperm(6)
+    return y, z, order, torch.normal(0.0, 2.0, (3, 7)), torch.randint(0, 2**40, (3,)), torch.rand(5, dtype=torch.bfloat16)
+
+
 def randoms(x):
     a = torch.rand(3, 4)
     b = torch.randn_like(x)
@@ -924,6 +941,7 @@ def programs():
         # --- random numbers
         p("random numbers", randoms, one(4, 5), opaque=None),
         p("random numbers written", random_writes, one(4, 5), opaque=None),
+        p("random numbers of a model", draws_of_a_model, one(4, 6), opaque=[] if drawn_here("bernoulli") else None),
         p("random numbers not used", random_unused, one(3), opaque=None),
         p("dropout", random_twice, one(4, 6), opaque=None),
         p("dropout, dynamic", lambda x: F.dropout(x, 0.4, True) + torch.rand(x.shape), one(4, 6), opaque=None, dynamic=True, turns=3),
@@ -994,7 +1012,7 @@ def programs():
           strides=False, since=(2, 6)),
         p("batch norm that learns, all batches", Norm, Batches(lambda n: randn(n, 4, 5, 5)), dynamic=True, turns=4, graphs=1, opaque=None),
         p("dropout, all batches", Dropout, Batches(lambda n: randn(n, 6)), dynamic=True, turns=4, graphs=1,
-          opaque=["aten.dropout.default"]),
+          opaque=[] if drawn_here("bernoulli") else ["aten.dropout.default"]),
         # --- networks
         p("tied weights", Tied, lambda: (randint(0, 7, (2, 3)),)),
         p("constant tensors", Constants, one(6)),

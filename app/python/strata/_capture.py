@@ -13,6 +13,7 @@ from torch.fx.experimental.proxy_tensor import make_fx as _make_fx
 from . import _opaque, _rewrite, _strata
 from ._branches import WithoutBranches
 from ._functional import functional_form
+from ._random import drawn_natively
 from ._simpler import simpler_forms
 from ._transformer import FAST_PATHS
 
@@ -213,6 +214,8 @@ def _readable(traced, not_in_table, inputs):
     rejected = _strata.rejected_calls(traced)
     for node in list(traced.graph.nodes):
         if node.name in rejected:
+            if draws(node):  # the calls around it are there already: its turn would be another
+                raise Left(f"{place(node)} draws random numbers in a form that is not compiled: {rejected[node.name]}")
             _call(calls, node)
     _remove_unused(traced)
     traced.recompile()
@@ -227,8 +230,10 @@ def _to_be_called(node, names, numbers):
         return True
     if not isinstance(target, torch._ops.OpOverload):
         return False
-    if str(target) in names or _draws(node) or any(n in numbers for n in node.all_input_nodes) :
+    if str(target) in names or any(n in numbers for n in node.all_input_nodes):
         return True
+    if draws(node):
+        return not drawn_natively(node)
     return not _rewrite.is_view(node) and any(_uncommon(n.meta.get("val")) for n in (node, *node.all_input_nodes))
 
 
@@ -258,7 +263,8 @@ CHECKS = {
 }
 
 
-def _draws(node):
+def draws(node):
+    """Whether a call takes random numbers: it is never left out, and keeps its turn."""
     return torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ()) and not _draws_nothing(node)
 
 
@@ -270,7 +276,7 @@ def _call(calls, node):
     for value in torch.utils._pytree.tree_leaves(node.meta.get("val")):
         if isinstance(value, torch.Tensor) and value.layout != torch.strided:
             raise Left(f"{place(node)} gives a tensor of layout {value.layout}")
-    effect = _draws(node) or node.meta.get("val") is None and not _opaque.written_operands(node)
+    effect = draws(node) or node.meta.get("val") is None and not _opaque.written_operands(node)
     if not effect and _aliases_what_is_written(calls.graph, node):
         raise Left(f"{place(node)} gives a view through {node.target}, and what it views is written")
     calls.replace(node, effect)
@@ -299,7 +305,7 @@ _CHECKS_OF_SIZES = {"sym_constrain_range", "sym_constrain_range_for_size", "_che
 def _remove_unused(traced):
     """Numbers that became tensors, checks of sizes that guards have made, and what only they used."""
     for node in reversed(list(traced.graph.nodes)):
-        if node.op not in ("call_function", "get_attr") or node.users or node.meta.get("gives_size"):
+        if node.op not in ("call_function", "get_attr") or node.users or node.meta.get("gives_size") or draws(node):
             continue
         schema = getattr(node.target, "_schema", None)
         if getattr(node.target, "__name__", "").split(".")[0] in _CHECKS_OF_SIZES or schema is None or not (schema.is_mutable or node.target in CHECKS):

@@ -11,7 +11,7 @@ import collections
 
 import torch
 
-from ._capture import CHECKS, Left
+from ._capture import CHECKS, Left, draws
 from ._rewrite import owner
 
 
@@ -145,7 +145,7 @@ class Outputs:
 
 
 def _has_effect(node):
-    if node.op in ("placeholder", "output") or node.meta.get("gives_size") or node.target in CHECKS:
+    if node.op in ("placeholder", "output") or node.meta.get("gives_size") or node.target in CHECKS or draws(node):
         return True
     schema = getattr(node.target, "_schema", None)
     return schema is None and node.op == "call_function" and node.is_impure() or bool(schema and schema.is_mutable)

@@ -132,69 +132,11 @@ Rows copies() {
   return r;
 }
 
-// ------------------------------------------------------------------------------------------------------------- dropout
-
-bool trains(const Call& call) { return call.is_none(2) || call.boolean(2); }
-
-Type dropout_type(const Call& call) {
-  const double p = call.number(1);
-  if (!(p >= 0 && p <= 1)) reject(call, "dropout probability must be between 0 and 1");
-  return same_type(call);
-}
-
-Type native_dropout_type(const Call& call) {
-  Type value = dropout_type(call), mask = value;
-  mask.tensor.dtype = DType::Bool;
-  return Type::tuple({value, mask});
-}
-
-std::vector<Node*> dropout(Builder& b, const Call& c) {
-  if (!trains(c) || c.number(1) == 0) return {c.tensor(0)};
-  return {b.getitem(b.call("aten.native_dropout.default", {c.tensor(0), c.arg(1), true}), 0)};
-}
-
-/// Keeps where a uniform number is at least p, and scales what is kept by 1 / (1 - p).
-std::vector<Node*> native_dropout(Builder& b, const Call& c) {
-  Node* x = c.tensor(0);
-  const double p = c.number(1);
-  if (!trains(c)) return {x, b.call("aten.ones_like.default", {x}, {{"dtype", DType::Bool}})};
-  if (p == 1) return {b.mul(x, 0.0), b.call("aten.zeros_like.default", {x}, {{"dtype", DType::Bool}})};
-  Node* uniform = b.call("aten.rand_like.default", {x}, {{"dtype", DType::F32}});
-  Node* keep = b.call("aten.ge.Scalar", {uniform, p});
-  return {b.mul(b.mul(x, keep), 1 / (1 - p)), keep};
-}
-
-std::vector<Node*> native_dropout_gradient(const GradientCall& g) {
-  std::vector<Node*> out = no_cotangents(g);
-  if (!cotangent(g) || !g.needed(0)) return out;
-  const double p = g.call.number(1);
-  if (!trains(g.call))
-    out[0] = cotangent(g);
-  else if (p == 1)
-    out[0] = g.builder.mul(cotangent(g), 0.0);
-  else {
-    Node* keep = g.builder.getitem(const_cast<Node*>(&g.call.node()), 1);
-    out[0] = g.builder.mul(g.builder.mul(cotangent(g), keep), 1 / (1 - p));
-  }
-  return out;
-}
-
-Rows dropouts() {
-  Rows r;
-  r.push_back(OpDef("aten::dropout(Tensor input, float p, bool train) -> Tensor", OpClass::Compound, trait::Random,
-                    Promotion::None, dropout_type, nullptr, dropout, NoGradient::Pending, NoLowering{}, "",
-                    "zeroes elements with probability p in training; the operand itself otherwise"));
-  r.push_back(OpDef("aten::native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)", OpClass::Compound,
-                    trait::Random, Promotion::None, native_dropout_type, nullptr, native_dropout,
-                    Gradient(native_dropout_gradient), NoLowering{}, "", "dropout and the mask of what was kept"));
-  return r;
-}
-
 }  // namespace
 
 Rows conversions() {
   Rows rows;
-  for (auto part : {casts, copies, dropouts}) append(rows, part());
+  for (auto part : {casts, copies}) append(rows, part());
   return rows;
 }
 

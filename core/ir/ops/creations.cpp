@@ -4,7 +4,6 @@
 // Tensors made of nothing. `full` and `arange` are primitive; zeros, ones, *_like, new_* become `full`.
 
 #include <limits>
-#include <numbers>
 
 #include "core/ir/ops/indexing.h"
 
@@ -313,62 +312,11 @@ Rows aranges() {
   return r;
 }
 
-// -------------------------------------------------------------------------------------------------------------- random
-
-/// Uniform bits from the node and the element: the same program draws the same numbers, whatever the order of
-/// execution.
-uint64_t mix(uint64_t x) {
-  x += 0x9e3779b97f4a7c15ULL;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-  return x ^ (x >> 31);
-}
-double uniform(uint64_t seed, int64_t i) {
-  return static_cast<double>(mix(seed ^ mix(static_cast<uint64_t>(i))) >> 40) * 0x1p-24;
-}
-
-template <bool Normal>
-RefValue random_reference(const RefContext& c) {
-  Tensor out = c.result();
-  const uint64_t seed = mix(c.call.node().id);
-  const int64_t n = out.numel();
-  for (int64_t i = 0; i < n; ++i) {
-    if (!Normal)
-      out.set(i, uniform(seed, i));
-    else
-      out.set(i, std::sqrt(-2 * std::log(1 - uniform(seed, 2 * i))) *
-                     std::cos(2 * std::numbers::pi * uniform(seed, 2 * i + 1)));
-  }
-  return out;
-}
-
-Type random_type(const Call& call) {
-  const Type type = filled_type<Value::Zero>(call);
-  if (!is_floating(type.tensor.dtype))
-    reject(call, "expected a floating-point type, found " + std::string(dtype_name(type.tensor.dtype)));
-  return type;
-}
-
-Rows randoms() {
-  Rows r;
-  const auto add = [&](const std::string& schema, Reference reference, const char* doc) {
-    r.push_back(OpDef(schema, OpClass::Creation, trait::Random, Promotion::None, random_type, reference, nullptr, kNone,
-                      NoLowering{}, "", doc));
-  };
-  const std::string like = "_like(Tensor self, *, " + kOptions + ", MemoryFormat? memory_format=None) -> Tensor",
-                    plain = "(SymInt[] size, *, " + kOptions + ") -> Tensor";
-  add("aten::rand" + plain, random_reference<false>, "uniform random numbers in [0, 1)");
-  add("aten::rand" + like, random_reference<false>, "uniform random numbers in [0, 1) of the operand's shape");
-  add("aten::randn" + plain, random_reference<true>, "normal random numbers");
-  add("aten::randn" + like, random_reference<true>, "normal random numbers of the operand's shape");
-  return r;
-}
-
 }  // namespace
 
 Rows creations() {
   Rows rows;
-  for (auto part : {fills, operand_fills, aranges, randoms}) append(rows, part());
+  for (auto part : {fills, operand_fills, aranges}) append(rows, part());
   return rows;
 }
 

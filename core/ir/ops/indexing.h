@@ -17,7 +17,9 @@ Rows gathers();              ///< embedding, gather, index, index_select
 Rows scatters();             ///< scatter, scatter_add, index_put, slice_scatter, select_scatter
 Rows scatter_forms();        ///< scatter.reduce, index_reduce, put, diagonal_scatter, as_strided_scatter
 Rows joins();                ///< cat, stack, pad, tril, triu, diff
-Rows creations();            ///< arange, full, zeros, empty, rand, scalar_tensor
+Rows creations();            ///< arange, full, zeros, empty, scalar_tensor
+Rows randoms();              ///< rand, randn, randint, bernoulli, ...
+Rows dropouts();             ///< dropout, of channels too
 Rows orders();               ///< cumsum, cumprod, sort, topk
 Rows searches();             ///< searchsorted, bucketize, nonzero_static
 Rows spacings();             ///< linspace, logspace

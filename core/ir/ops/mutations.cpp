@@ -35,6 +35,8 @@ constexpr const char* kInPlace[] = {
     "aten.eq.Scalar",           "aten.eq.Tensor",
     "aten.erf.default",         "aten.erfc.default",
     "aten.exp.default",         "aten.exp2.default",
+    "aten.exponential.default", "aten.uniform.default",
+    "aten.bernoulli.Tensor",    "aten.random.to",
     "aten.expm1.default",       "aten.fill.Scalar",
     "aten.fill.Tensor",         "aten.floor.default",
     "aten.floor_divide.Scalar", "aten.floor_divide.default",
@@ -71,9 +73,10 @@ constexpr const char* kInPlace[] = {
     "aten.zero.default",
 };
 
-/// Two of ATen's overload names do not follow the rule: `pow_.Scalar` is pow.Tensor_Scalar, `pow_.Tensor`
-/// pow.Tensor_Tensor.
+/// Some of ATen's names do not follow the rule: `pow_.Scalar` is pow.Tensor_Scalar, `normal_` normal_functional.
 constexpr std::pair<const char*, const char*> kRenamed[] = {
+    {"aten.bernoulli.p", "aten.bernoulli_.float"},
+    {"aten.normal_functional.default", "aten.normal_.default"},
     {"aten.pow.Tensor_Scalar", "aten.pow_.Scalar"},
     {"aten.pow.Tensor_Tensor", "aten.pow_.Tensor"},
 };
