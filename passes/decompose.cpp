@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "core/ir/ops/randoms.h"
 #include "core/support/error.h"
 
 namespace strata {
@@ -12,7 +13,8 @@ namespace {
 constexpr int kMaxRounds = 16;
 
 bool decomposes(const Node& node) {
-  return node.kind == NodeKind::Call && node.op && node.op->decompose && node.op->op_class != OpClass::Library;
+  if (node.kind != NodeKind::Call || !node.op || !node.op->decompose) return false;
+  return node.op->op_class != OpClass::Library || ops::draws_within(node);
 }
 
 /// Integer operands as expressions: sizes need no nodes from here on.

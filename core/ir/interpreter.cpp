@@ -7,6 +7,7 @@
 
 #include "core/ir/aliasing.h"
 #include "core/ir/builder.h"
+#include "core/ir/ops/randoms.h"
 #include "core/runtime/generator.h"
 #include "core/support/error.h"
 
@@ -168,7 +169,7 @@ RefValue Frame::call(const Node& node) {
     }
   }
   if (!node.op) throw_user("operator " + place(node) + " is not in the operator table: it cannot be interpreted");
-  if (node.op->decompose && node.op->has(trait::DataDependent)) return decomposed(node);
+  if (node.op->decompose && (node.op->has(trait::DataDependent) || ops::draws_within(node))) return decomposed(node);
   if (node.op->reference) return reference(node);
   if (node.op->op_class == OpClass::Mutation) return mutation(node);
   if (node.op->op_class == OpClass::Assertion) return {};

@@ -31,14 +31,14 @@ std::string unlike(const Tensor& a, const Tensor& b) {
 
 /// Scaling by a factor and shifting are rounded by the kernel that does them.
 bool is_computed_with(const std::string& op) {
-  return op.starts_with("aten.normal.") || op.find("dropout") != std::string::npos;
+  return op.starts_with("aten.normal.") || op.starts_with("aten.scaled") || op.find("dropout") != std::string::npos;
 }
 
 std::string differs(const testing::OpCase& c, const Tensor& got, const Tensor& expected) {
   if (!is_computed_with(c.op) || got.shape != expected.shape) return unlike(got, expected);
   for (int64_t i = 0; i < got.numel(); ++i) {
     const double x = got.contiguous().at(i), y = expected.at(i);
-    const double unit = got.dtype == DType::BF16 ? 1e-2 : got.dtype == DType::F16 ? 1e-3 : 1e-6;
+    const double unit = got.dtype == DType::BF16 ? 1e-2 : got.dtype == DType::F16 ? 1e-3 : 2e-6;
     if (!(std::fabs(x - y) <= unit * std::max(1.0, std::fabs(y))))
       return "element " + std::to_string(i) + " is " + std::to_string(x) + ", expected " + std::to_string(y);
   }

@@ -179,8 +179,8 @@ TEST(OpsB, MistakesAreNamed) {
       {"aten.einsum.default", {}, {"ij,jk->ik", Argument::list({})}, "expected at least one operand"},
       {"aten.scaled_dot_product_attention.default",
        {{2, 3, 4}, {2, 3, 4}, {2, 3, 4}},
-       {NoneArg{}, 0.5},
-       "dropout_p of 0.500000 is not supported"},
+       {NoneArg{}, 1.5},
+       "dropout_p must be between 0 and 1"},
   };
   for (const Mistake& m : mistakes) {
     Graph graph;

@@ -25,7 +25,7 @@ _KINDS = {
     "randint": "integers", "randint_like": "integers", "random": "integers", "random_": "integers",
     "randperm": "permutation",
     "dropout": "bernoulli", "dropout_": "bernoulli", "native_dropout": "bernoulli", "feature_dropout": "bernoulli",
-    "alpha_dropout": "bernoulli", "feature_alpha_dropout": "bernoulli",
+    "alpha_dropout": "bernoulli", "feature_alpha_dropout": "bernoulli", "scaled_dot_product_attention": "bernoulli",
 }  # fmt: skip
 _FLOATS = ("uniform", "normal", "exponential")
 
@@ -92,7 +92,10 @@ def drawn_natively(node):
         return False
     results = value if isinstance(value, (tuple, list)) else [value]
     operands = [n.meta.get("val") for n in node.all_input_nodes]
-    if not all(map(_row_by_row, (*results, *operands))) or not isinstance(results[0], torch.Tensor):
+    if not isinstance(results[0], torch.Tensor):
+        return False
+    # Attention drops scores, which are laid out row by row wherever its operands lie.
+    if node.target.overloadpacket.__name__ != "scaled_dot_product_attention" and not all(map(_row_by_row, (*results, *operands))):
         return False
     given = [a.meta.get("val") if isinstance(a, torch.fx.Node) else a for a in (*node.args, *node.kwargs.values())]
     if any(isinstance(v, (torch.Generator, torch.SymFloat)) for v in given):
@@ -106,5 +109,7 @@ def drawn_natively(node):
 
 
 def _has_probability(node):
-    p = node.args[1] if len(node.args) > 1 else node.kwargs.get("p", 0.5)
+    parameters = [a.name for a in node.target._schema.arguments]
+    at = parameters.index("dropout_p") if "dropout_p" in parameters else 1
+    p = node.args[at] if len(node.args) > at else node.kwargs.get(parameters[at], 0.5)
     return isinstance(p, (int, float)) and 0 <= p <= 1

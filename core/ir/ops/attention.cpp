@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "core/ir/ops/neural.h"
+#include "core/ir/ops/randoms.h"
 #include "core/runtime/parallel.h"
 
 namespace strata::ops {
@@ -44,9 +45,8 @@ Type attention_type(const Call& call) {
   const Shape &q = call.type(kQuery).shape, &k = call.type(kKey).shape, &v = call.type(kValue).shape;
   require_equal(call, q.back(), k.back(), "last sizes of query and key");
   require_equal(call, k[k.size() - 2], v[v.size() - 2], "lengths of key and value");
-  if (call.number(kDropout) != 0)
-    reject(call, "dropout_p of " + std::to_string(call.number(kDropout)) + " is not supported",
-           "export the model in eval mode, or use dropout_p=0");
+  if (const double p = call.number(kDropout); !(p >= 0 && p <= 1))
+    reject(call, "dropout_p must be between 0 and 1, found " + std::to_string(p));
   if (call.optional_tensor(kMask) && call.boolean(kCausal)) reject(call, "attn_mask and is_causal exclude each other");
   Shape shape = lead_shape(call), scores = shape;
   scores.insert(scores.end(), {q[q.size() - 2], k[k.size() - 2]});
@@ -266,7 +266,9 @@ std::vector<Node*> decompose_attention(Builder& b, const Call& call) {
     Node* top = b.call("aten.amax.default", {scores, int_list({-1}), true});
     weights = b.call("aten.masked_fill.Scalar", {weights, b.call("aten.eq.Scalar", {top, kMinusInfinity}), 0.0});
   }
-  weights = b.reshape(b.cast(weights, v->tensor().dtype), {product(lead), l, s});
+  weights = b.cast(weights, v->tensor().dtype);
+  if (draws_within(call.node())) weights = b.call("aten.dropout.default", {weights, call.number(kDropout), true});
+  weights = b.reshape(weights, {product(lead), l, s});
   Node* y = b.call("aten.bmm.default", {weights, as_batch(b, v, lead, grouped)});
   return {b.reshape(y, call.node().tensor().shape)};
 }

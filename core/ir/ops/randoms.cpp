@@ -290,6 +290,12 @@ Node* drawn_like(Builder& b, const Call& call, const TensorType& like, DType dty
   return std::is_sorted(order.begin(), order.end()) ? drawn : b.permute(drawn, back);
 }
 
+bool draws_within(const Node& node) {
+  if (!node.is("aten.scaled_dot_product_attention.default")) return false;
+  const Call call(node);
+  return call.number(param(call, "dropout_p")) != 0;
+}
+
 Rows randoms() {
   Rows rows;
   for (auto part : {draws, floats, wholes, dropouts}) append(rows, part());

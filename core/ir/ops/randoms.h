@@ -21,4 +21,8 @@ void draw_into(const Call& call, const std::function<int64_t(size_t)>& integer, 
 Node* drawn_like(Builder& builder, const Call& call, const TensorType& like, DType dtype, std::string_view target,
                  std::vector<Argument> args);
 
+/// Whether a library operator draws inside (attention with dropout): then only its decomposition computes it, whose
+/// draws have their turn.
+bool draws_within(const Node& node);
+
 }  // namespace strata::ops

@@ -66,4 +66,11 @@ draw("normal.float_Tensor", 0.5, f(3, 7, lo=0.1))
 draw("normal.Tensor_Tensor", f(3, 1), f(1, 6, lo=0.1))
 draw("normal.float_float", 1.0, 2.0, [18])
 
+for grouped in (False, True):
+    q, k, v = f(2, 4, 5, 8), f(2, 2 if grouped else 4, 6, 8), f(2, 2 if grouped else 4, 6, 3)
+    draw("scaled_dot_product_attention", q, k, v, None, 0.25, enable_gqa=grouped)
+draw("scaled_dot_product_attention", f(3, 5, 8), f(3, 5, 8), f(3, 5, 8), None, 0.5, True)
+draw("scaled_dot_product_attention", f(2, 4, 8), f(2, 6, 8), f(2, 6, 8), f(4, 6), 0.5)
+draw("scaled_dot_product_attention", f(2, 3, 4, 8).transpose(1, 2), f(2, 3, 4, 8).transpose(1, 2), f(2, 3, 4, 8).transpose(1, 2), None, 0.5)
+
 write("ops_random.json")
