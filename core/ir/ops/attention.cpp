@@ -240,7 +240,9 @@ constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 std::vector<Node*> decompose_attention(Builder& b, const Call& call) {
   Node *q = call.tensor(kQuery), *k = call.tensor(kKey), *v = call.tensor(kValue), *mask = call.optional_tensor(kMask);
   const Shape lead = lead_shape(call);
-  const bool grouped = call.boolean(kGrouped);
+  const bool grouped = call.boolean(kGrouped), drops = draws_within(call.node());
+  // With dropout PyTorch computes 16-bit floats in float32 from end to end.
+  if (drops) q = widen(b, q), k = widen(b, k), v = widen(b, v);
   const SymInt l = q->tensor().shape[q->tensor().shape.size() - 2], s = k->tensor().shape[k->tensor().shape.size() - 2];
   if (call.is_none(kScale) && !q->tensor().shape.back().is_const())
     reject(call, "a symbolic head size needs an explicit scale");
@@ -267,10 +269,10 @@ std::vector<Node*> decompose_attention(Builder& b, const Call& call) {
     weights = b.call("aten.masked_fill.Scalar", {weights, b.call("aten.eq.Scalar", {top, kMinusInfinity}), 0.0});
   }
   weights = b.cast(weights, v->tensor().dtype);
-  if (draws_within(call.node())) weights = b.call("aten.dropout.default", {weights, call.number(kDropout), true});
+  if (drops) weights = b.call("aten.dropout.default", {weights, call.number(kDropout), true});
   weights = b.reshape(weights, {product(lead), l, s});
   Node* y = b.call("aten.bmm.default", {weights, as_batch(b, v, lead, grouped)});
-  return {b.reshape(y, call.node().tensor().shape)};
+  return {b.cast(b.reshape(y, call.node().tensor().shape), call.type(kValue).dtype)};
 }
 
 std::vector<Node*> decompose_fused(Builder& b, const Call& call) {
