@@ -259,6 +259,9 @@ llvm::Value* MathEmitter::vector_call(const std::string& function, unsigned widt
   llvm::Type* element = args[0]->getType()->getScalarType();
   llvm::Type* type = FixedVectorType::get(element, width);
   std::vector<llvm::Type*> types(args.size(), type);
+  // No vector register survives the call: what lives on goes to the stack and back, in one piece where it is aligned.
+  const llvm::Align whole(width * element->getPrimitiveSizeInBits() / 8);
+  b_.GetInsertBlock()->getParent()->addFnAttr(llvm::Attribute::getWithStackAlignment(b_.getContext(), whole));
   auto callee = module_.getOrInsertFunction(function, llvm::FunctionType::get(type, types, false));
   unsigned lanes = lanes_of(args[0]);
   std::vector<Value*> parts;
@@ -337,6 +340,7 @@ llvm::Value* MathEmitter::float_unary(ScalarOp op, Value* a, DType dtype) {
     default:
       break;
   }
+  if (is_short(op, a)) return short_function(op, a);
   std::string_view name = libm_name(op);
   if (name.empty()) throw_internal("codegen: '" + std::string(to_string(op)) + "' on floats has no rule");
   return math_call(std::string(name), std::array{a});
@@ -395,9 +399,10 @@ llvm::Value* MathEmitter::extremum(Value* a, Value* b, DType dtype, bool larger)
   // Beside a number one comparison will do. Not only for speed: LLVM 19 takes `a is NaN, or a > 0` for classes of
   // numbers, and forgets on the way that a was |x|.
   if (is_number(b)) return b_.CreateSelect(larger ? b_.CreateFCmpUGT(a, b) : b_.CreateFCmpULT(a, b), a, b);
-  // One comparison and select is the machine's own max, which gives b where either is NaN.
-  Value* first = larger ? b_.CreateFCmpOGT(a, b) : b_.CreateFCmpOLT(a, b);
-  return b_.CreateSelect(is_nan(a), a, b_.CreateSelect(first, a, b));
+  // Of two zeros either will do: the machine's own max, and a second look at the operand that is not the running one.
+  Value* v = b_.CreateBinaryIntrinsic(larger ? intrinsic::maximum : intrinsic::minimum, b, a);
+  if (auto* call = llvm::dyn_cast<llvm::CallInst>(v)) call->setHasNoSignedZeros(true);
+  return v;
 }
 
 llvm::Value* MathEmitter::compare(ScalarOp op, Value* a, Value* b, DType dtype) {

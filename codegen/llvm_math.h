@@ -61,6 +61,11 @@ class MathEmitter {
   Value* float_to_bfloat(Value* a);
   /// A C math function by its double name, on vectors through libmvec where it has it, else lane by lane.
   Value* math_call(const std::string& name, std::span<Value* const> args);
+  /// Functions that are computed in place instead (vector_functions.cpp).
+  bool is_short(loop::ScalarOp op, const Value* a) const;
+  Value* short_function(loop::ScalarOp op, Value* a);
+  Value* short_exp(Value* x);
+  Value* short_erf(Value* x);
   Value* vector_call(const std::string& function, unsigned width, std::span<Value* const> args);
   Value* call_lanes(const std::string& function, llvm::Type* result, std::span<Value* const> args);
   Value* slice(Value* v, unsigned begin, unsigned count);

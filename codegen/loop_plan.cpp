@@ -137,7 +137,11 @@ double operation_cost(const Scalar& s) {
     case ScalarOp::Pow:
       return 60;
     case ScalarOp::Sigmoid:
-      return 24;
+      return 20;
+    case ScalarOp::Exp:  // instructions of vector_functions.cpp
+      return 12;
+    case ScalarOp::Erf:
+      return 16;
     default:
       break;
   }
@@ -281,6 +285,16 @@ bool extents_vary(const Kernel& k) {
   return false;
 }
 
+/// Instructions of a nest's body, roughly: what a second copy of it would add to the code. A call is short.
+size_t length_of(const Nest& nest, const Kernel& k) {
+  size_t length = nest.stores.size() + 2 * nest.reductions.size();
+  for (ScalarId id : nest.body) {
+    const double cost = operation_cost(k.scalars[id]);
+    length += cost < 20 ? static_cast<size_t>(cost) : 4;
+  }
+  return length;
+}
+
 size_t work_in(const Kernel& k, const Nest& nest) {
   size_t work = nest.stores.size() + 2 * nest.reductions.size();
   for (ScalarId id : nest.body)
@@ -290,7 +304,9 @@ size_t work_in(const Kernel& k, const Nest& nest) {
 
 void choose_unrolling(KernelPlan& plan, const Target& target) {
   const Kernel& k = plan.kernel;
-  bool can_mask = target.avx512;
+  // Only whole vectors go past the caches: a loop of such stores is worth a masked rest of its own.
+  const bool streams = std::find(plan.streamed.begin(), plan.streamed.end(), 1) != plan.streamed.end();
+  bool can_mask = target.avx512 && !streams;
   int wanted = k.schedule.unroll > 0 ? std::min(k.schedule.unroll, 8) : 0;
   for (size_t n = 0; n < k.nests.size(); ++n) {
     const Nest& nest = k.nests[n];
@@ -303,14 +319,15 @@ void choose_unrolling(KernelPlan& plan, const Target& target) {
     p.masked = can_mask && p.unroll == 1;
   }
   if (!plan.lanes_are_points) return;
-  size_t work = 0;
+  size_t work = 0, length = 0;
   bool inner = false;
   for (const Nest& nest : k.nests) {
     work += work_in(k, nest);
+    length += length_of(nest, k);
     inner = inner || !nest.axes.empty();
   }
   plan.unroll = wanted ? wanted : !inner && work <= 6 ? 4 : !inner && work <= 12 ? 2 : 1;
-  plan.masked = can_mask && plan.unroll == 1 && work > 24;
+  plan.masked = can_mask && plan.unroll == 1 && length > 20;
 }
 
 void use_inner_lanes(KernelPlan& plan, int lanes) {
@@ -516,8 +533,8 @@ KernelPlan plan_kernel(const Kernel& kernel, const Target& target) {
   if (!use_tiles(plan, std::min(lanes, 16))) use_lanes(plan, lanes);
   plan.serial = points_may_collide(plan.kernel);
   widen_column_reductions(plan, target);
-  choose_unrolling(plan, target);
   choose_streams(plan, target);
+  choose_unrolling(plan, target);
   choose_ahead(plan, target);
   estimate(plan);
   return plan;

@@ -138,6 +138,51 @@ TEST(LoopMemory, StreamedInParallelAndReversed) {
   check(c, Check::Jit, without_cache(host_target()));
 }
 
+/// A body so long that it usually gets one loop with a masked end: whole vectors still go past the caches.
+TEST(LoopMemory, LongBodiesAreStreamed) {
+  if (!host_target().avx512) GTEST_SKIP() << "no masks without AVX-512";
+  const auto gelu = [](LoopCase& c, SymInt rows, int64_t columns) {
+    BufferId x = c.input("x", DType::F32, rows * columns), bias = c.input("bias", DType::F32, columns),
+             y = c.output("y", DType::F32, rows * columns);
+    SymInt i = c.outer(rows), j = c.outer(columns);
+    Body& b = c.body;
+    b.begin_nest({});
+    ScalarId v = b.binary(ScalarOp::Add, b.load(x, i * columns + j), b.load(bias, j));
+    ScalarId part = b.unary(ScalarOp::Erf, b.binary(ScalarOp::Mul, v, b.constant(0.70710678, DType::F32)));
+    v = b.binary(ScalarOp::Mul, v, b.binary(ScalarOp::Add, part, b.constant(1, DType::F32)));
+    b.store({y, i * columns + j, b.binary(ScalarOp::Add, v, b.unary(ScalarOp::Exp, v))});
+  };
+  for (int64_t columns : {16, 96, 100, 333}) {
+    LoopCase c("gelu");
+    gelu(c, 7, columns);
+    const codegen::KernelPlan usual = codegen::plan_kernel(c.kernel, host_target());
+    const codegen::KernelPlan past = codegen::plan_kernel(c.kernel, without_cache(host_target()));
+    ASSERT_TRUE(usual.lanes_are_points && usual.masked && past.lanes_are_points && past.streamed[2]);
+    EXPECT_FALSE(past.masked);
+    EXPECT_NE(llvm_of(c, without_cache(host_target())).find("!nontemporal"), std::string::npos);
+    check(c, Check::Jit, without_cache(host_target()));
+  }
+}
+
+/// exp and erf are computed in the loop; what is left to a library keeps vectors on an aligned stack.
+TEST(LoopMemory, CallsOfLibraries) {
+  if (!host_target().avx512) GTEST_SKIP() << "functions in place are for AVX-512";
+  const auto text = [](ScalarOp op, DType dtype) {
+    LoopCase c("call");
+    BufferId x = c.input("x", dtype, 64), y = c.output("y", dtype, 64);
+    SymInt i = c.outer(64);
+    c.body.begin_nest({});
+    c.body.store({y, i, c.body.unary(op, c.body.load(x, i))});
+    return llvm_of(c, host_target());
+  };
+  for (ScalarOp op : {ScalarOp::Exp, ScalarOp::Erf, ScalarOp::Sigmoid})
+    EXPECT_EQ(text(op, DType::F32).find("_ZGV"), std::string::npos) << text(op, DType::F32);
+  EXPECT_NE(text(ScalarOp::Exp, DType::F64).find("_ZGVeN8v_exp"), std::string::npos);
+  const std::string sine = text(ScalarOp::Sin, DType::F32);
+  EXPECT_NE(sine.find("_ZGVeN16v_sinf"), std::string::npos) << sine;
+  EXPECT_NE(sine.find("alignstack(64)"), std::string::npos) << sine;
+}
+
 // ----------------------------------------------------------------------------------------------------------------
 // tiles
 

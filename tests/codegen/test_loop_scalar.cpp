@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -255,6 +256,39 @@ std::vector<DType> all_dtypes() {
 
 TEST(LoopScalar, FloatOperationsInVectors) {
   for (const Target& target : targets()) run_cases(all_operations(kFloats, 0), target, target.cpu);
+}
+
+/// Functions that are computed in place, all over float32's numbers: within the error that they promise.
+TEST(LoopScalar, ExponentialsAndErrorFunctionsEverywhere) {
+  if (!host_target().avx512) GTEST_SKIP() << "functions in place are for AVX-512";
+  constexpr int64_t count = 1 << 20;
+  for (ScalarOp op : {ScalarOp::Exp, ScalarOp::Erf}) {
+    LoopCase c(std::string(to_string(op)));
+    BufferId x = c.input("x", DType::F32, count), y = c.output("y", DType::F32, count);
+    SymInt i = c.outer(count);
+    c.body.begin_nest({});
+    c.body.store({y, i, c.body.unary(op, c.body.load(x, i))});
+    const Kernel* kernels[] = {&c.kernel};
+    const auto compiled = codegen::LoopJit(host_target()).compile(kernels);
+    std::vector<float> in(count), out(count, -1);
+    // Every 8192nd bit pattern, and as many numbers where the functions are neither 0 nor 1.
+    for (uint32_t k = 0; k < count; k += 2) {
+      in[k] = std::bit_cast<float>(k * 4096 + k % 4096);
+      in[k + 1] = static_cast<float>(k) * (200.0F / count) - 110;
+    }
+    std::byte* buffers[] = {reinterpret_cast<std::byte*>(in.data()), reinterpret_cast<std::byte*>(out.data())};
+    compiled[0]->run({buffers, c.symbols, 1});
+    double worst = 0;
+    float at = 0;
+    for (size_t k = 0; k < in.size(); ++k) {
+      const double exact = op == ScalarOp::Exp ? std::exp(double{in[k]}) : std::erf(double{in[k]});
+      const double want = std::fabs(exact) > 3.402823466e38 ? static_cast<float>(exact) : exact;
+      const double error = ulps(out[k], want, DType::F32);
+      if (error > worst) at = in[k];
+      worst = std::max(worst, error);
+    }
+    EXPECT_LE(worst, 2.5) << to_string(op) << " of " << at;
+  }
 }
 
 TEST(LoopScalar, FloatOperationsInScalars) { run_cases(all_operations(kFloats, 1), host_target(), "scalar"); }

@@ -1,0 +1,112 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Functions of float32 as a few instructions in the loop itself, for vectors of AVX-512: a call of a library costs more
+// than what it computes, since no vector register survives it, and loops with calls cannot keep up with memory.
+//
+// exp and erf are at most 2.1 units in the last place from the exact value, denormal results included; NaN stays NaN.
+// tests/codegen/test_loop_scalar.cpp holds them to that.
+
+#include <llvm/IR/IntrinsicsX86.h>
+
+#include <array>
+#include <functional>
+
+#include "codegen/llvm_math.h"
+
+namespace strata::codegen {
+
+using llvm::FixedVectorType;
+using loop::ScalarOp;
+namespace intrinsic = llvm::Intrinsic;
+
+namespace {
+
+constexpr unsigned kWidth = 16;  // lanes of the instructions
+
+/// Of the polynomial that erf is around i / kSteps, in d = kSteps * |x| - i, |d| <= 1/2: row k holds the factors of
+/// d^k, column i belongs to i. From the last column on erf is 1 in float32.
+constexpr double kSteps = 3.6875;
+constexpr std::array<std::array<float, kWidth>, 6> kErf = {{
+    {0, 0.298662454, 0.556936979, 0.750081182, 0.874985635, 0.944835424, 0.978613615, 0.992738545, 0.997845948,
+     0.999442816, 0.999874532, 0.999975443, 0.999995828, 0.999999404, 0.99999994, 1},
+    {0.306001127, 0.284304768, 0.228017077, 0.157860219, 0.0943409577, 0.0486687236, 0.0216731392, 0.00833135936,
+     0.00276459823, 0.000791900035, 0.000195808185, 4.17939555e-05, 7.70048791e-06, 1.22474364e-06, 1.68149001e-07, 0},
+    {0, -0.0209079757, -0.0335374549, -0.0348273925, -0.0277521275, -0.0178962853, -0.00956278574, -0.00428956654,
+     -0.00162701029, -0.000524301955, -0.000144493897, -3.43279098e-05, -7.0471001e-06, -1.81203177e-06,
+     -7.59191266e-07, 0},
+    {-0.00750114815, -0.00594484434, -0.00230143126, 0.00125303876, 0.00312981359, 0.00319400569, 0.0022819771,
+     0.00126772223, 0.000570191245, 0.000211864492, 6.57986166e-05, 1.72079272e-05, 3.8088267e-06, 7.16097475e-07,
+     1.14665937e-07, 0},
+    {0, 0.000725488295, 0.000985676539, 0.000710884226, 0.000221223381, -0.000145286293, -0.000269723299,
+     -0.000218352972, -0.00012613248, -5.69329059e-05, -1.89051007e-05, -4.1653725e-06, -5.47939351e-07, 2.21047071e-06,
+     2.25740473e-06, 0},
+    {0.000164094803, 0.000111013345, -5.91840035e-06, -9.08159855e-05, -9.44804124e-05, -4.8770271e-05, -3.20149775e-06,
+     1.74096294e-05, 1.7456834e-05, 1.05039044e-05, 4.6551695e-06, 1.6213163e-06, 4.57338473e-07, 1.06268196e-07,
+     2.05562909e-08, 0},
+}};
+
+}  // namespace
+
+bool MathEmitter::is_short(ScalarOp op, const Value* a) const {
+  const unsigned lanes = lanes_of(a);
+  return (op == ScalarOp::Exp || op == ScalarOp::Erf) && target_.avx512 && target_.vector_bits >= 512 &&
+         a->getType()->getScalarType()->isFloatTy() && lanes >= kWidth && lanes % kWidth == 0;
+}
+
+llvm::Value* MathEmitter::short_function(ScalarOp op, Value* a) {
+  const unsigned lanes = lanes_of(a);
+  std::vector<Value*> parts;
+  for (unsigned begin = 0; begin < lanes; begin += kWidth) {
+    Value* part = lanes == kWidth ? a : slice(a, begin, kWidth);
+    parts.push_back(op == ScalarOp::Exp ? short_exp(part) : short_erf(part));
+  }
+  return concatenate(parts, lanes);
+}
+
+/// 2^n * e^r with n whole and |r| <= ln(2) / 2.
+llvm::Value* MathEmitter::short_exp(Value* x) {
+  const auto fma = [&](Value* a, Value* b, Value* c) {
+    return b_.CreateIntrinsic(intrinsic::fma, {a->getType()}, {a, b, c});
+  };
+  // Beyond these numbers the result is 0 or infinite; comparisons with NaN are false, so that NaN goes on.
+  x = b_.CreateSelect(b_.CreateFCmpOLT(number(89, x), x), number(89, x), x);
+  x = b_.CreateSelect(b_.CreateFCmpOGT(number(-104, x), x), number(-104, x), x);
+  Value* n = b_.CreateUnaryIntrinsic(intrinsic::roundeven, product(x, number(1.4426950408889634, x)));
+  // ln(2) in two parts, the first of so few bits that its product with n is exact.
+  Value* r = fma(n, number(-0.693145751953125, x), x);
+  r = fma(n, number(-1.428606765330187e-06, x), r);
+  Value* p = number(0.0013820747844874859, x);
+  for (const double c : {0.008368677459657192, 0.04166826605796814, 0.1666652113199234, 0.4999999403953552, 1.0, 1.0})
+    p = fma(p, r, number(c, x));
+  // Rounds denormal results once, and overflows as it should.
+  return b_.CreateIntrinsic(intrinsic::x86_avx512_mask_scalef_ps_512, {},
+                            {p, n, llvm::PoisonValue::get(x->getType()), b_.getInt16(0xffff), b_.getInt32(4)});
+}
+
+/// One of sixteen polynomials, whose factors one instruction each looks up.
+llvm::Value* MathEmitter::short_erf(Value* x) {
+  const auto fma = [&](Value* a, Value* b, Value* c) {
+    return b_.CreateIntrinsic(intrinsic::fma, {a->getType()}, {a, b, c});
+  };
+  const double last = (kWidth - 1) / kSteps;
+  Value* size = b_.CreateUnaryIntrinsic(intrinsic::fabs, x);
+  size = b_.CreateSelect(b_.CreateFCmpOLT(number(last, x), size), number(last, x), size);
+  // Adding 1.5 * 2^23 rounds to a whole number, which then is in the low bits. Not to be folded: no flags.
+  const llvm::IRBuilderBase::FastMathFlagGuard guard(b_);
+  b_.clearFastMathFlags();
+  Value *steps = number(kSteps, x), *shift = number(12582912, x);
+  Value* shifted = fma(size, steps, shift);
+  Value* whole = b_.CreateFSub(shifted, shift);
+  Value* d = fma(size, steps, b_.CreateFNeg(whole));
+  Value* index = b_.CreateBitCast(shifted, FixedVectorType::get(b_.getInt32Ty(), kWidth));
+  const auto factor = [&](size_t k) {
+    Value* row = llvm::ConstantDataVector::get(b_.getContext(), llvm::ArrayRef<float>(kErf[k].data(), kWidth));
+    return b_.CreateIntrinsic(intrinsic::x86_avx512_permvar_sf_512, {}, {row, index});
+  };
+  Value* p = factor(kErf.size() - 1);
+  for (size_t k = kErf.size() - 1; k-- > 0;) p = fma(p, d, factor(k));
+  return b_.CreateBinaryIntrinsic(intrinsic::copysign, p, x);
+}
+
+}  // namespace strata::codegen
