@@ -57,6 +57,8 @@ class KernelEmitter {
   void emit_inner(size_t position);
   void emit_lane_loops();
   void fetch_ahead();
+  void fetch_squares(Value* rows);
+  void prefetch(loop::BufferId buffer, Value* index);
   void emit_tiles();
   void emit_whole_tiles(Value* rows);
   void emit_part_tiles(Value* rows, Value* points);

@@ -413,10 +413,14 @@ void KernelEmitter::fetch_ahead() {
       if (!(own.extent == lane.extent)) continue;
       Value* start = expression(linear_in(s.index, own.symbol)->rest + next + (later == 0 ? half : SymInt(0)));
       Value* at = b_.CreateAdd(start, b_.CreateLShr(symbols_.at(lane.symbol), b_.getInt64(1)));
-      b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()},
-                         {pointer(s.buffer, at), b_.getInt32(0), b_.getInt32(3), b_.getInt32(1)});
+      prefetch(s.buffer, at);
     }
   }
+}
+
+void KernelEmitter::prefetch(BufferId buffer, Value* index) {
+  b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()},
+                     {pointer(buffer, index), b_.getInt32(0), b_.getInt32(3), b_.getInt32(1)});
 }
 
 void KernelEmitter::emit_body(size_t copy) {

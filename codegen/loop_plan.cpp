@@ -396,11 +396,18 @@ void choose_streams(KernelPlan& plan, const Target& target) {
   }
 }
 
-/// A kernel that goes through a line several times reads memory only the first time, and the machine's own prefetching
-/// ends at a page: without help memory waits while the line is worked on.
+/// 0 where nothing is known.
+int64_t bytes_of(const Buffer& b) { return hint(b.numel).value_or(0) * static_cast<int64_t>(dtype_size(b.dtype)); }
+
+/// What is fetched before its turn. A kernel that goes through a line several times reads memory only the first time,
+/// and the machine's own prefetching ends at a page: without help memory waits while the line is worked on. Tiles of a
+/// transpose read a vector here and one there, which it does not foresee either.
 void choose_ahead(KernelPlan& plan, const Target& target) {
   constexpr int64_t kShortest = 512, kLongest = 256 << 10;  // bytes of a line
   const Kernel& k = plan.kernel;
+  for (const NestPlan& nest : plan.nests)
+    for (ScalarId id : nest.turned)
+      if (bytes_of(k.buffers[k.scalars[id].buffer]) >= target.cache_bytes) plan.ahead.push_back(id);
   const auto passes = std::count_if(k.nests.begin(), k.nests.end(), [](const Nest& n) { return !n.axes.empty(); });
   if (plan.lanes_are_points || k.outer.empty() || passes < 2) return;
   std::vector<char> seen(k.buffers.size(), 0);
@@ -412,7 +419,7 @@ void choose_ahead(KernelPlan& plan, const Target& target) {
       if (s.op != ScalarOp::Load || s.a != kNone || seen[s.buffer]) continue;
       const Buffer& b = k.buffers[s.buffer];
       const auto size = static_cast<int64_t>(dtype_size(b.dtype));
-      const int64_t line = extent_hint(k, lane) * size, all = hint(b.numel).value_or(0) * size;
+      const int64_t line = extent_hint(k, lane) * size, all = bytes_of(b);
       const auto along = linear_in(s.index, k.axes[lane].symbol);
       const auto next = linear_in(s.index, k.axes[k.outer.back()].symbol);
       const bool walks = along && along->coefficient == SymInt(1) && next && !(next->coefficient == SymInt(0));

@@ -40,6 +40,7 @@ struct KernelPlan {
   bool serial = false;         ///< outer points may write the same place: no two threads
   std::vector<char> streamed;  ///< per buffer: results that no cache holds go to memory past the caches
   /// Loads of long lines that several nests go through: while one point is at work, the next one's line is fetched.
+  /// Loads in tiles: those of the squares after the one at work.
   std::vector<loop::ScalarId> ahead;
   std::vector<NestPlan> nests;
 };

@@ -46,6 +46,7 @@ void KernelEmitter::emit_whole_tiles(Value* rows) {
   symbols_[lane] = b_.getInt64(0);
   Value* rest = loop(b_.getInt64(0), rows, lanes_, false, kInnerLevel, "tile", [&](Value* i) {
     symbols_[row] = i;
+    fetch_squares(rows);
     std::vector<std::pair<ScalarId, std::vector<Value*>>> squares;
     for (ScalarId id : plan_.nests[nest_].turned) squares.emplace_back(id, turned_rows(k_.scalars[id]));
     forget(kInnerLevel);
@@ -56,6 +57,21 @@ void KernelEmitter::emit_whole_tiles(Value* rows) {
     }
   });
   loop(rest, rows, 1, false, kInnerLevel, "rest", body_at);
+}
+
+/// Two cache lines ahead in every row of the square; at the end of the rows, what the next tile begins with.
+void KernelEmitter::fetch_squares(Value* rows) {
+  const Nest& nest = k_.nests[nest_];
+  const size_t row = k_.axes[nest.axes[0]].symbol, lane = k_.axes[nest.axes[1]].symbol;
+  for (ScalarId id : plan_.ahead) {
+    const Scalar& s = k_.scalars[id];
+    Value* ahead = b_.getInt64(128 / dtype_size(k_.buffers[s.buffer].dtype));
+    Value *base = expression(s.index), *stride = expression(linear_in(s.index, lane)->coefficient);
+    Value* next_tile = b_.CreateSub(b_.CreateMul(stride, b_.getInt64(lanes_)), rows);
+    Value* inside = b_.CreateICmpSLT(b_.CreateAdd(symbols_.at(row), ahead), rows);
+    base = b_.CreateAdd(base, b_.CreateAdd(ahead, b_.CreateSelect(inside, b_.getInt64(0), next_tile)));
+    for (unsigned i = 0; i < lanes_; ++i) prefetch(s.buffer, b_.CreateAdd(base, b_.CreateMul(stride, b_.getInt64(i))));
+  }
 }
 
 /// Fewer points than lanes, at the end of the axis.

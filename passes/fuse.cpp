@@ -159,6 +159,7 @@ class Fuser {
     }
     for (const Node* n : outputs_)
       if (n->type.is_tensor() && !strided_view(n, fused_.layouts)) materialize(n);
+    for (const Node* n : views_to_copy(graph_, fused_.layouts)) materialize(n);
     index_users();
   }
 

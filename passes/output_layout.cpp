@@ -81,4 +81,18 @@ std::vector<std::pair<const Node*, std::vector<SymInt>>> wanted_layouts(const Gr
   return result;
 }
 
+std::vector<const Node*> views_to_copy(const Graph& graph, const Layouts& layouts) {
+  constexpr int64_t kLittle = 1024;  // elements: the copy element by element costs less than a kernel's start
+  std::vector<const Node*> result;
+  const auto leaves = graph.flat_outputs();
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    const Node* node = leaves[i].node();
+    if (!node || !is_user_output(graph, i) || !layouts.is_virtual(*node)) continue;
+    const NodeKind given = layouts.base(node)->kind;
+    if ((given != NodeKind::Placeholder && given != NodeKind::GetAttr) || is_complex(node->tensor().dtype)) continue;
+    if (hint(node->tensor().numel()).value_or(0) >= kLittle) result.push_back(node);
+  }
+  return result;
+}
+
 }  // namespace strata

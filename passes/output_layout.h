@@ -25,4 +25,8 @@ OutputStrides output_strides(const Graph& graph);
 std::vector<std::pair<const Node*, std::vector<SymInt>>> wanted_layouts(const Graph& graph, const Layouts& layouts,
                                                                         const OutputStrides& wanted);
 
+/// Outputs that are views of what the graph is given (inputs, constants). The caller gets memory of its own, so they
+/// are copied: by a kernel, which can transpose, where there is more than a little to copy.
+std::vector<const Node*> views_to_copy(const Graph& graph, const Layouts& layouts);
+
 }  // namespace strata

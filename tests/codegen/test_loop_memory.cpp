@@ -220,6 +220,23 @@ TEST(LoopMemory, TransposesInTiles) {
   }
 }
 
+/// The machine does not foresee where the next square lies.
+TEST(LoopMemory, SquaresOfLargeTransposesAreFetchedAhead) {
+  const auto fetches = [](const std::string& text) {
+    size_t count = 0;
+    for (size_t at = text.find("call void @llvm.prefetch"); at != std::string::npos;
+         at = text.find("call void @llvm.prefetch", at + 1))
+      ++count;
+    return count;
+  };
+  LoopCase c("transpose");
+  transpose_add(c, 64, 48, DType::F32);
+  const Target target = host_target();
+  const size_t lanes = codegen::plan_kernel(c.kernel, target).nests[0].lanes;
+  EXPECT_EQ(fetches(llvm_of(c, target)), 0U);
+  EXPECT_EQ(fetches(llvm_of(c, without_cache(target))), lanes);  // of x, none of z, which is read line by line
+}
+
 TEST(LoopMemory, TransposesOfAllTypes) {
   for (DType dtype : {DType::I8, DType::I16, DType::I32, DType::I64, DType::F16, DType::F64}) {
     LoopCase c("transpose");

@@ -102,5 +102,28 @@ def forward(self, x: "f32[1, 3, 5, 4]", w: "f32[2, 3, 1, 1]"):
               ElementsAre(ElementsAre(40, 1, 8, 2)));
 }
 
+/// An output that only views an input is a copy: one kernel in the layout that the caller wants, and none for a little.
+TEST(OutputLayout, AViewOfAnInputIsCopiedByAKernel) {
+  const auto transposed = [](int64_t rows, int64_t columns, std::vector<int64_t> wanted) {
+    const std::string n = std::to_string(rows), m = std::to_string(columns);
+    const std::string text = "def forward(self, x: \"f32[" + n + ", " + m + "]\"):\n" +
+                             "    t = torch.ops.aten.permute.default(x, [1, 0])\n    return (t,)\n";
+    const Graph graph = graph_of(text.c_str());
+    ScheduleOptions options;
+    options.output_strides = {std::vector<SymInt>(wanted.begin(), wanted.end())};
+    const Scheduled scheduled = schedule(graph, options);
+    const auto compiler = make_cpu_compiler();
+    Executor executor(scheduled.plan, compiler->compile(*scheduled.plan, {}), 1);
+    const Tensor x = counted({rows, columns});
+    const Tensor y = executor.run({x}).at(0);
+    for (int64_t i = 0; i < columns; ++i)
+      for (int64_t j = 0; j < rows; ++j) EXPECT_EQ(y.at(i * rows + j), x.at(j * columns + i)) << i << " " << j;
+    return std::pair(scheduled.plan->launches.size(), y.strides);
+  };
+  EXPECT_EQ(transposed(40, 70, {40, 1}), std::pair(size_t{1}, std::vector<int64_t>{40, 1}));
+  EXPECT_EQ(transposed(40, 70, {1, 70}), std::pair(size_t{1}, std::vector<int64_t>{1, 70}));
+  EXPECT_EQ(transposed(4, 7, {4, 1}), std::pair(size_t{0}, std::vector<int64_t>{4, 1}));
+}
+
 }  // namespace
 }  // namespace strata
