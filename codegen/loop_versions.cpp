@@ -25,22 +25,25 @@ ShapeEnv* environment_of_axes(const Kernel& k) {
   return nullptr;
 }
 
-/// Sizes that the length of a row depends on: of a nest's own axes, and of the outer axes but the outermost one.
+/// The axes that a row runs along: those of nests, or, where no nest has any, the outer ones but the outermost.
+std::vector<AxisId> row_axes(const Kernel& k) {
+  std::vector<AxisId> axes;
+  for (const Nest& nest : k.nests) axes.insert(axes.end(), nest.axes.begin(), nest.axes.end());
+  if (axes.empty() && k.outer.size() > 1) axes.assign(k.outer.begin() + 1, k.outer.end());
+  return axes;
+}
+
 std::set<size_t> sizes_of_rows(const Kernel& k) {
   std::set<size_t> sizes;
-  const auto add = [&](AxisId a) {
+  for (const AxisId a : row_axes(k))
     for (const size_t id : free_symbols(k.axes[a].extent)) sizes.insert(id);
-  };
-  for (const Nest& nest : k.nests) std::for_each(nest.axes.begin(), nest.axes.end(), add);
-  if (k.outer.size() > 1) std::for_each(k.outer.begin() + 1, k.outer.end(), add);
   return sizes;
 }
 
 /// Elements of the longest row with sizes as in the example.
 int64_t longest_row(const Kernel& k) {
-  int64_t longest = k.outer.size() > 1 ? hint(k.axes[k.outer.back()].extent).value_or(0) : 0;
-  for (const Nest& nest : k.nests)
-    if (!nest.axes.empty()) longest = std::max(longest, hint(k.axes[nest.axes.back()].extent).value_or(0));
+  int64_t longest = 0;
+  for (const AxisId a : row_axes(k)) longest = std::max(longest, hint(k.axes[a].extent).value_or(0));
   return longest;
 }
 
