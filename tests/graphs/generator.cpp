@@ -27,6 +27,23 @@ constexpr std::string_view kCommon[] = {
     "aten.transpose.int",      "aten.mm.default",       "aten.linear.default",  "aten.softmax.int",
     "aten.layer_norm.default", "aten.unsqueeze.default"};
 
+/// Rows that programs of images are made of mostly: chains of convolutions, with work between them.
+constexpr std::string_view kOfImages[] = {"aten.conv2d.default",
+                                          "aten.conv2d.default",
+                                          "aten.convolution.default",
+                                          "aten.relu.default",
+                                          "aten.add.Tensor",
+                                          "aten.cat.default",
+                                          "aten.max_pool2d.default",
+                                          "aten.avg_pool2d.default",
+                                          "aten.adaptive_avg_pool2d.default",
+                                          "aten.sigmoid.default",
+                                          "aten.upsample_nearest2d.default",
+                                          "aten._native_batch_norm_legit_no_training.default",
+                                          "aten.mean.dim",
+                                          "aten.hardswish.default",
+                                          "aten.mul.Tensor"};
+
 /// Rows that a program may be made of.
 const std::vector<const OpDef*>& rows(bool mutating) {
   static const auto all = [] {
@@ -55,6 +72,7 @@ Generator::Generator(uint64_t seed, const GeneratorOptions& options)
     : options_(options), rng_(seed * 0x9e3779b97f4a7c15 + 1), graph_(std::make_shared<ShapeEnv>()), builder_(graph_) {
   mutates_ = chance(25) || (options.row && options.row->op_class == OpClass::Mutation);
   special_ = chance(30);
+  images_ = chance(6);
   main_dtype_ = pick({DType::F32, DType::F32, DType::F32, DType::F64, DType::BF16, DType::F16});
   if (chance(30)) add_symbol("s0");
   if (!symbols_.empty() && chance(30)) add_symbol("s1");
@@ -157,6 +175,16 @@ Node* Generator::of(DType dtype, const Shape& shape) {
   for (int i = 0; i < 4; ++i)
     if (Node* v = pick(values_); dtype_of(v) == dtype && shape_of(v) == shape) return v;
   return input(dtype, shape);
+}
+
+Node* Generator::image(size_t dims) {
+  if (!chance(images_ ? 85 : 10)) return nullptr;
+  Node* v = pick_where(is_floating, dims + 2, dims + 2);
+  if (!v || dtype_of(v) != main_dtype_) return nullptr;
+  const auto& shape = shape_of(v);
+  return std::all_of(shape.begin() + 1, shape.end(), [](const SymInt& n) { return n.is_const() && n.value() > 0; })
+             ? v
+             : nullptr;
 }
 
 Shape Generator::smaller_shape(const Shape& with) {
@@ -319,6 +347,7 @@ Node* Generator::stated(const OpDef& row, std::vector<Argument> args,
 
 bool Generator::step() {
   if (mutates_ && chance(25)) return attempt(chance(30) ? *find_op("aten.copy_.default") : *pick(rows(true)));
+  if (images_ && chance(75)) return attempt(*find_op(pick(kOfImages)));
   if (chance(45)) return attempt(*find_op(pick(kCommon)));
   return attempt(*pick(rows(false)));
 }

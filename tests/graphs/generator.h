@@ -105,6 +105,9 @@ class Generator {
   Node* boolean(size_t least = 0, size_t most = 9);
   /// A value of this type and shape: one that is there, or a new input.
   Node* of(DType dtype, const Shape& shape);
+  /// A value with `dims` dimensions of known sizes behind batch and channels, as programs of images hand it on; mostly
+  /// null in others.
+  Node* image(size_t dims);
   /// A value that broadcasts with `with`, mostly of its type.
   Node* broadcastable(const Node* with);
   /// A shape that `with` broadcasts to itself.
@@ -169,7 +172,7 @@ class Generator {
   std::mt19937_64 rng_;
   Graph graph_;
   Builder builder_;
-  bool mutates_ = false, special_ = false;
+  bool mutates_ = false, special_ = false, images_ = false;
   DType main_dtype_ = DType::F32;
   std::vector<SymInt> symbols_;
   SymBindings bindings_;

@@ -3,6 +3,7 @@
 
 // Matrix products, convolutions, attention.
 
+#include <algorithm>
 #include <limits>
 
 #include "tests/graphs/generator.h"
@@ -117,17 +118,29 @@ struct Convolution {
   std::vector<int64_t> stride, padding, dilation, output_padding;
 };
 
-Convolution convolution(G& g, size_t dims, bool transposed) {
+/// Whether a value has neither NaN nor infinities: what is made of plain operands by operators that make none.
+bool stays_plain(const Node* x) {
+  if (x->kind != NodeKind::Call) return false;
+  if (has_name(x->target, {".conv", "nan_to_num"})) return true;
+  if (!has_name(x->target, {"relu", "add.Tensor", "cat", "_pool2d.", "upsample_nearest", "mean", "hardswish", "tanh",
+                            "sigmoid", "clamp"}))
+    return false;
+  const auto operands = x->operands();
+  return std::all_of(operands.begin(), operands.end(), stays_plain);
+}
+
+Convolution convolution(G& g, size_t dims, bool transposed, const Node* given = nullptr) {
   Convolution c;
   c.dims = dims;
   c.transposed = transposed;
   c.groups = g.chance(25) ? 2 : 1;
-  const int64_t in = c.groups * g.between(1, 3);
+  if (given && shape_of(given)[1].value() % 2) c.groups = 1;
+  const int64_t in = given ? shape_of(given)[1].value() : c.groups * g.between(1, 3);
   c.out = c.groups * g.between(1, 3);
   c.x = {g.size(), in};
   c.weight = transposed ? Shape{in, c.out / c.groups} : Shape{c.out, in / c.groups};
   for (size_t i = 0; i < dims; ++i) {
-    c.x.emplace_back(g.between(3, 7));
+    c.x.push_back(given ? shape_of(given)[i + 2] : SymInt(g.between(3, 7)));
     c.weight.emplace_back(g.between(1, 3));
     c.stride.push_back(g.between(1, 2));
     c.padding.push_back(g.between(0, 1));
@@ -143,10 +156,11 @@ Node* convolved(G& g, const OpDef& row) {
   const bool general = row.name == "aten.convolution.default",
              transposed = general ? g.chance(25) : has_name(row.name, {"transpose"});
   const size_t dims = general ? 1 + g.below(3) : static_cast<size_t>(row.name[row.name.find("d.") - 1] - '0');
-  const Convolution c = convolution(g, dims, transposed);
+  Node* given = g.image(dims);
+  const Convolution c = convolution(g, dims, transposed, given);
   const DType d = g.main_dtype();
-  Node* x = plain(g, d, c.x);
-  if (g.chance(40)) x = g.call("aten.tanh.default", {x});
+  Node* x = !given ? plain(g, d, c.x) : stays_plain(given) ? given : g.tame(given);
+  if (!given && g.chance(40)) x = g.call("aten.tanh.default", {x});
   Node* w = plain(g, d, c.weight);
   const Argument bias = g.maybe(plain(g, d, {c.out}));
   if (general)

@@ -32,6 +32,7 @@ Window window(G& g, size_t dims, bool dilated) {
 }
 
 Node* image(G& g, size_t dims, bool plain = false) {
+  if (Node* found = plain ? nullptr : g.image(dims)) return found;
   Shape shape = g.random_shape(1, 1);
   if (plain || g.chance(80)) shape.insert(shape.begin(), g.size());
   for (size_t d = 0; d < dims; ++d) shape.emplace_back(!plain && g.chance(20) ? g.size() : SymInt(g.between(5, 8)));
@@ -106,7 +107,8 @@ Node* adaptive(G& g, const OpDef& row) {
 Node* resampled(G& g, const OpDef& row) {
   const bool forms = has_name(row.name, {".vec"}), bilinear = has_name(row.name, {"bilinear"});
   Shape shape{g.size(), g.size(), g.between(1, 5), g.between(1, 5)};
-  Node* x = g.of(g.chance(80) ? g.main_dtype() : g.floating_dtype(), shape);
+  Node* x = g.image(2);
+  if (!x) x = g.of(g.chance(80) ? g.main_dtype() : g.floating_dtype(), shape);
   if (bilinear && g.special()) x = g.tame(x);  // a weight of nearly zero times infinity
   std::vector<Argument> args{x};
   const bool factors = forms && g.chance(50);
