@@ -715,7 +715,8 @@ std::string fingerprint(const Kernel& k) {
       const Scalar& s = k.scalars[id];
       put(id, static_cast<int>(s.op), static_cast<int>(s.dtype), s.a, s.b, s.c, s.integer, s.buffer);
       if (s.op == ScalarOp::Const) put(std::bit_cast<uint64_t>(s.number));
-      if (!s.index.is_const() || s.op == ScalarOp::Load) out += canonical.text(s.index);
+      // Versions for known sizes have constants here too.
+      if (!s.index.is_const() || s.op == ScalarOp::Load || s.op == ScalarOp::Index) out += canonical.text(s.index);
     }
     for (const Reduction& r : nest.reductions) {
       put(static_cast<int>(r.combine), r.value, r.position, r.mask, static_cast<int>(r.dtype));

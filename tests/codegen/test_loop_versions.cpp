@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "codegen/loop_plan.h"
 #include "codegen/loop_versions.h"
 #include "tests/codegen/loop_testing.h"
 
@@ -53,6 +54,29 @@ TEST(LoopVersions, AreForTheLengthsOfRowsAndNotForTheirNumber) {
   EXPECT_THAT(version->reason, ::testing::Not(HasSubstr("s0")));
   for (const Nest& nest : version->kernel.nests)
     for (const AxisId a : nest.axes) EXPECT_EQ(version->kernel.axes[a].extent, SymInt(40));
+}
+
+/// y[i] = sum of row i / (columns - less)
+void means(LoopCase& c, SymInt rows, SymInt columns, int64_t less) {
+  BufferId x = c.input("x", DType::F32, rows * columns), y = c.output("y", DType::F32, rows);
+  SymInt i = c.outer(rows);
+  Body& b = c.body;
+  AxisId r = c.inner(columns);
+  b.begin_nest({r});
+  b.reduce({Combine::Sum, b.load(x, i * columns + b.axis_index(r)), kNone, kNone, DType::F32, 0});
+  b.begin_nest({});
+  const ScalarId count = b.cast(b.index(columns - less), DType::F32);
+  b.store({y, i, b.binary(ScalarOp::Div, b.reduced(0, 0), count)});
+}
+
+// A mean and an unbiased variance differ in nothing but a number that the version makes of a size.
+TEST(LoopVersions, ShareNoCodeWhereNumbersMadeOfSizesDiffer) {
+  LoopCase all("means"), fewer("means");
+  means(all, 3, all.size("s0", 5), 0);
+  means(fewer, 3, fewer.size("s0", 5), 1);
+  const auto a = codegen::version_for_hints(all.kernel), b = codegen::version_for_hints(fewer.kernel);
+  ASSERT_TRUE(a && b);
+  EXPECT_NE(codegen::fingerprint(a->kernel), codegen::fingerprint(b->kernel));
 }
 
 TEST(LoopVersions, AreNotMadeWhereTheyWouldNotPay) {

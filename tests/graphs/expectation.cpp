@@ -56,6 +56,25 @@ double magnitude(const RefValue& value) {
   return largest;
 }
 
+/// What a layer_norm multiplies its operand's rounding error by: much, where a line has nearly equal elements.
+double magnification(const Node& node, const Tensor& x) {
+  const auto* epsilon = node.args.size() > 4 ? node.args[4].as<double>() : nullptr;
+  const auto* normalized = node.args[1].as<ListArg>();
+  if (!normalized || x.numel() == 0) return 1;
+  int64_t count = 1;
+  for (size_t d = x.rank() - std::min(x.rank(), normalized->items.size()); d < x.rank(); ++d) count *= x.shape[d];
+  const std::vector<double> values = x.values();
+  double least = HUGE_VAL;
+  for (size_t line = 0; line < values.size(); line += static_cast<size_t>(count)) {
+    double sum = 0, squares = 0;
+    for (size_t i = line; i < line + static_cast<size_t>(count); ++i) sum += values[i];
+    for (size_t i = line; i < line + static_cast<size_t>(count); ++i)
+      squares += std::pow(values[i] - sum / static_cast<double>(count), 2);
+    if (std::isfinite(squares)) least = std::min(least, squares / static_cast<double>(count));
+  }
+  return std::max(1.0, 1 / std::sqrt(least + (epsilon ? *epsilon : 1e-5)));
+}
+
 /// Larger than the rounding error of the result: `var` of nearly equal elements squares that of their mean.
 double hidden_rounding(const Node& node, double eps, double largest) {
   if (std::string_view(node.target).starts_with("aten.var.")) return eps * largest * eps * largest;
@@ -161,7 +180,9 @@ Results interpret(const RandomProgram& program, const Graph& graph, bool float64
     for (const auto& node : graph.nodes())
       if (hides_rounding(*node))
         for (const Node* operand : node->operands()) (*magnitudes)[operand] = 1;
-    options.observer = [run, type_of, magnitudes, owns = may_own(graph)](const Node& node, const RefValue& seen) {
+    const auto operands = std::make_shared<std::unordered_map<const Node*, Tensor>>();
+    options.observer = [run, type_of, magnitudes, operands, owns = may_own(graph)](const Node& node,
+                                                                                   const RefValue& seen) {
       auto& value = const_cast<RefValue&>(seen);  // the interpreter's own, which it keeps for the users
       const bool is_view = node.kind == NodeKind::Call && node.op && node.op->op_class == OpClass::View;
       if (owns && is_view && node.type.is_tensor()) {
@@ -173,9 +194,14 @@ Results interpret(const RandomProgram& program, const Graph& graph, bool float64
         double largest = 1;
         for (const Node* operand : node.operands()) largest = std::max(largest, magnitudes->at(operand));
         hidden = hidden_rounding(node, epsilon(node.tensor().dtype), largest);
+        if (node.is("aten.layer_norm.default") && operands->contains(node.args[0].node()))
+          hidden *= magnification(node, operands->at(node.args[0].node()));
       }
       if (is_fresh(node)) run->disturb(type_of(node, node.tensor().dtype), value, hidden);
-      if (const auto it = magnitudes->find(&node); it != magnitudes->end()) it->second = magnitude(value);
+      if (const auto it = magnitudes->find(&node); it != magnitudes->end()) {
+        it->second = magnitude(value);
+        if (const auto* t = std::get_if<Tensor>(&value.value)) (*operands)[&node] = *t;
+      }
     };
   }
   Interpreter interpreter(graph, options);
