@@ -55,6 +55,8 @@ void draw_once(const std::string& kind, uint64_t seed, const py::list& numbers, 
     draw_bernoulli(g, to, number(0));
   else if (kind == "bernoulli_each")
     draw_bernoulli_each(g, view_of_torch(probabilities, "the probabilities"), to);
+  else if (kind == "multinomial")
+    draw_multinomial(g, view_of_torch(probabilities, "the weights"), numbers[0].cast<bool>(), to);
   else if (kind == "integers")
     draw_integers(g, to, whole(0), whole(1));
   else if (kind == "permutation")

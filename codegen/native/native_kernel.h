@@ -75,5 +75,6 @@ std::span<const Entry> segments();
 std::span<const Entry> linear_algebra();
 std::span<const Entry> recurrent();
 std::span<const Entry> random_numbers();
+std::span<const Entry> grouped_products();
 
 }  // namespace strata::native

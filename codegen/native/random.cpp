@@ -24,7 +24,7 @@ void draw(const Arguments& a) {
 constexpr std::array kEntries{Entry{"draw_uniform", draw},        Entry{"draw_normal", draw},
                               Entry{"draw_exponential", draw},    Entry{"draw_bernoulli", draw},
                               Entry{"draw_bernoulli_each", draw}, Entry{"draw_integers", draw},
-                              Entry{"draw_permutation", draw}};
+                              Entry{"draw_permutation", draw},    Entry{"draw_multinomial", draw}};
 
 }  // namespace
 

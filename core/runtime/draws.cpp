@@ -6,6 +6,7 @@
 
 #include "core/runtime/draws.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
@@ -133,6 +134,66 @@ void check_probability(double p) {
   if (!(p >= 0 && p <= 1)) throw_user("probabilities must be in [0, 1], found " + std::to_string(p));
 }
 
+template <class T>
+void check_weights(const T* weights, int64_t n) {
+  T sum = 0;
+  for (int64_t j = 0; j < n; ++j) {
+    if (!(weights[j] >= 0) || std::isinf(weights[j]))
+      throw_user("probability tensor contains either `inf`, `nan` or element < 0");
+    sum += weights[j];
+  }
+  if (!(sum > 0)) throw_user("invalid multinomial distribution (sum of probabilities <= 0)");
+}
+
+/// Numbers are drawn for all rows first; each row gives the places of its largest quotients.
+template <class T>
+void without_replacement(Generator& g, const Tensor& weights, const Tensor& out) {
+  const int64_t n = weights.shape.back(), count = out.shape.back(), rows = n ? weights.numel() / n : 0;
+  Tensor quotients = Tensor::empty(weights.dtype, weights.shape);
+  draw_exponential(g, quotients, 1);
+  std::vector<int64_t> order(static_cast<size_t>(n));
+  for (int64_t r = 0; r < rows; ++r) {
+    const T* w = weights.ptr<T>() + r * n;
+    T* q = quotients.ptr<T>() + r * n;
+    for (int64_t j = 0; j < n; ++j) q[j] = w[j] / q[j];
+    std::iota(order.begin(), order.end(), 0);
+    std::partial_sort(order.begin(), order.begin() + count, order.end(),
+                      [&](int64_t a, int64_t b) { return q[a] > q[b] || (q[a] == q[b] && a < b); });
+    std::copy_n(order.begin(), count, out.ptr<int64_t>() + r * count);
+  }
+}
+
+template <class T>
+void with_replacement(Generator& g, const Tensor& weights, const Tensor& out) {
+  const int64_t n = weights.shape.back(), count = out.shape.back(), rows = n ? weights.numel() / n : 0;
+  std::vector<T> cumulated(static_cast<size_t>(n));
+  for (int64_t r = 0; r < rows; ++r) {
+    const T* w = weights.ptr<T>() + r * n;
+    std::partial_sum(w, w + n, cumulated.begin());
+    const T sum = cumulated.back();
+    for (T& x : cumulated) x /= sum;
+    cumulated.back() = 1;
+    for (int64_t i = 0; i < count; ++i) {
+      const double u = uniform_double(g);
+      const auto at =
+          std::partition_point(cumulated.begin(), cumulated.end(), [&](T x) { return static_cast<double>(x) < u; });
+      out.ptr<int64_t>()[r * count + i] = at - cumulated.begin();
+    }
+  }
+}
+
+template <class T>
+void fill_multinomial(Generator& g, const Tensor& weights, bool replacement, const Tensor& out) {
+  const int64_t n = weights.shape.back(), count = out.shape.back();
+  if (!replacement && count > n)
+    throw_user("cannot draw " + std::to_string(count) + " of " + std::to_string(n) + " places without replacement");
+  for (int64_t r = 0; n && r < weights.numel() / n; ++r) check_weights(weights.ptr<T>() + r * n, n);
+  if (!replacement || count == 1)
+    without_replacement<T>(g, weights, out);
+  else
+    with_replacement<T>(g, weights, out);
+}
+
 }  // namespace
 
 void draw_uniform(Generator& generator, const Tensor& out, double low, double high) {
@@ -196,6 +257,13 @@ void draw_permutation(Generator& generator, const Tensor& out) {
   }
   size_t i = 0;
   fill_integers(out, [&] { return order[i++]; });
+}
+
+void draw_multinomial(Generator& generator, const Tensor& weights, bool replacement, const Tensor& out) {
+  if (is_double(weights.dtype))
+    fill_multinomial<double>(generator, weights, replacement, out);
+  else
+    fill_multinomial<float>(generator, weights, replacement, out);
 }
 
 }  // namespace strata

@@ -33,4 +33,9 @@ void draw_integers(Generator& generator, const Tensor& out, int64_t low, int64_t
 /// One dimension, any type: 0, 1, ... in random order.
 void draw_permutation(Generator& generator, const Tensor& out);
 
+/// Positions drawn from rows of weights ([..., n], float32 or float64, row-major) into `out` ([..., count], int64):
+/// with replacement each by the cumulated weights, else those of the largest weights over exponential numbers. Throws a
+/// user Error for weights that are negative, not finite, or all zero.
+void draw_multinomial(Generator& generator, const Tensor& weights, bool replacement, const Tensor& out);
+
 }  // namespace strata

@@ -104,6 +104,8 @@ TEST(OpsB, EveryRowWithAReferenceOrDecompositionIsRecorded) {
                                         "aten.conv1d.padding",
                                         "aten.conv3d.padding",
                                         "aten.nll_loss.default",
+                                        "strata.grouped_mm.default",  // aten._grouped_mm
+                                        "transformers.grouped_mm_fallback.default",
                                         "strata.attention.default",         // tests/passes/test_fuse_attention.cpp
                                         "strata.recurrent_layer.default"};  // inside lstm and gru
   std::vector<OpDef> rows = ops::matrix();

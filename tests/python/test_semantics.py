@@ -433,6 +433,15 @@ def random_writes(x):
     return y, z, u, v, w
 
 
+def drawn_places(x):
+    return torch.multinomial(x, 1), torch.multinomial(x, 3), torch.multinomial(x, 12, True)
+
+
+def size_by_division(x):
+    half = torch.div(x.shape[0], 2, rounding_mode="trunc")
+    return x.reshape(half, 2, -1) * 2
+
+
 def random_unused(x):
     torch.rand(5)
     torch.zeros(3).normal_()
@@ -942,6 +951,8 @@ def programs():
         p("random numbers", randoms, one(4, 5), opaque=None),
         p("random numbers written", random_writes, one(4, 5), opaque=None),
         p("random numbers of a model", draws_of_a_model, one(4, 6), opaque=[] if drawn_here("bernoulli") else None),
+        p("places drawn by weights", drawn_places, lambda: (rand(3, 8),), opaque=[]),
+        p("a size by division of tensors", size_by_division, one(6, 4)),
         p("random numbers not used", random_unused, one(3), opaque=None),
         p("dropout", random_twice, one(4, 6), opaque=None),
         p("dropout, dynamic", lambda x: F.dropout(x, 0.4, True) + torch.rand(x.shape), one(4, 6), opaque=None, dynamic=True, turns=3),

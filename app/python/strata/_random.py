@@ -23,7 +23,7 @@ _KINDS = {
     "randn": "normal", "randn_like": "normal", "normal": "normal", "normal_": "normal", "normal_functional": "normal",
     "exponential": "exponential", "exponential_": "exponential",
     "randint": "integers", "randint_like": "integers", "random": "integers", "random_": "integers",
-    "randperm": "permutation",
+    "randperm": "permutation", "multinomial": "multinomial",
     "dropout": "bernoulli", "dropout_": "bernoulli", "native_dropout": "bernoulli", "feature_dropout": "bernoulli",
     "alpha_dropout": "bernoulli", "feature_alpha_dropout": "bernoulli", "scaled_dot_product_attention": "bernoulli",
 }  # fmt: skip
@@ -64,6 +64,10 @@ def _trials(kind, dtype):
     if kind == "bernoulli_each":
         each = torch.linspace(0, 1, 999).to(dtype)
         return [((), dtype, 999, lambda g: torch.bernoulli(each, generator=g), each)]
+    if kind == "multinomial":
+        weights = torch.linspace(0, 1, 300).to(dtype).view(3, 100)
+        draw = lambda count, again: lambda g: torch.multinomial(weights, count, again, generator=g)
+        return [((again,), torch.int64, (3, count), draw(count, again), weights) for count, again in ((1, False), (60, False), (60, True))]
     if kind == "permutation":
         return [((), torch.int64, 999, lambda g: torch.randperm(999, generator=g))]
     ranges = [(-3, 97), (0, 2**28 - 1), (0, 2**28), (-(2**40), 2**50)]
@@ -103,9 +107,11 @@ def drawn_natively(node):
     if kind == "bernoulli" and not _has_probability(node):
         return False
     dtype = results[0].dtype
-    if kind == "bernoulli_each":
+    if kind in ("bernoulli_each", "multinomial"):
         dtype = operands[-1].dtype
-    return _agrees(kind, dtype if kind in (*_FLOATS, "bernoulli_each") else torch.int64)
+    if kind == "multinomial" and dtype not in (torch.float32, torch.float64):
+        return False
+    return _agrees(kind, dtype if kind in (*_FLOATS, "bernoulli_each", "multinomial") else torch.int64)
 
 
 def _has_probability(node):

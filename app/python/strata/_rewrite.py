@@ -384,7 +384,8 @@ class Numbers:
         return node.target in (aten.item.default, aten._local_scalar_dense.default)
 
     def _define(self, node, value):
-        dtype = _DTYPES.get(type(value)) or {bool: torch.bool, int: torch.int64, float: torch.float64}[type(value)]
+        kind = self._kind_of_element(node.args[0].meta["val"]) if value is None else type(value)
+        dtype = _DTYPES.get(kind) or {bool: torch.bool, int: torch.int64, float: torch.float64}[kind]
         with self.graph.inserting_before(node):
             if self._item(node):
                 made = self._scalar(node, node.args[0], dtype)
@@ -392,6 +393,11 @@ class Numbers:
                 made = self._arithmetic(node, dtype)
         if made is not None:
             self.tensors[node] = made
+
+    @staticmethod
+    def _kind_of_element(tensor):
+        """Python's type of an element, for an `item()` of which the trace does not say what it gives."""
+        return float if tensor.dtype.is_floating_point else bool if tensor.dtype == torch.bool else int
 
     def _scalar(self, like, tensor, dtype):
         fake = tensor.meta["val"]

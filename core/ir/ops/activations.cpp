@@ -239,6 +239,15 @@ Node* inside(Ctx c, const Argument& lower, const Argument& upper, Node* dy) {
   return zero_where(c, c.b.call("aten.logical_or.default", {below, above}), dy);
 }
 
+/// Integers have integers for bounds here; PyTorch would cut the fractions off.
+Type hardtanh_type(const Call& call) {
+  const Type type = number_type(call);
+  if (type.tensor.dtype != tensor_type(call, 0).dtype) reject(call, "expected integers as the bounds of integers");
+  if (call.size() == 3 && type.tensor.dtype == DType::U8 && (call.number(1) < 0 || call.number(2) < 0))
+    reject(call, "cannot do hardtanh on an unsigned type with negative limits");
+  return type;
+}
+
 Rows hard() {
   Rows r;
   r.push_back(row(
@@ -258,7 +267,7 @@ Rows hard() {
       },
       gradient_of<hardswish_gradient>, "x * clamp(x + 3, 0, 6) / 6"));
   r.push_back(row("aten::hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor", trait::Idempotent,
-                  kDefault, floating_type, unary_reference_with<[](const RefContext& c) {
+                  kDefault, hardtanh_type, unary_reference_with<[](const RefContext& c) {
                     return [lo = scalar_value(c, 1), hi = scalar_value(c, 2)](auto x) {
                       using T = decltype(x);
                       return nan_min(nan_max(x, static_cast<T>(lo)), static_cast<T>(hi));
@@ -275,7 +284,7 @@ Rows activations() {
   Rows rows;
   for (auto part : {relus, gelus, sigmoids, hard}) append(rows, part());
   rows.push_back(compound(
-      "aten::relu6(Tensor self) -> Tensor", 0, floating_type,
+      "aten::relu6(Tensor self) -> Tensor", 0, number_type,
       [](Builder& b, const Call& c) -> std::vector<Node*> {
         return {b.call("aten.hardtanh.default", {c.tensor(0), 0, 6})};
       },

@@ -312,6 +312,7 @@ Rows matrix() {
   };
   append(rows, attention_rows());
   append(rows, einsum_rows());
+  append(rows, grouped_rows());
   append(rows, recurrent_rows());
   return rows;
 }

@@ -12,6 +12,7 @@ namespace strata::ops {
 
 Rows attention_rows();
 Rows einsum_rows();
+Rows grouped_rows();
 Rows recurrent_rows();
 Rows convolution_rows();
 Rows max_pool_rows();

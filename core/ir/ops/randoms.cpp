@@ -43,6 +43,11 @@ Type draw_type(const Call& call) {
   const DType dtype = dtype_or(call, DType::F32);
   if (call.op().name == "strata.draw_bernoulli_each.default")
     return Type::of(dtype, tensor_type(call, 0).shape, tensor_type(call, 0).device);
+  if (call.op().name == "strata.draw_multinomial.default") {
+    std::vector<SymInt> shape = tensor_type(call, 0).shape;
+    shape.back() = call.integer(1);
+    return Type::of(dtype, std::move(shape), tensor_type(call, 0).device);
+  }
   if (call.op().name == "strata.draw_permutation.default") return Type::of(dtype, {call.integer(0)});
   return Type::of(dtype, call.integers(0));
 }
@@ -77,6 +82,8 @@ Rows draws() {
       "1 with the probability that the operand's element gives, else 0");
   add("draw_integers", "SymInt[] size, SymInt low, SymInt high", OpClass::Creation, "draw_integers",
       "random integers in [low, high)");
+  add("draw_multinomial", "Tensor weights, SymInt count, bool replacement", OpClass::Indexing, "draw_multinomial",
+      "places drawn by rows of weights");
   add("draw_permutation", "SymInt n", OpClass::Creation, "draw_permutation", "0 ... n - 1 in random order");
   return r;
 }
@@ -191,6 +198,23 @@ std::vector<Node*> bernoulli_each(Builder& b, const Call& c) {
   return {moved ? b.permute(drawn, back) : drawn};
 }
 
+Type multinomial_type(const Call& call) {
+  const TensorType& weights = tensor_type(call, 0);
+  const size_t rank = weights.shape.size();
+  if (rank != 1 && rank != 2) reject(call, "expected weights of 1 or 2 dimensions, found " + std::to_string(rank));
+  if (weights.dtype != DType::F32 && weights.dtype != DType::F64)
+    reject(call, "expected float32 or float64 weights, found " + std::string(dtype_name(weights.dtype)));
+  if (known_lt(call.integer(1), 1)) reject(call, "expected at least 1 sample");
+  std::vector<SymInt> shape = weights.shape;
+  shape.back() = call.integer(1);
+  return Type::of(DType::I64, std::move(shape), weights.device);
+}
+
+std::vector<Node*> multinomial(Builder& b, const Call& c) {
+  return {b.call("strata.draw_multinomial.default", {c.tensor(0), integer(c.integer(1)), c.boolean(2)},
+                 {{"dtype", DType::I64}})};
+}
+
 /// Mean or deviation is a tensor: standard numbers, scaled and shifted.
 std::vector<Node*> scaled_normal(Builder& b, const Call& c) {
   Node *mean = is_tensor(c, 0) ? c.tensor(0) : nullptr, *std = is_tensor(c, 1) ? c.tensor(1) : nullptr;
@@ -248,6 +272,8 @@ Rows wholes() {
   r.push_back(drawing("aten::random.to(Tensor self, int to" + generator, type, integers, doc));
   r.push_back(drawing("aten::randperm(SymInt n, *, " + kWhole + ") -> Tensor", type, permutation,
                       "0 ... n - 1 in random order"));
+  r.push_back(drawing("aten::multinomial(Tensor self, SymInt num_samples, bool replacement=False" + generator,
+                      multinomial_type, multinomial, "places drawn by rows of weights"));
   r.push_back(drawing("aten::bernoulli(Tensor self" + generator, same_type, bernoulli_each<0>,
                       "1 with the probability that the element gives, else 0"));
   // The default is that of the in-place form, which is made from this row; PyTorch's functional form has none.
@@ -270,6 +296,7 @@ void draw_into(const Call& call, const std::function<int64_t(size_t)>& integer, 
     if (is("exponential")) return draw_exponential(g, out, call.number(1));
     if (is("bernoulli")) return draw_bernoulli(g, out, call.number(1));
     if (is("bernoulli_each")) return draw_bernoulli_each(g, probabilities, out);
+    if (is("multinomial")) return draw_multinomial(g, probabilities.contiguous(), call.boolean(2), out);
     if (is("integers")) return draw_integers(g, out, integer(1), integer(2));
     if (is("permutation")) return draw_permutation(g, out);
     throw_internal(call.op().name + " draws nothing");

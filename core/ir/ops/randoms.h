@@ -12,7 +12,7 @@
 namespace strata::ops {
 
 /// Fills `out`, of the call's shape and declared type, from the run's generator. `integer(i)`: parameter i at run time;
-/// `probabilities`: those of `strata.draw_bernoulli_each`, else undefined.
+/// `probabilities`: the operand of `strata.draw_bernoulli_each` and `strata.draw_multinomial`, else undefined.
 void draw_into(const Call& call, const std::function<int64_t(size_t)>& integer, const Tensor& probabilities,
                const Tensor& out);
 

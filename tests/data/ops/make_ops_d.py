@@ -150,4 +150,14 @@ for transpose in (False, True):
     case("ormqr", made, tau, f(5, 2), True, transpose)
     case("ormqr", made, tau, f(2, 5), False, transpose)
 
+# ---------------------------------------------------------------------------------------------------------------- groups
+for dt in (torch.float32, BRAIN):
+    for ends in ([2, 2, 5], [0, 5, 5]):
+        case("_grouped_mm", f(5, 8, dt=dt), f(3, 8, 16, dt=dt), t(ends, torch.int32))
+    case("_grouped_mm", f(5, 8, dt=dt), f(3, 16, 8, dt=dt).transpose(1, 2), t([1, 3, 5], torch.int32))
+    case("_grouped_mm", f(3, 4, 8, dt=dt), f(3, 8, 16, dt=dt))
+for dt in (torch.int64, torch.int32, torch.int8, torch.uint8):
+    case("relu6", i(9, lo=0 if dt is torch.uint8 else -9, hi=10, dt=dt))
+    case("hardtanh", i(9, lo=0 if dt is torch.uint8 else -9, hi=10, dt=dt), 1, 4)
+
 write("ops_d.json")

@@ -7,7 +7,7 @@ Intel's): python3 make_ops_random.py
 """
 import torch
 
-from op_cases import case, f, i, write
+from op_cases import case, f, i, t, write
 
 HALF, BRAIN, DOUBLE = torch.float16, torch.bfloat16, torch.float64
 FLOATS = (torch.float32, DOUBLE, HALF, BRAIN)
@@ -61,6 +61,10 @@ draw("randperm", 0)
 draw("randperm", 1)
 draw("bernoulli.Tensor", f(3, 4), f(4, lo=0.0, hi=1.0))
 draw("bernoulli.Tensor", i(3, 4), f(3, 4, lo=0.0, hi=1.0, dt=DOUBLE))
+for dt in (torch.float32, DOUBLE):
+    for count, again in ((1, False), (3, False), (9, True)):
+        draw("multinomial", f(2, 7, lo=0.0, hi=1.0, dt=dt), count, again)
+draw("multinomial", t([0.0, 0.0, 2.0, 0.0]), 1)
 draw("normal.Tensor_float", f(3, 7), 2.5)
 draw("normal.float_Tensor", 0.5, f(3, 7, lo=0.1))
 draw("normal.Tensor_Tensor", f(3, 1), f(1, 6, lo=0.1))
