@@ -106,6 +106,18 @@ TEST(OpsEdges, WindowsOfNothingAreRefused) {
             "none");
 }
 
+TEST(OpsEdges, TransposedConvolutionsOfNothingAreRefused) {
+  Corner c;
+  Node* point = c.operand(Tensor::full(DType::F32, {1, 1, 1, 1}, 1));
+  const auto padded = [&](int64_t by) {
+    return c.refusal("aten.convolution.default",
+                     {point, point, Argument(), Argument::list({1, 1}), Argument::list({0, by}), Argument::list({1, 1}),
+                      true, Argument::list({0, 0}), 1});
+  };
+  EXPECT_EQ(padded(0), "none");
+  EXPECT_THAT(padded(1), HasSubstr("an output size of -1 is too small"));
+}
+
 TEST(OpsEdges, ScaledSumsHaveTheTypeOfAllThreeOperands) {
   Corner c;
   Node* half = c.operand(Tensor::full(DType::F16, {1}, 2));

@@ -47,7 +47,11 @@ Parameters parameters(const Call& call, size_t first, size_t spatial) {
 
 SymInt output_size(const Call& call, const SymInt& in, const SymInt& kernel, const Parameters& p, size_t d) {
   const SymInt reach = p.dilation[d] * (kernel - 1) + 1;
-  if (p.transposed) return (in - 1) * p.stride[d] - 2 * p.padding[d] + reach + p.output_padding[d];
+  if (p.transposed) {
+    const SymInt size = (in - 1) * p.stride[d] - 2 * p.padding[d] + reach + p.output_padding[d];
+    if (known_lt(size, 1)) reject(call, "an output size of " + size.str() + " is too small");
+    return size;
+  }
   const SymInt padded = in + 2 * p.padding[d];
   if (known_lt(padded, reach))
     reject(call, "kernel reaches over " + reach.str() + " elements, more than the padded input's " + padded.str());
