@@ -74,6 +74,27 @@ std::optional<Attempt> attempt(const MatmulProduct& p, const View& into, const m
   }
 }
 
+/// Elements of `a` up to which its rows are put together for a better kernel.
+constexpr int64_t kMostGathered = 65'536;
+
+bool is_general(const Attempt& found) { return std::string_view(found.pd.impl_info_str()).starts_with("gemm"); }
+
+/// The blocked kernels take rows that follow each other; what is left, the library's general product, takes tens of
+/// milliseconds to come up the first time. Few rows with gaps are copied first.
+std::optional<Attempt> with_dense_rows(MatmulProduct& p, const View& into, const memory::desc& b, Instance& instance) {
+  if (p.a.is_contiguous() || p.a.numel() > kMostGathered) return std::nullopt;
+  MatmulProduct dense = p;
+  Instance made;
+  made.scratch = instance.scratch;
+  dense.a = made.scratch.tensor(p.a.dtype, p.a.shape);
+  std::optional<Attempt> found = attempt(dense, into, b);
+  if (!found || is_general(*found)) return std::nullopt;
+  instance.scratch = made.scratch;
+  instance.steps.push_back(make_copy(p.a, dense.a));
+  p.a = dense.a;
+  return found;
+}
+
 std::string describe_primitive(const Attempt& made, const MatmulProduct& p) {
   std::string text = fmt::format(
       "matmul {}\n  a {}\n  b {}{}\n  result {}\n", made.pd.impl_info_str(), describe(p.a), describe(p.b),
@@ -108,6 +129,10 @@ bool build(const ConcreteCall& call, DType dtype, PackedConstants& packed, Insta
     found = attempt(p, into, pack ? b_any : b_plain);
   }
   if (!found) return false;
+  if (is_general(*found)) {
+    if (std::optional<Attempt> better = with_dense_rows(p, into, pack ? b_any : b_plain, made))
+      found = std::move(better);
+  }
 
   Slot b_slot = p.b.slot;
   if (pack) {

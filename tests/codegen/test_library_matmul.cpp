@@ -85,6 +85,23 @@ TEST(LibraryMatmul, ExpandedAndGappedOperands) {
   d.check(kF32);
 }
 
+/// The library's general product takes long to come up: few rows with gaps are put together first.
+TEST(LibraryMatmul, FewRowsWithGapsTakeTheBlockedKernel) {
+  for (DType dtype : {DType::F32, DType::BF16}) {
+    for (bool constant : {false, true}) {
+      Case c("matmul", 33);
+      c.operand(dtype, {12, 64}, {}, false, 1920);
+      c.operand(dtype, {64, 48}, {1, 0}, constant);
+      c.operand(dtype, {48}, {}, constant);
+      c.call.has_bias = true;
+      c.result(dtype, {12, 48});
+      c.post(K::Tanh);
+      const std::string text = c.check(dtype == DType::F32 ? 1e-5 : 2e-2);
+      EXPECT_EQ(text.find("gemm"), text.npos) << text;
+    }
+  }
+}
+
 TEST(LibraryMatmul, BiasOfEveryShapeWithScales) {
   const std::vector<int64_t> shapes[] = {{11}, {1, 11}, {13, 11}, {13, 1}, {1}, {1, 1}, {}};
   for (const auto& shape : shapes) {

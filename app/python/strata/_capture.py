@@ -12,6 +12,7 @@ from torch.fx.experimental.proxy_tensor import make_fx as _make_fx
 
 from . import _opaque, _rewrite, _strata
 from ._branches import WithoutBranches
+from ._direct import direct
 from ._functional import functional_form
 from ._random import drawn_natively
 from ._simpler import simpler_forms
@@ -89,6 +90,10 @@ def _fake_constants(traced):
 
 def to_aten(gm, inputs, decompositions=None):
     """Dynamo's graph as a GraphModule of ATen calls, autocast's conversions among them. Source lines and module paths stay."""
+    if not decompositions:
+        traced = direct(gm, inputs)
+        if traced is not None:
+            return traced
     mode, fakes = _fake_inputs(inputs)
 
     def run(*values):
