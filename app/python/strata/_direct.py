@@ -4,9 +4,22 @@
 
 Tracing such a graph would give the same calls with the same results, and take up to a second for a deep network.
 """
+import contextlib
 import operator
 
 import torch
+
+try:  # graph modules whose Python code is made when they are called, which ours are not
+    from torch.fx._lazy_graph_module import _make_graph_module
+    from torch.fx._lazy_graph_module import _use_lazy_graph_module
+except ImportError:
+    _make_graph_module, _use_lazy_graph_module = torch.fx.GraphModule, None
+
+
+def without_code():
+    """Graph modules that are made inside write their code when they are called."""
+    return _use_lazy_graph_module(True) if _use_lazy_graph_module else contextlib.nullcontext()
+
 
 _FakeTensor = torch._subclasses.FakeTensor
 
@@ -40,7 +53,7 @@ def _is_call(target):
 
 
 def _same_layout(fake, real):
-    return isinstance(real, torch.Tensor) and fake.shape == real.shape and fake.stride() == real.stride() and fake.dtype == real.dtype
+    return isinstance(fake, torch.Tensor) and isinstance(real, torch.Tensor) and fake.shape == real.shape and fake.stride() == real.stride() and fake.dtype == real.dtype
 
 
 def direct(gm, inputs):
@@ -54,10 +67,21 @@ def direct(gm, inputs):
             return None
     if len(modes) > 1:
         return None
-    placeholders = [node for node in gm.graph.nodes if node.op == "placeholder"]
-    if len(placeholders) != len(inputs) or not all(_same_layout(n.meta["example_value"], v) for n, v in zip(placeholders, inputs)):
+    if inputs_of_dynamo(gm, inputs) is None:
         return None
-    return torch.fx.GraphModule(torch.nn.Module(), _copied(gm.graph))
+    with without_code():
+        return _make_graph_module(torch.nn.Module(), _copied(gm.graph))
+
+
+def inputs_of_dynamo(gm, inputs):
+    """Dynamo's fake mode and its fake tensors of the inputs, where all have sizes that are numbers; else None. Making new ones takes
+    milliseconds each."""
+    modes = set()
+    placeholders = [node for node in gm.graph.nodes if node.op == "placeholder"]
+    if len(placeholders) != len(inputs) or not all(_is_known(node, modes) for node in placeholders) or len(modes) != 1:
+        return None
+    fakes = [node.meta["example_value"] for node in placeholders]
+    return (modes.pop(), fakes) if all(_same_layout(f, v) for f, v in zip(fakes, inputs)) else None
 
 
 def _copied(graph):
