@@ -167,9 +167,18 @@ def _decompositions(traced, missing):
     return table
 
 
+def _drop_detached(traced):
+    """Nothing is differentiated, and `detach_` gives back its operand: a second trace without it would cost as much as the first."""
+    for node in list(traced.graph.nodes):
+        if node.target is torch.ops.aten.detach_.default:
+            node.replace_all_uses_with(node.args[0])
+            traced.graph.erase_node(node)
+
+
 def capture(gm, inputs):
     """`to_aten` in operators that can be compiled or called, and the names of those that are called."""
     traced = to_aten(gm, inputs)
+    _drop_detached(traced)
     missing, foreign = _strata.operators_of_fx(traced)
     missing = [*missing, *{str(n.target) for n in traced.graph.nodes if _rewrite.hides_writes(n) or n.target in FAST_PATHS}]
     table = {}

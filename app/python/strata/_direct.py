@@ -73,9 +73,22 @@ def direct(gm, inputs):
         return _make_graph_module(torch.nn.Module(), _copied(gm.graph))
 
 
+def _has_symbols(node):
+    """Whether a result has sizes that are no numbers, or is unknown. Fake tensors remember the symbols of what was read off them: another
+    trace needs new ones."""
+    leaves = torch.utils._pytree.tree_leaves(node.meta.get("example_value"))
+    return node.op == "get_attr" or any(
+        isinstance(leaf, (torch.SymInt, torch.SymFloat, torch.SymBool))
+        or isinstance(leaf, torch.Tensor) and not all(type(n) is int for n in leaf.shape)
+        for leaf in leaves
+    )
+
+
 def inputs_of_dynamo(gm, inputs):
-    """Dynamo's fake mode and its fake tensors of the inputs, where all have sizes that are numbers; else None. Making new ones takes
+    """Dynamo's fake mode and its fake tensors of the inputs, where all sizes in the graph are numbers; else None. Making new ones takes
     milliseconds each."""
+    if any(_has_symbols(node) for node in gm.graph.nodes):
+        return None
     modes = set()
     placeholders = [node for node in gm.graph.nodes if node.op == "placeholder"]
     if len(placeholders) != len(inputs) or not all(_is_known(node, modes) for node in placeholders) or len(modes) != 1:

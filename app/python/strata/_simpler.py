@@ -101,7 +101,8 @@ def _expanded(node, table):
     args, kwargs = _operands(node)
     leaves, spec = torch.utils._pytree.tree_flatten((args, kwargs))
     tensors = [v for v in leaves if isinstance(v, torch.Tensor)]
-    mode = torch._guards.detect_fake_mode(tensors)
+    # Their own mode: what PyTorch would detect is the backend's, and the graph may be one of Dynamo's tensors.
+    mode = next((v.fake_mode for v in tensors if isinstance(v, torch._subclasses.FakeTensor)), None)
     if mode is None or any(isinstance(v, (torch.SymInt, torch.SymFloat, torch.SymBool)) for v in leaves):
         return None
     places = [None if isinstance(v, torch.Tensor) else v for v in leaves]
