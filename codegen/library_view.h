@@ -92,7 +92,7 @@ struct ConcreteCall {
   View result;
   int threads = 1;
   const void* packed_key = nullptr;  ///< what a constant weight is known by, where that is not its address
-  bool keep_nan = false;  ///< what would turn NaN into a number is not left to the library
+  bool keep_nan = false;             ///< what would turn NaN into a number is not left to the library
 };
 
 /// One call for one set of sizes, as steps that run one after the other.

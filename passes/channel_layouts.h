@@ -27,7 +27,7 @@ std::vector<SymInt> channels_last_strides(const std::vector<SymInt>& shape);
 /// What the decision is made from. All references must outlive the call.
 struct ChannelQuestion {
   const Graph& graph;
-  Layouts& layouts;  ///< as it was when the call returns
+  Layouts& layouts;                                                          ///< as it was when the call returns
   const std::unordered_map<const Node*, std::vector<const Node*>>& readers;  ///< of values with a buffer
   const std::unordered_set<const Node*>& outputs;                            ///< nodes, as returned
   const OutputStrides& output_strides;
