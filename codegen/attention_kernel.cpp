@@ -229,7 +229,9 @@ void pack(const AttentionMatrix& m, int64_t rows, int64_t columns, int64_t fille
   const auto* bytes = static_cast<const std::byte*>(m.data);
   const auto size = static_cast<int64_t>(dtype_size(m.dtype));
   for (int64_t r = 0; r < rows; ++r, to += stride) {
-    if (m.column_stride != 1 || !pack_dense_row(m, r, columns, to)) {
+    if (m.column_stride == 0 && columns > 0) {  // a mask that is the same for all keys
+      std::fill(to, to + columns, static_cast<T>(load_as_double(m.dtype, bytes + r * m.row_stride * size)));
+    } else if (m.column_stride != 1 || !pack_dense_row(m, r, columns, to)) {
       for (int64_t c = 0; c < columns; ++c)
         to[c] = static_cast<T>(load_as_double(m.dtype, bytes + (r * m.row_stride + c * m.column_stride) * size));
     }
