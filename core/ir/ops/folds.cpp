@@ -72,7 +72,7 @@ RefValue mean_reference(const RefContext& c) {
 }
 
 /// Sum in at least float32, so that 16-bit means are rounded once.
-std::vector<Node*> mean(Builder& b, const Call& c) {
+std::vector<Node*> decompose_mean(Builder& b, const Call& c) {
   const DType result = c.op().shape(c).tensor.dtype;
   Node* x = b.cast(c.tensor(0), compute_dtype(result));
   if (c.type(0).shape.empty()) return {b.cast(x, result)};
@@ -98,7 +98,7 @@ Rows sums() {
   for (const char* schema :
        {"aten::mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
         "aten::mean(Tensor self, *, ScalarType? dtype=None) -> Tensor"})
-    r.push_back(OpDef(schema, OpClass::Compound, 0, Promotion::None, mean_type, mean_reference, mean,
+    r.push_back(OpDef(schema, OpClass::Compound, 0, Promotion::None, mean_type, mean_reference, decompose_mean,
                       gradient_of<mean_gradient>, NoLowering{}, "", "mean of elements"));
   return r;
 }
