@@ -255,6 +255,18 @@ llvm::Value* MathEmitter::call_lanes(const std::string& function, llvm::Type* re
   return out;
 }
 
+llvm::Value* MathEmitter::in_vectors(unsigned width, std::span<Value* const> args, const VectorFunction& function) {
+  const unsigned lanes = lanes_of(args[0]);
+  std::vector<Value*> parts;
+  for (unsigned begin = 0; begin < std::max(lanes, 1u); begin += width) {
+    std::vector<Value*> values;
+    for (Value* a : args)
+      values.push_back(lanes == 0 ? b_.CreateVectorSplat(width, a) : lanes == width ? a : slice(a, begin, width));
+    parts.push_back(function(values));
+  }
+  return lanes == 0 ? b_.CreateExtractElement(parts[0], uint64_t{0}) : concatenate(parts, lanes);
+}
+
 llvm::Value* MathEmitter::vector_call(const std::string& function, unsigned width, std::span<Value* const> args) {
   llvm::Type* element = args[0]->getType()->getScalarType();
   llvm::Type* type = FixedVectorType::get(element, width);
@@ -263,24 +275,21 @@ llvm::Value* MathEmitter::vector_call(const std::string& function, unsigned widt
   const llvm::Align whole(width * element->getPrimitiveSizeInBits() / 8);
   b_.GetInsertBlock()->getParent()->addFnAttr(llvm::Attribute::getWithStackAlignment(b_.getContext(), whole));
   auto callee = module_.getOrInsertFunction(function, llvm::FunctionType::get(type, types, false));
-  unsigned lanes = lanes_of(args[0]);
-  std::vector<Value*> parts;
-  for (unsigned begin = 0; begin < lanes; begin += width) {
-    std::vector<Value*> values;
-    for (Value* a : args) values.push_back(lanes == width ? a : slice(a, begin, width));
-    auto* c = b_.CreateCall(callee, values);
+  return in_vectors(width, args, [&](std::span<Value* const> values) {
+    auto* c = b_.CreateCall(callee, llvm::ArrayRef<Value*>(values.data(), values.size()));
     c->setDoesNotAccessMemory();
     c->setDoesNotThrow();
-    parts.push_back(c);
-  }
-  return concatenate(parts, lanes);
+    return c;
+  });
 }
 
+/// The widest form that the target has, also for fewer numbers than it takes and for a single one: forms of other
+/// widths and libm differ in the last place, and a value that is computed in two places, here once for all lanes, there
+/// in every lane, must be the same value (a program may compare or subtract them).
 llvm::Value* MathEmitter::math_call(const std::string& name, std::span<Value* const> args) {
   llvm::Type* element = args[0]->getType()->getScalarType();
   bool single = element->isFloatTy();
   std::string scalar = name + (single ? "f" : "");
-  unsigned lanes = lanes_of(args[0]);
   struct Variant {
     char letter;
     unsigned bits;
@@ -288,8 +297,7 @@ llvm::Value* MathEmitter::math_call(const std::string& name, std::span<Value* co
   constexpr std::array<Variant, 3> variants = {{{'e', 512}, {'d', 256}, {'b', 128}}};
   for (auto [letter, bits] : variants) {
     unsigned width = bits / (single ? 32 : 64);
-    if (!lanes || (bits == 512 && !target_.avx512) || (bits == 256 && target_.vector_bits < 256)) continue;
-    if (lanes < width && bits != 128) continue;
+    if ((bits == 512 && !target_.avx512) || (bits == 256 && target_.vector_bits < 256)) continue;
     std::string function =
         std::string("_ZGV") + letter + "N" + std::to_string(width) + std::string(args.size(), 'v') + "_" + scalar;
     if (math_symbol(function)) return vector_call(function, width, args);

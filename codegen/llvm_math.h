@@ -8,6 +8,7 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
 
+#include <functional>
 #include <span>
 #include <string>
 
@@ -59,7 +60,11 @@ class MathEmitter {
   Value* sigmoid(Value* a, DType dtype);
   Value* float_to_integer(Value* a, DType to);
   Value* float_to_bfloat(Value* a);
-  /// A C math function by its double name, on vectors through libmvec where it has it, else lane by lane.
+  using VectorFunction = std::function<Value*(std::span<Value* const>)>;
+  /// `function`, which takes vectors of `width` lanes, on any number of lanes: part by part, the last one filled up
+  /// with its last lane, a single number in all lanes.
+  Value* in_vectors(unsigned width, std::span<Value* const> args, const VectorFunction& function);
+  /// A C math function by its double name, through libmvec where it has it, else lane by lane.
   Value* math_call(const std::string& name, std::span<Value* const> args);
   /// Functions that are computed in place instead (vector_functions.cpp).
   bool is_short(loop::ScalarOp op, const Value* a) const;

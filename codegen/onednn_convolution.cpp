@@ -130,6 +130,18 @@ struct Activations {
   bool fixed;    // these very layouts; else the primitive chooses
 };
 
+bool reads_whole_result(const ResultOp& op, const View& out) {
+  return op.has_operand() && op.operand.shape == out.shape;
+}
+
+/// Whether the primitive computes the operations that it took: oneDNN 2.6's convolution by matrix products accepts an
+/// operand of the result's shape, and reads the wrong elements of it.
+bool takes_rightly(const Primitive& p, const std::vector<ResultOp>& ops, const View& out) {
+  if (p.implementation.find("gemm") == std::string::npos) return true;
+  return std::none_of(ops.begin(), ops.begin() + static_cast<std::ptrdiff_t>(p.attr.taken),
+                      [&](const ResultOp& op) { return reads_whole_result(op, out); });
+}
+
 std::optional<Primitive> attempt(const Activations& a, const Shape& s, const std::optional<View>& bias,
                                  const std::vector<ResultOp>& ops, DType dtype) {
   size_t most = ops.size();
@@ -141,14 +153,10 @@ std::optional<Primitive> attempt(const Activations& a, const Shape& s, const std
     r.weight = any_desc(s.weight, dtype);
     if (bias) r.bias = onednn_desc(*bias);
     const size_t taken = r.attr.taken;
-    if (std::optional<Primitive> made = create(r, s)) return made;
+    if (std::optional<Primitive> made = create(r, s); made && takes_rightly(*made, ops, a.out)) return made;
     if (taken == 0) return std::nullopt;
     most = taken - 1;
   }
-}
-
-bool reads_whole_result(const ResultOp& op, const View& out) {
-  return op.has_operand() && op.operand.shape == out.shape;
 }
 
 /// Operands of the result's shape laid out channels-last, in scratch unless they are already.

@@ -4,6 +4,8 @@
 // Functions of float32 as a few instructions in the loop itself, for vectors of AVX-512: a call of a library costs more
 // than what it computes, since no vector register survives it, and loops with calls cannot keep up with memory.
 //
+// Single numbers and fewer than sixteen go the same way, so that a value does not depend on where it is computed.
+//
 // exp and erf are at most 2.1 units in the last place from the exact value, denormal results included; NaN stays NaN.
 // tests/codegen/test_loop_scalar.cpp holds them to that.
 
@@ -49,19 +51,13 @@ constexpr std::array<std::array<float, kWidth>, 6> kErf = {{
 }  // namespace
 
 bool MathEmitter::is_short(ScalarOp op, const Value* a) const {
-  const unsigned lanes = lanes_of(a);
   return (op == ScalarOp::Exp || op == ScalarOp::Erf) && target_.avx512 && target_.vector_bits >= 512 &&
-         a->getType()->getScalarType()->isFloatTy() && lanes >= kWidth && lanes % kWidth == 0;
+         a->getType()->getScalarType()->isFloatTy();
 }
 
 llvm::Value* MathEmitter::short_function(ScalarOp op, Value* a) {
-  const unsigned lanes = lanes_of(a);
-  std::vector<Value*> parts;
-  for (unsigned begin = 0; begin < lanes; begin += kWidth) {
-    Value* part = lanes == kWidth ? a : slice(a, begin, kWidth);
-    parts.push_back(op == ScalarOp::Exp ? short_exp(part) : short_erf(part));
-  }
-  return concatenate(parts, lanes);
+  return in_vectors(kWidth, std::array{a},
+                    [&](std::span<Value* const> x) { return op == ScalarOp::Exp ? short_exp(x[0]) : short_erf(x[0]); });
 }
 
 /// 2^n * e^r with n whole and |r| <= ln(2) / 2.

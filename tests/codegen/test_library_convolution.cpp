@@ -140,6 +140,24 @@ TEST(LibraryConvolution, ResidualAddThenRelu) {
   }
 }
 
+/// Padding that no window fills: left to oneDNN's general kernel, which reads operands of the result's shape wrongly.
+TEST(LibraryConvolution, ResidualAddWherePaddingIsWiderThanTheKernel) {
+  for (const size_t spatial : {1, 2, 3}) {
+    for (const Shape& s : {Shape{3, 3, 3, 1, 6, 1, 1, 1, 1}, Shape{2, 4, 17, 1, 5, 2, 1, 2, 1}}) {
+      for (const K kind : {K::Add, K::Sub, K::Mul}) {
+        Case c = make(s, spatial, DType::F32, false, kind == K::Add, false, 450);
+        const Tensor result = c.tensors.back();  // operands come before the result
+        c.tensors.pop_back();
+        const int same = c.operand(DType::F32, result.shape);
+        c.result(DType::F32, result.shape);
+        c.post(K::Relu);
+        c.post(kind, 0, 0, same);
+        c.check(kF32);
+      }
+    }
+  }
+}
+
 TEST(LibraryConvolution, OtherTypes) {
   unsigned seed = 500;
   for (const Shape& s : kShapes) {

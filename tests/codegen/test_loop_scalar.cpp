@@ -293,6 +293,37 @@ TEST(LoopScalar, ExponentialsAndErrorFunctionsEverywhere) {
 
 TEST(LoopScalar, FloatOperationsInScalars) { run_cases(all_operations(kFloats, 1), host_target(), "scalar"); }
 
+/// A value may be computed once for all lanes in one place, and in every lane of wider or narrower vectors in another.
+TEST(LoopScalar, FunctionsAreTheSameInVectorsOfAllWidths) {
+  for (const Target& target : targets()) {
+    std::vector<std::pair<Bytes, Bytes>> inputs;
+    std::vector<Bytes> whole;
+    for (const int width : {0, 1, 4, 8}) {
+      const std::vector<OpCase> cases = all_operations(kFloats, width);
+      std::vector<const Kernel*> kernels;
+      for (const OpCase& c : cases) kernels.push_back(&c.c->kernel);
+      const auto compiled = codegen::LoopJit(target).compile(kernels);
+      for (size_t k = 0; k < cases.size(); ++k) {
+        const OpCase& c = cases[k];
+        if (width == 0) inputs.emplace_back(values_of(c.operand, kCount, false), values_of(c.operand, kCount, true));
+        auto& [x, y] = inputs[k];
+        Bytes z(kCount * dtype_size(c.result));
+        std::byte* buffers[] = {x.data(), y.data(), z.data()};
+        compiled[k]->run({buffers, c.c->symbols, 1});
+        if (width == 0) whole.push_back(z);
+        for (size_t i = 0; i < kCount; ++i) {
+          const ScalarValue got = read(z, i, c.result), expected = read(whole[k], i, c.result);
+          const bool same = got.integer == expected.integer && ulps(got.number, expected.number, c.result) == 0;
+          EXPECT_TRUE(same) << c.c->kernel.name << " in vectors of " << width << " for " << target.cpu << ": "
+                            << got.number << ", and in whole ones " << expected.number << ", of "
+                            << read(x, i, c.operand).number;
+          if (!same) break;
+        }
+      }
+    }
+  }
+}
+
 TEST(LoopScalar, IntegerOperations) {
   std::vector<DType> dtypes = kIntegers;
   dtypes.push_back(DType::Bool);

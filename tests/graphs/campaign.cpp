@@ -10,29 +10,34 @@
 #include <thread>
 
 #include "core/support/error.h"
-#include "tests/graphs/shrink.h"
 
 namespace strata::fuzz {
 namespace {
 
 constexpr int64_t kAtCompile = -1;
 
-/// Which seed a worker is at: survives its end.
+/// Where a worker is: survives its end.
+struct Place {
+  int64_t seed = 0;  ///< or kAtCompile
+  uint64_t batch_first = 0;
+};
+
 class Mark {
  public:
   Mark()
-      : place_(static_cast<int64_t*>(
-            mmap(nullptr, sizeof(int64_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0))) {
+      : place_(static_cast<Place*>(
+            mmap(nullptr, sizeof(Place), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0))) {
     if (place_ == MAP_FAILED) throw_runtime("no shared memory");
   }
-  ~Mark() { munmap(place_, sizeof(int64_t)); }
+  ~Mark() { munmap(place_, sizeof(Place)); }
   Mark(const Mark&) = delete;
   Mark& operator=(const Mark&) = delete;
-  void set(int64_t seed) { *place_ = seed; }
-  int64_t get() const { return *place_; }
+  void set(int64_t seed) { place_->seed = seed; }
+  void begin_batch(uint64_t first) { *place_ = {static_cast<int64_t>(first), first}; }
+  Place get() const { return *place_; }
 
  private:
-  int64_t* place_;
+  Place* place_;
 };
 
 /// What a worker says: statistics, then failures with their lengths.
@@ -41,7 +46,8 @@ std::string to_text(const Outcome& o) {
   const Statistics& s = o.statistics;
   text << s.programs << ' ' << s.refused << ' ' << s.nodes << ' ' << s.kernels << ' ' << s.distinct << ' '
        << s.generate_ns << ' ' << s.elements << ' ' << s.numbers << '\n';
-  for (const Failure& f : o.failures) text << f.seed << ' ' << f.what.size() << '\n' << f.what;
+  for (const Failure& f : o.failures)
+    text << f.seed << ' ' << f.batch_first << ' ' << f.batch_last << ' ' << f.what.size() << '\n' << f.what;
   return text.str();
 }
 
@@ -60,7 +66,7 @@ bool from_text(const std::string& text, Outcome& o) {
   o.statistics.elements += s.elements;
   o.statistics.numbers += s.numbers;
   Failure f;
-  for (size_t size = 0; in >> f.seed >> size;) {
+  for (size_t size = 0; in >> f.seed >> f.batch_first >> f.batch_last >> size;) {
     in.get();
     f.what.resize(size);
     in.read(f.what.data(), static_cast<std::streamsize>(size));
@@ -76,19 +82,21 @@ Outcome check_seeds(const CampaignOptions& options, uint64_t first, uint64_t las
   for (uint64_t at = first; at < last; at += options.batch) {
     std::vector<RandomProgram> programs;
     std::vector<uint64_t> seeds;
-    for (uint64_t seed = at; seed < std::min<uint64_t>(at + options.batch, last); ++seed) {
+    const uint64_t end = std::min<uint64_t>(at + options.batch, last);
+    mark.begin_batch(at);
+    for (uint64_t seed = at; seed < end; ++seed) {
       mark.set(static_cast<int64_t>(seed));
       try {
         programs.push_back(random_program(seed, options.generator));
         seeds.push_back(seed);
       } catch (const std::exception& e) {
-        outcome.failures.push_back({seed, std::string("generator: throws: ") + e.what()});
+        outcome.failures.push_back({seed, std::string("generator: throws: ") + e.what(), seed, seed + 1});
       }
     }
     const auto on_start = [&](size_t i) { mark.set(i < seeds.size() ? static_cast<int64_t>(seeds[i]) : kAtCompile); };
     const auto failures = check_together(programs, on_start, &outcome.statistics);
     for (size_t i = 0; i < failures.size(); ++i)
-      if (!failures[i].empty()) outcome.failures.push_back({seeds[i], failures[i]});
+      if (!failures[i].empty()) outcome.failures.push_back({seeds[i], failures[i], at, end});
   }
   return outcome;
 }
@@ -124,35 +132,45 @@ class Campaign {
     }
   }
 
-  void range(uint64_t first, uint64_t last, Mark& mark) {
-    mark.set(static_cast<int64_t>(first));
-    const std::string text = in_a_process([&] { return to_text(check_seeds(options_, first, last, mark)); }, 600);
+  /// How many failures it found.
+  size_t range(uint64_t first, uint64_t last, Mark& mark) {
+    mark.begin_batch(first);
+    const int seconds = 60 + static_cast<int>(last - first);
+    const std::string text =
+        in_a_process([&] { return to_text(check_seeds(options_, first, last, mark)); }, seconds, options_.cancelled);
+    if (options_.cancelled && *options_.cancelled) return 0;
     {
       const std::lock_guard<std::mutex> lock(mutex_);
+      const size_t before = outcome_.failures.size();
       if (from_text(text, outcome_)) {
         done_ += last - first;
         if (progress_) progress_(done_, outcome_.failures.size());
-        return;
+        return outcome_.failures.size() - before;
       }
     }
     if (last - first == 1) {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      outcome_.failures.push_back({first, text});
-      ++done_;
-      return;
+      add({first, text, first, last});
+      return 1;
     }
     // The process ended: its seed alone, what lies before and behind it; or halves where it compiled many together.
-    const int64_t at = mark.get();
-    if (at < static_cast<int64_t>(first) || at >= static_cast<int64_t>(last)) {
-      const uint64_t middle = first + (last - first) / 2;
-      range(first, middle, mark);
-      range(middle, last, mark);
-      return;
-    }
-    const auto bad = static_cast<uint64_t>(at);
-    if (bad > first) range(first, bad, mark);
-    range(bad, bad + 1, mark);
-    if (bad + 1 < last) range(bad + 1, last, mark);
+    const Place at = mark.get();
+    const bool at_seed = at.seed >= static_cast<int64_t>(first) && at.seed < static_cast<int64_t>(last);
+    const uint64_t bad = at_seed ? static_cast<uint64_t>(at.seed) : first + (last - first) / 2;
+    size_t found = bad > first ? range(first, bad, mark) : 0;
+    if (at_seed) found += range(bad, bad + 1, mark);
+    const uint64_t rest = at_seed ? bad + 1 : bad;
+    if (rest < last) found += range(rest, last, mark);
+    if (found > 0) return found;
+    // None of the parts: it takes what was compiled together.
+    add({at_seed ? bad : at.batch_first, text, at.batch_first,
+         std::min<uint64_t>(at.batch_first + options_.batch, last)});
+    return 1;
+  }
+
+  void add(Failure failure) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (failure.batch_last - failure.batch_first == 1) ++done_;
+    outcome_.failures.push_back(std::move(failure));
   }
 
   const CampaignOptions& options_;
@@ -163,43 +181,10 @@ class Campaign {
   Outcome outcome_;
 };
 
-std::string shrunk_text(uint64_t seed, const GeneratorOptions& generator, const std::string& what) {
-  const std::string kind = kind_of(what);
-  std::string why = what;
-  const RandomProgram program = random_program(seed, generator);
-  const auto checked = [](const RandomProgram& p) {
-    return in_a_process([&] {
-      poison_memory();
-      return check(p);
-    });
-  };
-  const RandomProgram small = shrink(program, [&](const RandomProgram& p) {
-    const std::string found = checked(p);
-    if (found.empty() || kind_of(found) != kind) return false;
-    why = found;
-    return true;
-  });
-  const std::string stages = in_a_process([&] {
-    poison_memory();
-    return check(small, Depth::Stages);
-  });
-  return to_file(small, "seed " + std::to_string(seed) + (generator.row ? ", row " + generator.row->name : "") + "\n" +
-                            what + "\nshrunk: " + why + "\nstage by stage: " + stages +
-                            "\nagain: fuzz_graphs --file THIS_FILE\n" + small.str());
-}
-
 }  // namespace
 
 Outcome run_campaign(const CampaignOptions& options, const std::function<void(size_t, size_t)>& progress) {
   return Campaign(options, progress).run();
-}
-
-std::string reproducer(uint64_t seed, const GeneratorOptions& generator, const std::string& what) {
-  // In a process of its own as well: shape rules of the table run here.
-  const std::string text = in_a_process([&] { return shrunk_text(seed, generator, what); }, 900);
-  if (text.starts_with("strata fuzz program")) return text;
-  return "seed " + std::to_string(seed) + ": " + what + "\nmaking it smaller: " + text +
-         "\nagain: fuzz_graphs --seed " + std::to_string(seed) + " --graphs 1\n";
 }
 
 }  // namespace strata::fuzz

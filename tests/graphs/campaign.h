@@ -21,12 +21,13 @@ struct CampaignOptions {
   int jobs = 1;               ///< processes at a time
   size_t most_failures = 20;  ///< then it ends
   GeneratorOptions generator;
-  const std::atomic<bool>* cancelled = nullptr;
+  const std::atomic<bool>* cancelled = nullptr;  ///< ends it at once: what is being looked at then counts as not seen
 };
 
 struct Failure {
-  uint64_t seed;
+  uint64_t seed = 0;
   std::string what;
+  uint64_t batch_first = 0, batch_last = 0;  ///< the seeds that were compiled with it: the first, the one past the last
 };
 
 struct Outcome {
@@ -36,8 +37,5 @@ struct Outcome {
 
 /// `progress(graphs done, failures)` is called now and then, by one thread at a time.
 Outcome run_campaign(const CampaignOptions& options, const std::function<void(size_t, size_t)>& progress = {});
-
-/// The smallest program found that fails as the seed's does, as a file (`to_file`).
-std::string reproducer(uint64_t seed, const GeneratorOptions& generator, const std::string& what);
 
 }  // namespace strata::fuzz

@@ -5,10 +5,12 @@
 #include <malloc.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <optional>
 
@@ -157,7 +159,7 @@ std::vector<std::string> check_together(const std::vector<RandomProgram>& progra
   for (size_t i = 0; i < all.size(); ++i) {
     all[i].program = &programs[i / 2];
     all[i].unfused = i % 2;
-    all[i].threads = 1 + static_cast<int>((i + i / 2) % 2);
+    all[i].threads = all[i].unfused ? 3 - programs[i / 2].threads : programs[i / 2].threads;
     if (on_start) on_start(i / 2);
     all[i].failure = caught(all[i].name(), [&]() -> std::string { return all[i].prepare(), std::string(); });
   }
@@ -213,13 +215,15 @@ void poison_memory() {
 #endif
 }
 
-std::string in_a_process(const std::function<std::string()>& work, int seconds) {
+std::string in_a_process(const std::function<std::string()>& work, int seconds, const std::atomic<bool>* cancelled) {
+  using Clock = std::chrono::steady_clock;
   int ends[2];
   if (pipe(ends) != 0) throw_runtime(std::string("pipe: ") + std::strerror(errno));
   const pid_t child = fork();
   if (child < 0) throw_runtime(std::string("fork: ") + std::strerror(errno));
   if (child == 0) {
     close(ends[0]);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody would end it
     std::string text;
     try {
       text = work();
@@ -237,20 +241,26 @@ std::string in_a_process(const std::function<std::string()>& work, int seconds) 
   std::string text;
   char part[4096];
   pollfd waits{ends[0], POLLIN, 0};
-  bool late = false;
+  const Clock::time_point deadline = Clock::now() + std::chrono::seconds(seconds);
+  bool late = false, stopped = false;
   while (true) {
-    if (poll(&waits, 1, seconds * 1000) == 0) {
-      late = true;
+    if (poll(&waits, 1, 100) == 0) {
+      stopped = cancelled && *cancelled;
+      late = Clock::now() > deadline;
+      if (!stopped && !late) continue;
       kill(child, SIGKILL);
       break;
     }
     const ssize_t n = read(ends[0], part, sizeof part);
+    if (n < 0 && errno == EINTR) continue;
     if (n <= 0) break;
     text.append(part, static_cast<size_t>(n));
   }
   close(ends[0]);
   int status = 0;
-  waitpid(child, &status, 0);
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (stopped) return "cancelled";
   if (late) return "hangs: no end after " + std::to_string(seconds) + " s";
   if (WIFSIGNALED(status)) return std::string("crashes: ") + strsignal(WTERMSIG(status));
   if (WIFEXITED(status) && WEXITSTATUS(status)) return "crashes: exit status " + std::to_string(WEXITSTATUS(status));

@@ -4,6 +4,7 @@
 
 /// Whether a program means the same to the interpreter, unfused and compiled.
 
+#include <atomic>
 #include <functional>
 #include <string>
 #include <vector>
@@ -38,8 +39,10 @@ std::string check(const RandomProgram& program, Depth depth = Depth::Results);
 /// From now on this process's fresh memory is not zero: it holds large numbers, whatever type is read.
 void poison_memory();
 
-/// Runs `work` in a process of its own. What it returns comes back; if it ends otherwise, how it ended.
-std::string in_a_process(const std::function<std::string()>& work, int seconds = 60);
+/// Runs `work` in a process of its own. What it returns comes back; if it ends otherwise, how it ended: also when it
+/// takes longer than `seconds`, or when `cancelled` becomes true.
+std::string in_a_process(const std::function<std::string()>& work, int seconds = 60,
+                         const std::atomic<bool>* cancelled = nullptr);
 
 /// The beginning of a difference, without places and numbers: equal for two programs that fail for one reason, mostly.
 std::string kind_of(const std::string& difference);

@@ -437,7 +437,11 @@ RandomProgram Generator::finish() {
   return program;
 }
 
-RandomProgram random_program(uint64_t seed, const GeneratorOptions& options) { return Generator(seed, options).run(); }
+RandomProgram random_program(uint64_t seed, const GeneratorOptions& options) {
+  RandomProgram program = Generator(seed, options).run();
+  program.threads = 1 + static_cast<int>(seed % 2);
+  return program;
+}
 
 void tidy(RandomProgram& p) {
   for (bool changed = true; changed;) {

@@ -108,7 +108,12 @@ Tensor with_room_of(const Tensor& t) {
   return copy;
 }
 
-constexpr std::string_view kGraphMark = "--- graph", kInputMark = "--- inputs";
+constexpr std::string_view kHead = "strata fuzz program 1\n", kGraphMark = "--- graph", kInputMark = "--- inputs";
+
+[[noreturn]] void throw_no_program() {
+  throw_user("this is no program that the graph fuzzer wrote",
+             "it starts with 'strata fuzz program 1' and has the lines '--- graph' and '--- inputs'");
+}
 
 void read_input(std::istringstream& line, Tensor& t) {
   std::string dtype, shape, strides, bits;
@@ -142,6 +147,49 @@ void set_symbol(RandomProgram& program, const std::string& word) {
     if (env.info(id).name == word.substr(0, at)) program.symbols[id] = std::stoll(word.substr(at + 1));
 }
 
+std::string text_of(const RandomProgram& program) {
+  std::string text = std::string(kGraphMark) + "\n" + print_text(program.graph) + std::string(kInputMark) + "\nsymbols";
+  for (size_t i = 0; i < program.symbols.size(); ++i)
+    if (program.symbols[i]) text += " " + program.graph.env().info(i).name + "=" + std::to_string(*program.symbols[i]);
+  text += "\n";
+  if (program.threads != 1) text += "threads " + std::to_string(program.threads) + "\n";
+  for (const Tensor& t : program.inputs) {
+    text +=
+        std::string(dtype_name(t.dtype)) + " " + join(t.shape) + " " + join(t.strides) + " " + std::to_string(t.offset);
+    const size_t size = dtype_size(t.dtype);
+    for (int64_t i = 0; i < reach(t); ++i) text += " " + hex(t.storage->data + static_cast<size_t>(i) * size, size);
+    text += "\n";
+  }
+  return text;
+}
+
+/// `text`: the graph, and behind the mark the inputs.
+RandomProgram program_of(const std::string& text) {
+  const size_t inputs = text.find(std::string(kInputMark) + "\n");
+  if (inputs == text.npos) throw_no_program();
+  RandomProgram program{parse_text(std::make_shared<ShapeEnv>(), text.substr(0, inputs)), {}, {}};
+  std::istringstream lines(text.substr(inputs + kInputMark.size() + 1));
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string word;
+    if (line.starts_with("symbols")) {
+      words >> word;
+      while (words >> word) set_symbol(program, word);
+    } else if (line.starts_with("threads")) {
+      words >> word >> program.threads;
+      if (program.threads != 1 && program.threads != 2)
+        throw_user("reproducer: expected 1 or 2 threads in '" + line + "'");
+    } else if (!line.empty()) {
+      read_input(words, program.inputs.emplace_back());
+    }
+  }
+  const size_t wanted = program.graph.placeholders().size();
+  if (program.inputs.size() != wanted)
+    throw_user("reproducer: expected " + std::to_string(wanted) + " inputs, found " +
+               std::to_string(program.inputs.size()));
+  return program;
+}
+
 }  // namespace
 
 Tensor copy_as_it_lies(const Tensor& t) {
@@ -166,7 +214,7 @@ Tensor lay_out(const Tensor& values, const std::vector<int64_t>& strides, int64_
 }
 
 RandomProgram RandomProgram::clone() const {
-  RandomProgram copy{graph.clone(), {}, symbols};
+  RandomProgram copy{graph.clone(), {}, symbols, threads};
   for (const Tensor& t : inputs) copy.inputs.push_back(copy_as_it_lies(t));
   return copy;
 }
@@ -214,48 +262,24 @@ Tensor random_tensor(std::mt19937_64& rng, DType dtype, const std::vector<int64_
   return t;
 }
 
-std::string to_file(const RandomProgram& program, std::string_view note) {
-  std::string text = "strata fuzz program 1\n";
+std::string to_file(std::span<const RandomProgram> programs, std::string_view note) {
+  std::string text = std::string(kHead);
   std::istringstream lines{std::string(note)};
   for (std::string line; std::getline(lines, line);) text += "# " + line + "\n";
-  text += std::string(kGraphMark) + "\n" + print_text(program.graph) + std::string(kInputMark) + "\n";
-  text += "symbols";
-  for (size_t i = 0; i < program.symbols.size(); ++i)
-    if (program.symbols[i]) text += " " + program.graph.env().info(i).name + "=" + std::to_string(*program.symbols[i]);
-  text += "\n";
-  for (const Tensor& t : program.inputs) {
-    text +=
-        std::string(dtype_name(t.dtype)) + " " + join(t.shape) + " " + join(t.strides) + " " + std::to_string(t.offset);
-    const size_t size = dtype_size(t.dtype);
-    for (int64_t i = 0; i < reach(t); ++i) text += " " + hex(t.storage->data + static_cast<size_t>(i) * size, size);
-    text += "\n";
-  }
+  for (const RandomProgram& program : programs) text += text_of(program);
   return text;
 }
 
-RandomProgram from_file(const std::string& text) {
-  const size_t graph = text.find(std::string(kGraphMark) + "\n"), inputs = text.find(std::string(kInputMark) + "\n");
-  if (!text.starts_with("strata fuzz program 1\n") || graph == text.npos || inputs == text.npos)
-    throw_user("this is no program that the graph fuzzer wrote",
-               "it starts with 'strata fuzz program 1' and has the lines '--- graph' and '--- inputs'");
-  const size_t begin = graph + kGraphMark.size() + 1;
-  RandomProgram program{parse_text(std::make_shared<ShapeEnv>(), text.substr(begin, inputs - begin)), {}, {}};
-  std::istringstream lines(text.substr(inputs + kInputMark.size() + 1));
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
-    if (line.starts_with("symbols")) {
-      std::string word;
-      words >> word;
-      while (words >> word) set_symbol(program, word);
-    } else if (!line.empty()) {
-      read_input(words, program.inputs.emplace_back());
-    }
+std::vector<RandomProgram> from_file(const std::string& text) {
+  const std::string mark = std::string(kGraphMark) + "\n";
+  std::vector<RandomProgram> programs;
+  for (size_t at = text.find("\n" + mark); at != text.npos;) {
+    const size_t begin = at + 1 + mark.size();
+    at = text.find("\n" + mark, begin);
+    programs.push_back(program_of(text.substr(begin, at == text.npos ? at : at + 1 - begin)));
   }
-  const size_t wanted = program.graph.placeholders().size();
-  if (program.inputs.size() != wanted)
-    throw_user("reproducer: expected " + std::to_string(wanted) + " inputs, found " +
-               std::to_string(program.inputs.size()));
-  return program;
+  if (!text.starts_with(kHead) || programs.empty()) throw_no_program();
+  return programs;
 }
 
 }  // namespace strata::fuzz

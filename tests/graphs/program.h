@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <random>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,7 @@ struct RandomProgram {
   Graph graph;
   std::vector<Tensor> inputs;  ///< one per placeholder, weights and buffers included; strides as the caller has them
   SymBindings symbols;
+  int threads = 1;  ///< of the compiled run; the unfused one has the other of 1 and 2
 
   RandomProgram clone() const;
   /// Values of the placeholders that are no user inputs, by qualified name; fresh copies.
@@ -57,8 +59,12 @@ Tensor random_tensor(std::mt19937_64& rng, DType dtype, const std::vector<int64_
 
 /// A file that says everything: how to run it, the graph in the native text form, bindings, all bits of the inputs.
 /// `note` (several lines) is put at its head.
-std::string to_file(const RandomProgram& program, std::string_view note);
+/// Several programs are compiled together.
+std::string to_file(std::span<const RandomProgram> programs, std::string_view note);
+inline std::string to_file(const RandomProgram& program, std::string_view note) {
+  return to_file(std::span<const RandomProgram>(&program, 1), note);
+}
 /// Reads what `to_file` wrote. Throws a user Error that says what was expected.
-RandomProgram from_file(const std::string& text);
+std::vector<RandomProgram> from_file(const std::string& text);
 
 }  // namespace strata::fuzz

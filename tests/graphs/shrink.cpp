@@ -282,11 +282,11 @@ class Shrinker {
     return progress;
   }
 
-  /// Halves of an input, quarters, ... become 1 (else 0) as long as that keeps the failure.
+  /// Halves of an input, quarters, ... become 1 (else 0) as long as that keeps the failure. Not each of many elements.
   void values() {
     for (size_t i = 0; i < best_.inputs.size(); ++i) {
-      const int64_t count = best_.inputs[i].numel();
-      for (int64_t length = count; length > 0; length /= 2)
+      const int64_t count = best_.inputs[i].numel(), least = count <= 64 ? 1 : count / 32;
+      for (int64_t length = count; length >= std::max<int64_t>(least, 1); length /= 2)
         for (int64_t at = 0; at < count && budget_ > 0; at += length)
           attempt([&](RandomProgram& p) { return set_values(p, i, at, at + length, 1); }) ||
               attempt([&](RandomProgram& p) { return set_values(p, i, at, at + length, 0); });

@@ -13,7 +13,7 @@
 #include <sstream>
 
 #include "core/support/error.h"
-#include "tests/graphs/campaign.h"
+#include "tests/graphs/reproduce.h"
 
 namespace strata::fuzz {
 namespace {
@@ -29,18 +29,33 @@ std::string read(const std::string& path) {
 }
 
 int replay(const std::string& path) {
-  const RandomProgram program = from_file(read(path));
+  const std::vector<RandomProgram> programs = from_file(read(path));
   poison_memory();
-  std::string why = check(program);
-  if (why.empty()) why = check(program, Depth::Stages);
-  std::cout << (why.empty() ? "no difference" : why) << "\n";
+  const std::vector<std::string> found = check_together(programs);
+  std::string why;
+  for (size_t i = 0; i < found.size(); ++i)
+    if (!found[i].empty())
+      why += (found.size() > 1 ? "program " + std::to_string(i + 1) + ": " : std::string()) + found[i] + "\n";
+  if (why.empty() && programs.size() == 1) why = check(programs[0], Depth::Stages);
+  std::cout << (why.empty() ? "no difference\n" : why) << std::flush;
   return why.empty() ? 0 : 1;
+}
+
+/// Whole or not at all, whenever this ends.
+void write(const std::string& path, const std::string& text) {
+  const std::string beside = path + ".part";
+  std::ofstream file(beside, std::ios::binary);
+  file << text;
+  file.close();
+  if (!file) throw_user("cannot write " + beside);
+  std::filesystem::rename(beside, path);
 }
 
 struct Arguments {
   CampaignOptions campaign;
   std::string out = ".", file, row;
   bool show = false, quiet = false;
+  int seconds = 120;
 };
 
 void list_rows() {
@@ -75,10 +90,10 @@ int run(const Arguments& a) {
             << outcome.failures.size() << " differ" << (cancelled ? ", cancelled" : "") << "\n";
   for (const Failure& f : outcome.failures) {
     std::cout << "seed " << f.seed << ": " << f.what << std::endl;
-    if (cancelled) continue;
     const std::string path = (std::filesystem::path(a.out) / ("graph-" + std::to_string(f.seed) + ".txt")).string();
-    std::ofstream(path) << reproducer(f.seed, a.campaign.generator, f.what);
-    std::cout << "  shrunk to " << path << std::endl;
+    write(path, whole_program(f, a.campaign.generator));
+    if (!cancelled) write(path, reproducer(f, {a.campaign.generator, a.seconds, &cancelled}));
+    std::cout << (cancelled ? "  as it was made: " : "  made smaller: ") << path << std::endl;
   }
   return outcome.failures.empty() && !cancelled ? 0 : 1;
 }
@@ -95,6 +110,8 @@ int main_of(int argc, char** argv) {
   app.add_option("--most-failures", a.campaign.most_failures, "where to stop")->capture_default_str();
   app.add_option("--row", a.row, "an operator that every graph should have");
   app.add_option("--out", a.out, "folder for reproducers")->capture_default_str();
+  app.add_option("--shrink", a.seconds, "seconds in which a program that differs is made smaller")
+      ->capture_default_str();
   app.add_option("--file", a.file, "run a reproducer again");
   app.add_flag("--rows", rows, "list the operators that are never made, and why");
   app.add_flag("--show", a.show, "print the program of --seed");
@@ -111,7 +128,7 @@ int main_of(int argc, char** argv) {
   }
   if (!a.file.empty()) return replay(a.file);
   std::filesystem::create_directories(a.out);
-  std::signal(SIGINT, [](int) { cancelled = true; });
+  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { cancelled = true; });
   a.campaign.cancelled = &cancelled;
   return run(a);
 }
