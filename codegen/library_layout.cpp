@@ -22,18 +22,6 @@ bool takes_layout(const LibraryCall& call, size_t operand) {
   return is_post && operand >= 2u + call.has_bias && call.operands[operand].shape == call.result.shape;
 }
 
-std::vector<SymInt> channels_last_strides(const std::vector<SymInt>& shape) {
-  std::vector<SymInt> strides(shape.size());
-  strides[1] = 1;
-  SymInt step = shape[1];
-  for (size_t d = shape.size(); d-- > 2;) {
-    strides[d] = step;
-    step = step * shape[d];
-  }
-  strides[0] = step;
-  return strides;
-}
-
 /// Per buffer: written once by a convolution, and every other use takes the layout.
 std::vector<bool> candidates(const Plan& plan) {
   std::vector<bool> good(plan.buffers.size(), false), bad(plan.buffers.size(), false);

@@ -179,18 +179,6 @@ class Chooser {
 
 }  // namespace
 
-std::vector<SymInt> channels_last_strides(const std::vector<SymInt>& shape) {
-  std::vector<SymInt> strides(shape.size());
-  strides[1] = 1;
-  SymInt step = shape[1];
-  for (size_t d = shape.size(); d-- > 2;) {
-    strides[d] = step;
-    step = step * shape[d];
-  }
-  strides[0] = step;
-  return strides;
-}
-
 std::vector<const Node*> choose_channels_last(const ChannelQuestion& question) { return Chooser(question).run(); }
 
 }  // namespace strata

@@ -21,9 +21,6 @@
 
 namespace strata {
 
-/// Strides of a tensor [N, C, spatial...] with its channels next to each other.
-std::vector<SymInt> channels_last_strides(const std::vector<SymInt>& shape);
-
 /// What the decision is made from. All references must outlive the call.
 struct ChannelQuestion {
   const Graph& graph;

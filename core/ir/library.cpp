@@ -38,4 +38,16 @@ std::string_view to_string(PostOp::Kind kind) {
   return "unknown";
 }
 
+std::vector<SymInt> channels_last_strides(const std::vector<SymInt>& shape) {
+  std::vector<SymInt> strides(shape.size());
+  strides[1] = 1;
+  SymInt step = shape[1];
+  for (size_t d = shape.size(); d-- > 2;) {
+    strides[d] = step;
+    step = step * shape[d];
+  }
+  strides[0] = step;
+  return strides;
+}
+
 }  // namespace strata

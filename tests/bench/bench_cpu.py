@@ -36,11 +36,14 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="*", help="names; default: with --full all, else a dozen")
     parser.add_argument("--fixtures", default=os.environ.get("STRATA_FIXTURES", f"{ROOT}/build/models"))
-    parser.add_argument("--what", default="time", help="of time, compile, memory, bandwidth, separated by commas; or all")
+    parser.add_argument("--what", help="default time, with --full all of it; of time, compile, memory, bandwidth, separated by commas; or all")
     parser.add_argument("--full", action="store_true", help="all programs, threads 1 and 2, batches 1 and 8, float32 and bfloat16, all of --what")
     parser.add_argument("--threads", help="such as 1,2; default 2")
     parser.add_argument("--batches", help="of the networks; default 1")
     parser.add_argument("--dtypes", help="default float32")
+    parser.add_argument(
+        "--against", default=",".join(cpu_tables.AGAINST), help="of the contenders, separated by commas; eager alone needs no C++ compiler and a tenth of the time"
+    )
     parser.add_argument("--seconds", type=float, default=6, help="of alternating calls per row")
     parser.add_argument("--cpu-time", action="store_true", help="of the calling thread, with one thread: rough figures on a machine that is not idle")
     parser.add_argument("--jobs", type=int, default=max(1, (os.cpu_count() or 1) // 2), help="TorchInductor compiles ahead of the timing in so many processes")
@@ -53,9 +56,12 @@ def parse():
     options.threads = [int(t) for t in listed(options.threads, "2", "1,2")]
     options.batches = listed(options.batches, "1", "1,8")
     options.dtypes = listed(options.dtypes, "float32", "float32,bfloat16")
+    if not set(options.against.split(",")) <= set(cpu_tables.AGAINST):
+        parser.error(f"--against knows {', '.join(cpu_tables.AGAINST)}; there is {options.against}")
     if options.cpu_time and options.threads != [1]:
         parser.error("--cpu-time is the time of one thread: add --threads 1")
-    options.what = (["time", "compile", "memory", "bandwidth"] if options.full or options.what == "all" else options.what.split(","))
+    what = options.what or ("all" if options.full else "time")
+    options.what = ["time", "compile", "memory", "bandwidth"] if what == "all" else what.split(",")
     return options
 
 
@@ -106,6 +112,10 @@ class Results:
         found = self.records.get((what, *row, contender))
         return found is not None and "failed" not in found
 
+    def has_pairs(self, row, against):
+        found = self.records.get(("time", *row, ""), {})
+        return "refused" in found or set(against) <= set(found.get("pairs", ()))
+
     def add(self, record):
         self.records[self._key(record)] = record
         if self.path:
@@ -121,17 +131,19 @@ def caches_in(folder):
 
 
 def measure_times(options, rows, results, kept):
-    wanted = [row for row in rows if not results.has("time", row)]
+    against = options.against.split(",")
+    wanted = [row for row in rows if not results.has_pairs(row, against)]
     # TorchInductor's C++ compiler is what takes long: its results are in the cache when the timing begins.
     with ThreadPoolExecutor(options.jobs) as pool:
         environment = {**caches_in(kept), "OMP_WAIT_POLICY": "passive"}
-        list(pool.map(lambda row: worker(options, "warm", row, environment.items(), (), False), wanted))
+        compiled = wanted if set(against) - {"eager"} else []
+        list(pool.map(lambda row: worker(options, "warm", row, environment.items(), ["--against", options.against], False), compiled))
     for row in wanted:
         time_row(options, row, results, kept)
 
 
 def time_row(options, row, results, kept):
-    found = worker(options, "time", row, caches_in(kept).items(), ["--seconds", str(options.seconds)] + ["--cpu-time"] * options.cpu_time)
+    found = worker(options, "time", row, caches_in(kept).items(), ["--seconds", str(options.seconds), "--against", options.against] + ["--cpu-time"] * options.cpu_time)
     results.add({"what": "time", "row": row, **found})
     print(cpu_tables.time_line(results.records["time", *row, ""]), flush=True)
 

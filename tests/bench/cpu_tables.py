@@ -18,6 +18,7 @@ MEMORY_HEAD = (
 )
 SHORT = {"float32": "f32", "bfloat16": "bf16"}
 TOLERANCE = {"float32": 2e-3, "bfloat16": 6e-2}
+AGAINST = ["inductor freezing", "inductor", "eager"]
 COMPILERS = ["inductor", "inductor freezing", "strata", "strata freezing"]
 
 
@@ -38,8 +39,9 @@ def _number(value, width=9):
 
 
 def ratio(record, theirs):
-    ours, other = record["pairs"][theirs]
-    return other / ours
+    """Their time by ours, or None where they were not measured."""
+    ours, other = record["pairs"].get(theirs, (None, None))
+    return other / ours if ours else None
 
 
 def differs(record):
@@ -53,11 +55,9 @@ def time_line(record):
         return f"{_title(record['row'])} {record.get('refused') or record.get('failed')}"
     ms = record["ms"]
     numbers = "".join(_number(ms.get(name)) for name in ("eager", *COMPILERS))
+    ratios = "".join(" " * (width - 1) + "-" if r is None else f"{r:{width}.2f}" for r, width in zip((ratio(record, name) for name in AGAINST), (14, 10, 8)))
     notes = [f"{name} differs by {record['difference'][name]:.1e}" for name in differs(record)] + record["left"]
-    return (
-        f"{_title(record['row'])}{numbers}     |{ratio(record, 'inductor freezing'):14.2f}{ratio(record, 'inductor'):10.2f}"
-        f"{ratio(record, 'eager'):8.2f}  {'; '.join(notes)[:160]}"
-    )
+    return f"{_title(record['row'])}{numbers}     |{ratios}  {'; '.join(notes)[:160]}"
 
 
 def _verdict(fine):
@@ -65,7 +65,9 @@ def _verdict(fine):
 
 
 def _against(records, theirs, mean_goal, worst_goal):
-    ratios = {tuple(r["row"]): ratio(r, theirs) for r in records}
+    ratios = {tuple(r["row"]): ratio(r, theirs) for r in records if theirs in r["pairs"]}
+    if not ratios:
+        return f"against {theirs:18} not measured"
     mean, worst = geomean(ratios.values()), min(ratios, key=ratios.get)
     below = [row for row in ratios if worst_goal and ratios[row] < worst_goal]
     text = f"against {theirs:18} geomean {mean:5.2f} of {len(ratios)} rows, at least {mean_goal}: {_verdict(mean >= mean_goal)}"
@@ -82,9 +84,9 @@ def _time_summary(records):
         _against(timed, "inductor", 1.3, 0.97),
         _against(timed, "eager", 2, None),
     ]
-    for theirs in ("inductor freezing", "inductor"):
+    for theirs in AGAINST:
         by = {}
-        for r in timed:
+        for r in (r for r in timed if theirs in r["pairs"]):
             by.setdefault(f"{SHORT[r['row'][2]]}, {r['row'][3]} thr", []).append(ratio(r, theirs))
         if len(by) > 1:
             lines.append(f"  {theirs:18} " + "; ".join(f"{key}: {geomean(values):.2f} ({len(values)})" for key, values in by.items()))

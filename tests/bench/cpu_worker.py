@@ -119,13 +119,15 @@ def alternate(one, other, inputs, seconds, clock=time.perf_counter_ns):
 
 
 def measure_time(module, inputs, options):
-    contenders = {name: Plain(name, module, cpu_models.is_dynamic(options.name)) for name in CONTENDERS}
+    pairs = [(ours, theirs) for ours, theirs in PAIRS if theirs in options.against.split(",")]
+    names = dict.fromkeys(["eager", "strata", "strata freezing", *(theirs for _, theirs in pairs)])
+    contenders = {name: Plain(name, module, cpu_models.is_dynamic(options.name)) for name in names}
     expected = tensors(contenders["eager"].call(*inputs))
     result = {"ms": {}, "pairs": {}, "difference": {}}
     for name, contender in contenders.items():
         result["difference"][name] = difference(tensors(contender.first_call(inputs)), expected)
-    for ours, theirs in PAIRS:
-        pair = alternate(contenders[ours], contenders[theirs], inputs, options.seconds / len(PAIRS), time.thread_time_ns if options.cpu_time else time.perf_counter_ns)
+    for ours, theirs in pairs:
+        pair = alternate(contenders[ours], contenders[theirs], inputs, options.seconds / len(pairs), time.thread_time_ns if options.cpu_time else time.perf_counter_ns)
         result["pairs"][theirs] = pair
         result["ms"].setdefault(ours, pair[0])
         result["ms"][theirs] = pair[1]
@@ -134,7 +136,7 @@ def measure_time(module, inputs, options):
 
 
 def fill_caches(module, inputs, options):
-    for name in ("inductor", "inductor freezing"):
+    for name in set(options.against.split(",")) - {"eager"}:
         Plain(name, module, cpu_models.is_dynamic(options.name)).first_call(inputs)
     return {}
 
@@ -193,6 +195,7 @@ def main():
     parser.add_argument("threads", type=int)
     parser.add_argument("--fixtures", required=True)
     parser.add_argument("--contender", choices=list(CONTENDERS))
+    parser.add_argument("--against", default=",".join(theirs for _, theirs in PAIRS))
     parser.add_argument("--seconds", type=float, default=6)
     parser.add_argument("--cpu-time", action="store_true")
     options = parser.parse_args()

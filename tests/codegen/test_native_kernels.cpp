@@ -25,6 +25,7 @@ namespace {
 using testing::CaseGraph;
 using ::testing::HasSubstr;
 using testing::OpCase;
+using testing::return_all;
 
 /// A graph scheduled and compiled; results start as garbage.
 class Program {
@@ -50,15 +51,6 @@ class Program {
 
 Node* strided(Graph& graph, DType dtype, std::vector<SymInt> shape, const char* name = "x") {
   return graph.placeholder(name, Type::of(dtype, std::move(shape), "cpu"));
-}
-
-/// All parts of a call as the graph's results.
-void return_all(Graph& graph, Builder& b, Node* call) {
-  std::vector<Argument> outputs;
-  if (call->type.kind != Type::Kind::Tuple) outputs.emplace_back(call);
-  for (size_t k = 0; call->type.kind == Type::Kind::Tuple && k < call->type.parts.size(); ++k)
-    outputs.emplace_back(b.getitem(call, static_cast<int64_t>(k)));
-  graph.output(Argument::list(std::move(outputs)));
 }
 
 /// Empty if equal: floats within `tolerance` of max(1, |b|), NaN as NaN, everything else exactly.

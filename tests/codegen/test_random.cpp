@@ -61,12 +61,7 @@ TEST(Random, CallsGivePyTorchsNumbers) {
     SCOPED_TRACE(c.text);
     testing::CaseGraph g(c);
     Builder b(g.graph);
-    Node* call = g.add_call(b, c);
-    std::vector<Argument> outputs;
-    if (call->type.kind != Type::Kind::Tuple) outputs.emplace_back(call);
-    for (size_t k = 0; call->type.kind == Type::Kind::Tuple && k < call->type.parts.size(); ++k)
-      outputs.emplace_back(b.getitem(call, static_cast<int64_t>(k)));
-    g.graph.output(Argument::list(std::move(outputs)));
+    testing::return_all(g.graph, b, g.add_call(b, c));
     const std::vector<RefValue> interpreted = Interpreter(g.graph).run(std::span<const Tensor>(c.inputs));
     const std::vector<Tensor> fused = compiled(g.graph, c.inputs, inference_pipeline());
     ASSERT_EQ(fused.size(), c.out.size());

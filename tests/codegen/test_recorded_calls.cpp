@@ -45,12 +45,7 @@ std::string unlike(const Tensor& a, const Tensor& b) {
 std::vector<Tensor> compiled_results(const testing::OpCase& c) {
   testing::CaseGraph g(c);
   Builder b(g.graph);
-  Node* call = g.add_call(b, c);
-  std::vector<Argument> outputs;
-  if (call->type.kind != Type::Kind::Tuple) outputs.emplace_back(call);
-  for (size_t k = 0; call->type.kind == Type::Kind::Tuple && k < call->type.parts.size(); ++k)
-    outputs.emplace_back(b.getitem(call, static_cast<int64_t>(k)));
-  g.graph.output(Argument::list(std::move(outputs)));
+  testing::return_all(g.graph, b, g.add_call(b, c));
   const PassResult decomposed = decompose(g.graph, {});
   const Scheduled scheduled = schedule(decomposed.rewrites.empty() ? g.graph : decomposed.graph, {});
   for (const Launch& l : scheduled.plan->launches)

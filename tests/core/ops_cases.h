@@ -128,6 +128,15 @@ inline const std::vector<OpCase>& all_op_cases() {
   return all;
 }
 
+/// What a call gives, part by part where it is a tuple, becomes the graph's outputs.
+inline void return_all(Graph& graph, Builder& builder, Node* call) {
+  std::vector<Argument> outputs;
+  if (call->type.kind != Type::Kind::Tuple) outputs.emplace_back(call);
+  for (size_t k = 0; call->type.kind == Type::Kind::Tuple && k < call->type.parts.size(); ++k)
+    outputs.emplace_back(builder.getitem(call, static_cast<int64_t>(k)));
+  graph.output(Argument::list(std::move(outputs)));
+}
+
 /// A graph with the inputs as placeholders.
 struct CaseGraph {
   Graph graph;
