@@ -224,11 +224,18 @@ bool pack_dense_row(const AttentionMatrix& m, int64_t row, int64_t n, double* to
   return true;
 }
 
+/// Rows with gaps between them, such as those of one head among several, are not what the processor fetches by itself.
+constexpr int64_t kRowsAhead = 8, kLineBytes = 64;
+
 template <class T>
 void pack(const AttentionMatrix& m, int64_t rows, int64_t columns, int64_t filled, T* to, int64_t stride) {
   const auto* bytes = static_cast<const std::byte*>(m.data);
   const auto size = static_cast<int64_t>(dtype_size(m.dtype));
+  const bool gaps = m.column_stride == 1 && m.row_stride > columns;
   for (int64_t r = 0; r < rows; ++r, to += stride) {
+    if (gaps && r + kRowsAhead < rows)
+      for (int64_t b = 0; b < columns * size; b += kLineBytes)
+        __builtin_prefetch(bytes + (r + kRowsAhead) * m.row_stride * size + b);
     if (m.column_stride == 0 && columns > 0) {  // a mask that is the same for all keys
       std::fill(to, to + columns, static_cast<T>(load_as_double(m.dtype, bytes + r * m.row_stride * size)));
     } else if (m.column_stride != 1 || !pack_dense_row(m, r, columns, to)) {
@@ -255,32 +262,41 @@ STRATA_INLINE bool finite_vectors(const T* x, int64_t n) {
 STRATA_VECTOR_CLONES bool finite_float(const float* x, int64_t n) { return finite_vectors(x, n); }
 STRATA_VECTOR_CLONES bool finite_double(const double* x, int64_t n) { return finite_vectors(x, n); }
 
-/// Transposes a square of vectors in place: each step exchanges blocks of half the size across the diagonal.
+/// Exchanges blocks of S by S across the diagonals of blocks of twice that size. Unrolled, so that the rows stay in
+/// registers and the places are constants.
+template <class T, int S>
+STRATA_INLINE void exchange_blocks(Vector<T>* rows) {
+  using V = Vector<T>;
+  constexpr int kN = kLanes<T>;
+  typename VectorOf<T>::Int low, high;
+#pragma GCC unroll 16
+  for (int i = 0; i < kN; ++i) {
+    low[i] = i & S ? i - S + kN : i;
+    high[i] = i & S ? i + kN : i + S;
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < kN; ++i) {
+    if (i & S) continue;
+    const V a = rows[i], b = rows[i + S];
+#if defined(__clang__)
+    for (int k = 0; k < kN; ++k) {
+      rows[i][k] = low[k] < kN ? a[low[k]] : b[low[k] - kN];
+      rows[i + S][k] = high[k] < kN ? a[high[k]] : b[high[k] - kN];
+    }
+#else
+    rows[i] = __builtin_shuffle(a, b, low);
+    rows[i + S] = __builtin_shuffle(a, b, high);
+#endif
+  }
+}
+
+/// Transposes a square of vectors in place.
 template <class T>
 STRATA_INLINE void transpose_square(Vector<T>* rows) {
-  using V = Vector<T>;
-  using I = typename VectorOf<T>::Int;
-  constexpr int kN = kLanes<T>;
-  for (int s = 1; s < kN; s *= 2) {
-    I low, high;
-    for (int i = 0; i < kN; ++i) {
-      low[i] = i & s ? i - s + kN : i;
-      high[i] = i & s ? i + kN : i + s;
-    }
-    for (int i = 0; i < kN; ++i) {
-      if (i & s) continue;
-      const V a = rows[i], b = rows[i + s];
-#if defined(__clang__)
-      for (int k = 0; k < kN; ++k) {
-        rows[i][k] = low[k] < kN ? a[low[k]] : b[low[k] - kN];
-        rows[i + s][k] = high[k] < kN ? a[high[k]] : b[high[k] - kN];
-      }
-#else
-      rows[i] = __builtin_shuffle(a, b, low);
-      rows[i + s] = __builtin_shuffle(a, b, high);
-#endif
-    }
-  }
+  exchange_blocks<T, 1>(rows);
+  exchange_blocks<T, 2>(rows);
+  exchange_blocks<T, 4>(rows);
+  if constexpr (kLanes<T> == 16) exchange_blocks<T, 8>(rows);
 }
 
 template <class T>
@@ -289,11 +305,13 @@ STRATA_INLINE void transpose_in(const T* from, int64_t stride, int64_t rows, int
   for (int64_t v = 0; v < vectors; ++v) {
     for (int64_t c = 0; c < columns; c += kN) {
       Vector<T> square[kN];
+#pragma GCC unroll 16
       for (int64_t i = 0; i < kN; ++i) {
         square[i] = Vector<T>{};
         if (v * kN + i < rows) std::memcpy(&square[i], from + (v * kN + i) * stride + c, sizeof square[i]);
       }
       transpose_square<T>(square);
+#pragma GCC unroll 16
       for (int64_t i = 0; i < kN; ++i) at<Vector<T>>(to + (c + i) * vectors * kN, v) = square[i];
     }
   }
@@ -307,9 +325,15 @@ STRATA_INLINE void transpose_out(const T* from, int64_t vectors, int64_t rows, i
     for (int64_t c = 0; c < columns; c += kN) {
       const int64_t n = columns - c < kN ? columns - c : kN;
       Vector<T> square[kN];
+#pragma GCC unroll 16
       for (int64_t i = 0; i < kN; ++i)
         square[i] = i < n ? at<Vector<T>>(from + (c + i) * vectors * kN, v) : Vector<T>{};
       transpose_square<T>(square);
+      if (n == kN && (v + 1) * kN <= rows) {
+#pragma GCC unroll 16
+        for (int64_t i = 0; i < kN; ++i) std::memcpy(to + (v * kN + i) * stride + c, &square[i], sizeof square[i]);
+        continue;
+      }
       for (int64_t i = 0; i < kN && v * kN + i < rows; ++i)
         std::memcpy(to + (v * kN + i) * stride + c, &square[i], static_cast<size_t>(n) * sizeof(T));
     }
