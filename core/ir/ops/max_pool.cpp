@@ -157,7 +157,7 @@ RefValue placed(const RefContext& c, const Tensor& from, const Tensor& places, s
     const int64_t at = indices.ptr<const int64_t>()[i];
     if (at < 0 || at >= in) reject(c.call, "found an invalid max index: " + std::to_string(at));
     double& slot = to[i / static_cast<size_t>(points) * static_cast<size_t>(in) + static_cast<size_t>(at)];
-    slot = (add ? slot : 0) + values[i];
+    slot = add ? slot + values[i] : values[i];  // -0 stays -0
   }
   store_doubles(to, out);
   return out;
