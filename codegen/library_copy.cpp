@@ -11,6 +11,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "codegen/vector_math.h"
 #include "core/runtime/parallel.h"
 #include "core/support/error.h"
 
@@ -18,6 +19,7 @@ namespace strata::library {
 namespace {
 
 constexpr int64_t kPiece = 256;
+static_assert(kPiece % kMathLanes == 0);
 
 struct Half {
   uint16_t bits;
@@ -130,10 +132,46 @@ void each(C* x, int64_t n, F&& f) {
   for (int64_t i = 0; i < n; ++i) x[i] = static_cast<C>(f(x[i]));
 }
 
+/// Operations that call a function of the math library, for float32: before it, the function itself for all numbers at
+/// once, and after it, with the number that came in. False for other operations.
+bool apply_by_vectors(const ResultOp& op, float* x, int64_t n) {
+  alignas(64) float t[kPiece];
+  const auto through = [&](auto before, void (*function)(float*, int64_t), auto after) {
+    for (int64_t i = 0; i < n; ++i) t[i] = before(x[i]);
+    std::fill(t + n, t + (n + kMathLanes - 1) / kMathLanes * kMathLanes, 0.0F);
+    function(t, n);
+    for (int64_t i = 0; i < n; ++i) x[i] = after(x[i], t[i]);
+    return true;
+  };
+  const auto same = [](float v) { return v; };
+  const auto minus = [](float v) { return -v; };
+  switch (op.kind) {
+    case PostOp::Kind::GeluErf:
+      return through([](float v) { return v * static_cast<float>(M_SQRT1_2); }, erf_all,
+                     [](float v, float f) { return 0.5F * v * (1 + f); });
+    case PostOp::Kind::GeluTanh:
+      return through([](float v) { return 0.79788456F * (v + 0.044715F * v * v * v); }, tanh_all,
+                     [](float v, float f) { return 0.5F * v * (1 + f); });
+    case PostOp::Kind::Tanh:
+      return through(same, tanh_all, [](float, float f) { return f; });
+    case PostOp::Kind::Sigmoid:
+      return through(minus, exp_all, [](float, float f) { return 1 / (1 + f); });
+    case PostOp::Kind::Silu:
+      return through(minus, exp_all, [](float v, float f) { return v / (1 + f); });
+    case PostOp::Kind::Elu:
+      return through(same, expm1_all,
+                     [&](float v, float f) { return v < 0 || v != v ? static_cast<float>(op.alpha) * f : v; });
+    default:
+      return false;
+  }
+}
+
 /// The comparisons are written so that NaN stays NaN.
 template <class C>
 void apply(const ResultOp& op, C* x, const C* y, int64_t n) {
   using F = std::conditional_t<std::is_integral_v<C>, double, C>;
+  if constexpr (std::is_same_v<C, float>)
+    if (apply_by_vectors(op, x, n)) return;
   const C a = static_cast<C>(op.alpha), b = static_cast<C>(op.beta);
   switch (op.kind) {
     case PostOp::Kind::Relu:

@@ -78,6 +78,21 @@ TEST(LibrarySmallMatmul, BatchesScalesAndOperationsOnTheResult) {
   }
 }
 
+/// Work on the result of few rows, whose lengths are not whole vectors.
+TEST(LibrarySmallMatmul, EveryPostOperation) {
+  for (K kind : {K::Relu, K::GeluErf, K::GeluTanh, K::Tanh, K::Sigmoid, K::Silu, K::HardSwish, K::HardSigmoid, K::Elu,
+                 K::Clamp, K::Linear}) {
+    for (const int64_t columns : {70, 256, 300}) {
+      Case c("matmul", 90 + static_cast<unsigned>(kind));
+      c.operand(DType::F32, {3, 96});
+      c.operand(DType::F32, {96, columns}, {1, 0});
+      c.result(DType::F32, {3, columns});
+      c.post(kind, kind == K::Clamp ? -0.5 : 1.5, 0.75);
+      EXPECT_EQ(is_own(c.check(4e-6)), library::has_small_products());
+    }
+  }
+}
+
 TEST(LibrarySmallMatmul, NanAndInfinityReachWhatTheyShould) {
   Case c("matmul", 8);
   c.operand(DType::F32, {3, 70});
