@@ -343,6 +343,34 @@ class CpuCompiler : public KernelCompiler {
 
 std::unique_ptr<KernelCompiler> make_cpu_compiler() { return std::make_unique<CpuCompiler>(); }
 
+std::set<const Storage*> release_packed_constants(Plan& plan, std::span<const std::unique_ptr<CompiledKernel>> kernels,
+                                                  const std::set<const Storage*>& kept) {
+  std::set<const Storage*> needed = kept, candidates;
+  std::vector<std::pair<library::LibraryKernel*, std::pair<int, const Storage*>>> readers;
+  for (size_t i = 0; i < plan.launches.size(); ++i) {
+    auto* kernel = dynamic_cast<library::LibraryKernel*>(kernels[i].get());
+    for (size_t b = 0; b < plan.launches[i].buffers.size(); ++b) {
+      const PlanBuffer& buffer = plan.buffers[plan.launches[i].buffers[b]];
+      if (buffer.kind != PlanBuffer::Kind::Constant) continue;
+      const Storage* storage = buffer.constant.storage.get();
+      const bool packed = kernel && kernel->can_release(static_cast<int>(b));
+      (packed ? candidates : needed).insert(storage);
+      if (packed) readers.push_back({kernel, {static_cast<int>(b), storage}});
+    }
+  }
+  for (const PlanOutput& o : plan.outputs)
+    if (o.buffer >= 0) needed.insert(plan.buffers[o.buffer].constant.storage.get());
+  for (const PlanSize& s : plan.sizes) needed.insert(plan.buffers[s.buffer].constant.storage.get());
+  std::set<const Storage*> released;
+  for (const Storage* s : candidates)
+    if (!needed.contains(s)) released.insert(s);
+  for (const auto& [kernel, reads] : readers)
+    if (released.contains(reads.second)) kernel->release(reads.first);
+  for (PlanBuffer& buffer : plan.buffers)
+    if (released.contains(buffer.constant.storage.get())) buffer.constant.storage = std::make_shared<Storage>();
+  return released;
+}
+
 std::vector<std::vector<std::unique_ptr<CompiledKernel>>> compile_together(std::span<const Plan* const> plans,
                                                                            const CompileOptions& options,
                                                                            CodegenStatistics* statistics) {

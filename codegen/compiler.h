@@ -6,6 +6,7 @@
 /// without a kernel through the reference interpreter.
 
 #include <memory>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -23,5 +24,11 @@ std::unique_ptr<KernelCompiler> make_cpu_compiler();
 std::vector<std::vector<std::unique_ptr<CompiledKernel>>> compile_together(std::span<const Plan* const> plans,
                                                                            const CompileOptions& options,
                                                                            CodegenStatistics* statistics = nullptr);
+
+/// Gives back the memory of the plan's constants that its kernels read in packed copies alone; a kernel that needs one
+/// after all unpacks it. Constants whose storage is among `kept` stay. Returns the storages that the plan has let go
+/// of: tensors elsewhere that share them still hold them. Not to be called while a kernel runs.
+std::set<const Storage*> release_packed_constants(Plan& plan, std::span<const std::unique_ptr<CompiledKernel>> kernels,
+                                                  const std::set<const Storage*>& kept);
 
 }  // namespace strata

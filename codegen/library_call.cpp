@@ -41,8 +41,22 @@ class Kernel : public LibraryKernel {
   void run(const LaunchArgs& args) override {
     Entry& entry = last_ && matches(*last_, args) ? *last_ : entry_for(args.symbols, args.threads);
     Instance& instance = choose(entry, args);
-    instance.run({args.buffers, scratch_->data(), args.threads});
+    instance.run({args.buffers, scratch_of(entry, instance, args), args.threads});
   }
+
+  int64_t scratch_bytes(const SymBindings& symbols, int threads) override {
+    Entry& entry = entry_for(symbols, threads);
+    return entry.placed = entry.instance.scratch.bytes();
+  }
+  void expect_scratch() override { expects_scratch_ = true; }
+
+  bool can_release(int buffer) const override {
+    if (call_.operands.size() < 2 || call_.operands[1].buffer != buffer || converted_weight_.defined()) return false;
+    for (size_t i = 0; i < call_.operands.size(); ++i)
+      if (i != 1 && call_.operands[i].buffer == buffer) return false;
+    return prepack_ && symbols_.empty() && entries_.size() == 1 && entries_.front().instance.unpack;
+  }
+  void release(int) override { unpack_ = entries_.front().instance.unpack; }
 
   std::vector<SymInt> strides_of(size_t buffer) const override {
     return call_.result.buffer == static_cast<int>(buffer) ? call_.result.strides : std::vector<SymInt>{};
@@ -67,6 +81,7 @@ class Kernel : public LibraryKernel {
     Instance instance;
     std::unique_ptr<BoundCheck> check;  // null: nothing to prove and nobody to tell
     std::unique_ptr<Instance> exact;    // for when the check fails; made when it first does
+    int64_t placed = 0;                 // bytes of scratch that its runs are given
   };
 
   void check() const;
@@ -82,6 +97,8 @@ class Kernel : public LibraryKernel {
   void make(Entry& entry, const SymBindings& symbols);
   Instance make_instance(ConcreteCall& call, bool keep_nan);
   Instance& choose(Entry& entry, const LaunchArgs& args);
+  std::byte* scratch_of(const Entry& entry, const Instance& instance, const LaunchArgs& args);
+  std::byte* constant_data(size_t operand);
   View view(const LibraryOperand& operand, const SymBindings& symbols) const;
   ConcreteCall concrete(const SymBindings& symbols, int threads);
   void build(const ConcreteCall& call, Instance& instance);
@@ -98,6 +115,9 @@ class Kernel : public LibraryKernel {
   std::vector<size_t> symbols_;
   PackedConstants packed_;
   Tensor converted_weight_;
+  std::function<void(std::byte*)> unpack_;  // of a weight that has lost its memory
+  Tensor unpacked_;                         // the memory it has got again
+  bool expects_scratch_ = false;
   std::list<Entry> entries_;  // most recently used first
   Entry* last_ = nullptr;
 };
@@ -173,12 +193,27 @@ ConcreteCall Kernel::concrete(const SymBindings& symbols, int threads) {
     View v = view(o, symbols);
     const Tensor* constant = constants_[o.buffer];
     const bool fixed = prepack_ && o.constant && constant;
-    if (fixed) v.slot = {Slot::Kind::Fixed, 0, v.slot.offset, constant->data()};
+    if (fixed) v.slot = {Slot::Kind::Fixed, 0, v.slot.offset, constant_data(c.operands.size())};
     c.constant.push_back(fixed);
     c.operands.push_back(std::move(v));
   }
   c.result = view(call_.result, symbols);
   return c;
+}
+
+/// Where a constant lies. One that was released is unpacked when it is looked for: a call with infinities, other
+/// threads.
+std::byte* Kernel::constant_data(size_t operand) {
+  const LibraryOperand& o = call_.operands[operand];
+  if (operand != 1 || !unpack_) return constants_[o.buffer]->data();
+  if (!unpacked_.defined()) {
+    const View v = view(o, {});
+    int64_t extent = 1;
+    for (size_t d = 0; d < v.rank(); ++d) extent += (v.shape[d] - 1) * v.strides[d];
+    unpacked_ = Tensor::empty(DType::U8, {v.slot.offset + extent * static_cast<int64_t>(dtype_size(v.dtype))});
+    unpack_(unpacked_.data() + v.slot.offset);
+  }
+  return unpacked_.data();
 }
 
 /// A constant weight in a type that is not computed in becomes float32 once, instead of in each run.
@@ -242,7 +277,6 @@ Instance Kernel::make_instance(ConcreteCall& call, bool keep_nan) {
   } else {
     build(call, made);
   }
-  scratch_->reserve(made.scratch.bytes());
   return made;
 }
 
@@ -280,6 +314,15 @@ Instance& Kernel::choose(Entry& entry, const LaunchArgs& args) {
   return *entry.exact;
 }
 
+/// The place that the executor has for it; memory of our own for calls without executor, and for what was not known
+/// when places were given.
+std::byte* Kernel::scratch_of(const Entry& entry, const Instance& instance, const LaunchArgs& args) {
+  const int64_t bytes = instance.scratch.bytes();
+  if (expects_scratch_ && bytes <= entry.placed) return args.buffers[constants_.size()];
+  scratch_->reserve(bytes);
+  return scratch_->data();
+}
+
 Kernel::Entry& Kernel::entry_for(const SymBindings& symbols, int threads) {
   std::vector<int64_t> key;
   for (size_t id : symbols_) {
@@ -289,7 +332,7 @@ Kernel::Entry& Kernel::entry_for(const SymBindings& symbols, int threads) {
   auto it = std::find_if(entries_.begin(), entries_.end(),
                          [&](const Entry& e) { return e.threads == threads && e.key == key; });
   if (it == entries_.end()) {
-    Entry entry{std::move(key), threads, {}, {}, {}};
+    Entry entry{std::move(key), threads, {}, {}, {}, 0};
     make(entry, symbols);
     if (entries_.size() >= kInstances) entries_.pop_back();
     entries_.push_front(std::move(entry));

@@ -12,13 +12,19 @@
 #include "codegen/library_bound.h"
 #include "codegen/library_view.h"
 #include "core/runtime/plan.h"
+#include "core/runtime/scratch_user.h"
 
 namespace strata::library {
 
-class LibraryKernel : public CompiledKernel {
+class LibraryKernel : public CompiledKernel, public ScratchUser {
  public:
   /// What was built, for people; empty until the sizes are known.
   virtual std::string describe() const = 0;
+  /// Whether runs read a packed copy of the launch's constant `buffer` alone, from which the kernel can get its
+  /// elements back should it ever need them.
+  virtual bool can_release(int buffer) const = 0;
+  /// The constant `buffer`, which `can_release`, is about to lose its memory.
+  virtual void release(int buffer) = 0;
 };
 
 /// Who computes a matrix product or convolution: the library where it has a fast kernel, or always our own.

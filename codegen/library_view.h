@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -40,7 +41,7 @@ struct View {
   bool is_contiguous() const;
 };
 
-/// Memory shared by the kernels of one compile: none of it outlives a launch.
+/// Memory shared by the kernels of one compile that nobody else gives any: none of it outlives a launch.
 class Scratch {
  public:
   /// At least `bytes`, 64-byte aligned, from now on. Throws a runtime Error. Threads may call at once while nothing
@@ -100,7 +101,10 @@ struct Instance {
   std::vector<std::unique_ptr<Step>> steps;
   ScratchPlan scratch;
   std::vector<std::shared_ptr<const void>> owned;  ///< packed constants and the like
-  bool drops_nan = false;                          ///< a step turns NaN into a number where the call says NaN
+  /// Writes the elements of a constant right operand, which no step reads where it lies, back to where they lay; empty
+  /// where a step does, or where that cannot be done.
+  std::function<void(std::byte*)> unpack;
+  bool drops_nan = false;  ///< a step turns NaN into a number where the call says NaN
 
   void run(const StepArgs& args) {
     for (auto& s : steps) s->run(args);

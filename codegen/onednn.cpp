@@ -258,6 +258,17 @@ std::shared_ptr<dnnl::memory> PackedConstants::get(const void* key, const dnnl::
   return packed;
 }
 
+std::function<void(std::byte*)> onednn_unpack(std::shared_ptr<dnnl::memory> packed, const dnnl::memory::desc& plain) {
+  const dnnl::memory::desc from = packed->get_desc();
+  const dnnl::reorder::primitive_desc pd(onednn_engine(), from, onednn_engine(), plain, {}, /*allow_empty=*/true);
+  if (pd.get(true) == nullptr) return {};
+  return [packed = std::move(packed), plain](std::byte* to) {
+    dnnl::memory result(plain, onednn_engine(), to);
+    dnnl::reorder(*packed, result).execute(engine_stream(), *packed, result);
+    engine_stream().wait();
+  };
+}
+
 size_t PackedConstants::bytes() const {
   std::lock_guard lock(mutex_);
   size_t total = 0;

@@ -87,6 +87,9 @@ class PackedConstants {
   std::vector<Entry> entries_;
 };
 
+/// What writes the elements of a packed constant to memory laid out as `plain`; empty where oneDNN cannot.
+std::function<void(std::byte*)> onednn_unpack(std::shared_ptr<dnnl::memory> packed, const dnnl::memory::desc& plain);
+
 /// Builders: false when oneDNN has no fast kernel for this call; then `instance` is untouched. Its scratch is continued
 /// by products, so that they may be part of something larger.
 bool build_onednn_matmul(const ConcreteCall& call, PackedConstants& packed, Instance& instance);

@@ -236,6 +236,7 @@ Slot weight_slot(const ConcreteCall& call, const Primitive& p, const View& weigh
   if (call.constant[1]) {
     const auto memory = packed.get(call.operands[1].slot.fixed, from, p.weight, weight.slot.resolve(nullptr, nullptr));
     made.owned.push_back(memory);
+    made.unpack = onednn_unpack(memory, from);
     return {Slot::Kind::Fixed, 0, 0, static_cast<std::byte*>(memory->get_data_handle())};
   }
   if (from == p.weight) return weight.slot;

@@ -139,6 +139,7 @@ bool build(const ConcreteCall& call, DType dtype, PackedConstants& packed, Insta
     auto memory = packed.get(p.b_key, b_plain, found->pd.weights_desc(), p.b.slot.resolve(nullptr, nullptr));
     b_slot = {Slot::Kind::Fixed, 0, 0, static_cast<std::byte*>(memory->get_data_handle())};
     made.owned.push_back(memory);
+    made.unpack = onednn_unpack(memory, b_plain);
   }
   std::vector<OnednnArg> args{{DNNL_ARG_SRC, found->pd.src_desc(), p.a.slot},
                               {DNNL_ARG_WEIGHTS, found->pd.weights_desc(), b_slot},

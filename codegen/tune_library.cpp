@@ -27,6 +27,10 @@ class OneThread : public LibraryKernel {
   void run(const LaunchArgs& args) override { kernel_->run({args.buffers, args.symbols, 1}); }
   std::vector<SymInt> strides_of(size_t buffer) const override { return kernel_->strides_of(buffer); }
   std::string describe() const override { return kernel_->describe() + "  on one thread\n"; }
+  int64_t scratch_bytes(const SymBindings& symbols, int) override { return kernel_->scratch_bytes(symbols, 1); }
+  void expect_scratch() override { kernel_->expect_scratch(); }
+  bool can_release(int buffer) const override { return kernel_->can_release(buffer); }
+  void release(int buffer) override { kernel_->release(buffer); }
 
  private:
   std::unique_ptr<LibraryKernel> kernel_;

@@ -186,6 +186,7 @@ class Compilation {
       for (size_t i = 0; i < kernels.size(); ++i) r.code(i, compiler->artifacts(i));
       record_codegen(r, *compiler, kernels.size());
     });
+    release_constants(graph, *scheduled.plan, kernels);
     times_.total = now_ns() - start;
     auto result = std::make_unique<Planned>(std::move(graph), std::move(scheduled), std::move(compiler),
                                             std::move(kernels), request_.threads, request_.mode == "reduce-overhead");
@@ -207,6 +208,16 @@ class Compilation {
     const int64_t start = now_ns();
     f(*request_.recorder);
     times_.record += now_ns() - start;
+  }
+
+  /// What passes have made, such as weights with a batch norm folded in, is not needed beside its packed copy.
+  void release_constants(Graph& graph, Plan& plan, std::span<const std::unique_ptr<CompiledKernel>> kernels) const {
+    std::set<const Storage*> kept;
+    for (const auto* tensors : {&program_.state, &program_.graph.attributes})
+      for (const auto& [name, tensor] : *tensors) kept.insert(tensor.storage.get());
+    const std::set<const Storage*> released = release_packed_constants(plan, kernels, kept);
+    for (auto& [name, tensor] : graph.attributes)
+      if (released.contains(tensor.storage.get())) tensor.storage = std::make_shared<Storage>();
   }
 
   void record_codegen(Recorder& r, const KernelCompiler& compiler, size_t launches) {

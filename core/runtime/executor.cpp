@@ -24,6 +24,7 @@
 #include "core/runtime/parallel.h"
 #include "core/runtime/plan.h"
 #include "core/runtime/result_memory.h"
+#include "core/runtime/scratch_user.h"
 #include "core/support/error.h"
 
 namespace strata {
@@ -60,6 +61,7 @@ struct Layout {
   std::vector<std::vector<int64_t>> strides;  // per input: as the plan wants them
   ArenaLayout arena;
   std::vector<int64_t> offsets;      // per buffer, -1 where not in the stage's arena
+  std::vector<int64_t> scratch;      // per launch of the stage: offset of its scratch in the arena
   std::vector<std::byte*> pointers;  // of the stage's launches, one after the other
   std::byte* arena_base = nullptr;   // that `pointers` was made for
   std::vector<OutputView> outputs;   // last stage
@@ -188,6 +190,7 @@ struct Executor::Impl {
   void input_strides(Layout& layout) const;
   void size_buffer(Layout& layout, size_t buffer) const;
   void place_buffers(const Stage& stage, Layout& layout) const;
+  std::vector<int> request_scratch(const Stage& stage, const Layout& layout, std::vector<ArenaRequest>& requests) const;
   void view_outputs(Layout& layout) const;
   void check_conditions(const SymBindings& symbols) const;
   static void grow_arena(Stage& stage);
@@ -209,6 +212,7 @@ struct Executor::Impl {
 
   std::shared_ptr<const Plan> plan;
   std::vector<std::unique_ptr<CompiledKernel>> kernels;
+  std::vector<ScratchUser*> scratch_users;  // per launch; null for kernels that need none
   int threads;
   InputBinder binder;
   std::vector<size_t> first_slot;              // of each launch in the Layout::pointers of its stage
@@ -242,6 +246,10 @@ Executor::Impl::Impl(std::shared_ptr<const Plan> the_plan, std::vector<std::uniq
       threads(the_threads > 0 ? the_threads : thread_count()),
       binder(*plan) {
   check_plan();
+  for (const auto& kernel : kernels) {
+    scratch_users.push_back(dynamic_cast<ScratchUser*>(kernel.get()));
+    if (scratch_users.back()) scratch_users.back()->expect_scratch();
+  }
   make_stages();
   held.resize(plan->buffers.size());
   base.resize(plan->buffers.size());
@@ -327,6 +335,7 @@ void Executor::Impl::assign_buffers() {
         if (!fixed) stages[s].patches.push_back({slot, b});
         ++slot;
       }
+      if (scratch_users[i]) ++slot;
     }
   }
 }
@@ -511,9 +520,23 @@ void Executor::Impl::place_buffers(const Stage& stage, Layout& l) const {
     const int last = b.last_launch < 0 ? end : std::min(b.last_launch, end);
     requests.push_back({l.bytes[i], std::max(0, b.first_launch), last, in_range ? request_of[b.reuse_of] : -1});
   }
+  const std::vector<int> scratch = request_scratch(stage, l, requests);
   l.arena = plan_arena(requests);
+  for (int request : scratch) l.scratch.push_back(request < 0 ? 0 : l.arena.offsets[request]);
   l.offsets.assign(plan->buffers.size(), -1);
   for (int i : stage.temporaries) l.offsets[i] = l.arena.offsets[request_of[i]];
+}
+
+/// The request of each launch, -1 where it needs no scratch.
+std::vector<int> Executor::Impl::request_scratch(const Stage& stage, const Layout& l,
+                                                 std::vector<ArenaRequest>& requests) const {
+  std::vector<int> request_of;
+  for (size_t i = stage.first; i < stage.last; ++i) {
+    const int64_t bytes = scratch_users[i] ? scratch_users[i]->scratch_bytes(l.symbols, threads) : 0;
+    request_of.push_back(bytes > 0 ? static_cast<int>(requests.size()) : -1);
+    if (bytes > 0) requests.push_back({bytes, static_cast<int>(i), static_cast<int>(i), -1});
+  }
+  return request_of;
 }
 
 void Executor::Impl::grow_arena(Stage& stage) {
@@ -537,6 +560,7 @@ void Executor::Impl::fill_static(Stage& stage) const {
       if (buffer.kind == PlanBuffer::Kind::Constant) p = buffer.constant.data();
       l.pointers.push_back(p);
     }
+    if (scratch_users[i]) l.pointers.push_back(stage.arena.get() + l.scratch[i - stage.first]);
   }
   l.arena_base = stage.arena.get();
 }

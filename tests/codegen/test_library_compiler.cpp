@@ -260,6 +260,52 @@ TEST(CpuCompiler, MutatedWeightsAreNotPacked) {
   EXPECT_FLOAT_EQ(e.run({two})[0].at(5), 4 * first);
 }
 
+/// Weights whose packed copies are all that is read lose their memory; what needs one after all (a NaN among the
+/// inputs, another number of threads) gets its elements back.
+TEST(CpuCompiler, PackedWeightsAreReleased) {
+  for (int threads : {2, 1}) {
+    ResidualChain c;
+    std::weak_ptr<Storage> memory[3];
+    for (int i = 0; i < 3; ++i) memory[i] = c.plan->buffers[c.w[i]].constant.storage;
+    std::vector<Tensor> inputs{random_tensor({2, 16, 7, 7}), random_tensor({2, 16, 7, 7}),
+                               random_tensor({2, 16, 7, 7})};
+    inputs[1].set(3, NAN);
+    std::vector<std::vector<double>> expected;
+    for (const Tensor& x : inputs) expected.push_back(c.expected(x)[2]);
+    CompileOptions options;
+    options.threads = 2;
+    const auto compiler = make_cpu_compiler();
+    auto kernels = compiler->compile(*c.plan, options);
+    EXPECT_EQ(release_packed_constants(*c.plan, kernels, {memory[2].lock().get()}).size(), 2u);
+    EXPECT_TRUE(memory[0].expired() && memory[1].expired() && !memory[2].expired());
+    Executor e(c.plan, std::move(kernels), threads);
+    for (size_t n = 0; n < inputs.size(); ++n) {
+      const std::vector<double> found = e.run({inputs[n]})[0].values();
+      for (size_t i = 0; i < found.size(); ++i) {
+        ASSERT_EQ(std::isnan(found[i]), std::isnan(expected[n][i])) << n << " " << i;
+        if (std::isnan(found[i])) continue;
+        ASSERT_NEAR(found[i], expected[n][i], 1e-3 * (1 + std::abs(expected[n][i])));
+      }
+    }
+  }
+}
+
+/// Weights that are results as well, or that something else reads, stay.
+TEST(CpuCompiler, NeededWeightsAreNotReleased) {
+  Plans p;
+  const int x = p.buffer(Kind::Input, {64, 64}), w = p.buffer(Kind::Constant, {64, 64});
+  const int v = p.buffer(Kind::Constant, {64, 64}), t = p.buffer(Kind::Temporary, {64, 64}, 0, 1);
+  LibraryCall call;
+  call.kind = "matmul";
+  p.launch(call, {x, w}, t);
+  p.launch(call, {v, v}, p.buffer(Kind::Output, {64, 64}, 1, 1));
+  p.plan->outputs.push_back({w, DType::F32, p.plan->buffers[w].shape, p.plan->buffers[w].strides, 0, 0});
+  const auto compiler = make_cpu_compiler();
+  const auto kernels = compiler->compile(*p.plan, {});
+  EXPECT_TRUE(release_packed_constants(*p.plan, kernels, {}).empty());
+  EXPECT_NE(p.plan->buffers[w].constant.data(), nullptr);
+}
+
 TEST(CpuCompiler, DynamicMatmulUsesOnePackedWeight) {
   Plans p;
   const SymInt s = p.plan->env->symbol({"s0", {0, 1000}, {}, {}, ""});

@@ -12,6 +12,7 @@
 #include <random>
 
 #include "core/runtime/plan.h"
+#include "core/runtime/scratch_user.h"
 #include "core/support/error.h"
 
 namespace strata {
@@ -152,6 +153,46 @@ TEST(Executor, DynamicSizesShareOneArena) {
   }
   EXPECT_EQ(e.arena_offsets()[0], -1);
   EXPECT_EQ(e.arena_offsets()[1], e.arena_offsets()[3]);
+}
+
+/// Fills its scratch, `rows` times 16 bytes, before it does its work.
+class ScratchKernel : public FakeKernel, public ScratchUser {
+ public:
+  ScratchKernel(SymInt rows, size_t buffers, Body body)
+      : FakeKernel(std::move(body)), bytes_(rows * SymInt(16)), buffers_(buffers) {}
+  void run(const LaunchArgs& args) override {
+    EXPECT_TRUE(expected_);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(args.buffers[buffers_]) % 64, 0u);
+    std::memset(args.buffers[buffers_], 0xff, static_cast<size_t>(*evaluate(bytes_, args.symbols)));
+    FakeKernel::run(args);
+  }
+  int64_t scratch_bytes(const SymBindings& symbols, int) override { return *evaluate(bytes_, symbols); }
+  void expect_scratch() override { expected_ = true; }
+
+ private:
+  SymInt bytes_;
+  size_t buffers_;
+  bool expected_ = false;
+};
+
+/// All but the first launch of the chain use scratch: it lies where no temporary lives, and costs memory only where two
+/// of them live at once.
+TEST(Executor, ScratchLiesAmongTheTemporaries) {
+  Chain c;
+  const SymInt n = c.s * SymInt(4);
+  c.kernels[1] = std::make_unique<ScratchKernel>(c.s, 2, map(n, plus_one));
+  c.kernels[2] = std::make_unique<ScratchKernel>(c.s, 2, map(n, twice));
+  c.kernels[3] = std::make_unique<ScratchKernel>(c.s * SymInt(2), 2, map(n, plus_one));
+  Executor e = c.executor();
+  for (int64_t s : {4, 512, 0, 40, 4}) {
+    const Tensor x = random_tensor({s, 4});
+    const std::vector<Tensor> out = e.run({x});
+    for (int64_t i = 0; i < x.numel(); ++i) ASSERT_FLOAT_EQ(out[0].at(i), 4 * x.at(i) + 3);
+    if (s == 0) continue;
+    const size_t one = (static_cast<size_t>(s) * 16 + 63) / 64 * 64;
+    EXPECT_EQ(e.arena_bytes(), 3 * one);
+    EXPECT_EQ(e.unshared_bytes(), 7 * one);
+  }
 }
 
 TEST(Executor, MoreSizesThanAreKept) {

@@ -325,6 +325,12 @@ def autocast_inside(x, w):
     return y, z, u, x @ w
 
 
+def autocast_switched_off(x, w):
+    with torch.autocast("cpu", enabled=False):
+        y = x @ w
+    return y.float(), x @ w
+
+
 def grad_regions(x):
     with torch.no_grad():
         y = x * 2
@@ -917,6 +923,9 @@ def programs():
           lambda: (torch.tensor([1.0, float("nan"), float("inf"), -0.0]),)),
         # --- regions
         p("autocast inside", autocast_inside, two(4, 4), close=dict(rtol=2e-2, atol=2e-2)),
+        p("autocast switched off inside", autocast_switched_off, two(4, 4)),
+        p("autocast switched off inside, on around", autocast_switched_off, two(4, 4), region=lambda: torch.autocast("cpu", torch.bfloat16),
+          close=dict(rtol=3e-2, atol=3e-2), strides=False),
         p("no_grad and enable_grad inside", grad_regions, one(3)),
         p("inference mode inside", inference_inside, one(3), compiles=None),
         p("requires_grad under no_grad", lambda x: (x * 2, x), lambda: (randn(3, requires_grad=True),)),

@@ -130,6 +130,8 @@ def to_aten(gm, inputs, decompositions=None):
         converted = _rewrite.casting(traced)
         with torch._C._DisableAutocast():
             traced = _trace(lambda *values: converted.run(*values), mode, fakes, decompositions, True)
+    else:
+        _rewrite.drop_autocast(traced)
     return traced
 
 

@@ -46,8 +46,8 @@ class _Casting(torch.fx.Interpreter):
     def call_function(self, target, args, kwargs):
         name = getattr(target, "__name__", "")
         if name == "_enter_autocast":
-            device, dtype, enabled, _ = (*args, *[None] * (4 - len(args)))
-            self.states.append((bool(enabled) and device == "cpu", dtype or torch.get_autocast_dtype("cpu")))
+            dtype = args[1] if len(args) > 1 else None
+            self.states.append((_switches_on(*args), dtype or torch.get_autocast_dtype("cpu")))
             return None
         if name == "_exit_autocast":
             self.states.pop()
@@ -87,7 +87,19 @@ def _result_types(target, args, kwargs, low, enabled):
 
 
 def has_autocast(traced):
-    return torch.is_autocast_enabled("cpu") or any(_enters(node) for node in traced.graph.nodes)
+    """Whether a region of the graph is under autocast for the CPU."""
+    return any(_enters(node) and _switches_on(*node.args) for node in traced.graph.nodes)
+
+
+def _switches_on(device, dtype=None, enabled=True, *_):
+    return device == "cpu" and bool(enabled)
+
+
+def drop_autocast(traced):
+    """Regions that switch autocast off where it is off, as networks have them around their positions, say nothing."""
+    for node in reversed(list(traced.graph.nodes)):
+        if _leaves(node) or _enters(node):
+            traced.graph.erase_node(node)
 
 
 def casting(traced):
