@@ -46,15 +46,21 @@ class Chooser {
     return rank >= 3 && rank <= 5 && is_floating(node.tensor().dtype);
   }
 
-  static bool is_loop(const Node& node) {
+  const Node* convolution_of(const Node& node) const {
+    const Node* call = q_.call_of(node);
+    return call && call->is("aten.convolution.default") ? call : nullptr;
+  }
+
+  /// What a matrix product does to its result is none: it lies as the product does.
+  bool is_loop(const Node& node) const {
     return node.kind == NodeKind::Call && node.type.is_tensor() && !is_view(node) &&
-           (is_inlinable(node) || is_window(node));
+           (is_inlinable(node) || is_window(node)) && !q_.call_of(node);
   }
 
   /// A result of a convolution, or of a loop over an image.
   bool is_value(const Node& node) const {
     if (!is_image(node)) return false;
-    if (const Node* convolution = q_.convolution_of(node))
+    if (const Node* convolution = convolution_of(node))
       return q_.result_of(*convolution) == &node && convolution->tensor().shape == node.tensor().shape;
     return is_loop(node);
   }
@@ -75,7 +81,7 @@ class Chooser {
 
   void join() {
     for (const auto& node : q_.graph.nodes()) {
-      const Node* convolution = q_.convolution_of(*node);
+      const Node* convolution = convolution_of(*node);
       const bool post = convolution && convolution != node.get();
       if (!post && (convolution || !is_loop(*node) || !parent_.contains(node.get()))) continue;
       const Node* result = post ? q_.result_of(*convolution) : node.get();
@@ -107,7 +113,7 @@ class Chooser {
   void count(const Node& value) {
     Component& c = components_[root(&value)];
     const double bytes = bytes_of(value);
-    const bool by_loop = !q_.convolution_of(value);
+    const bool by_loop = !convolution_of(value);
     c.has_loops |= by_loop;
     if (!by_loop) c.score += bytes;
     if (by_loop) count_operands(value, c);
@@ -132,12 +138,17 @@ class Chooser {
   }
 
   void count_reader(const Node& value, const Node& reader, const Node* operand, double bytes, Component& c) {
-    const Node* convolution = q_.convolution_of(reader);
+    const Node* convolution = convolution_of(reader);
     if (operand == &value) {
       if (convolution == &reader && reader.args.at(0).node() == operand) c.score += bytes;
       if (convolution) return;
       if (is_window(reader)) c.score += bytes;
       if (is_loop(reader) || is_reduction(reader)) return void(c.has_loops = true);
+      if (const Node* call = q_.call_of(reader)) {
+        // A matrix product that adds it to a result of another shape.
+        const auto strides = channels_last_strides(value.tensor().shape);
+        c.impossible |= !reshape_strides(value.tensor().shape, strides, call->tensor().shape);
+      }
       if (!is_library(reader)) c.score -= bytes;  // a kernel by hand, a scan, or PyTorch
       return;
     }

@@ -28,9 +28,9 @@ struct ChannelQuestion {
   const std::unordered_map<const Node*, std::vector<const Node*>>& readers;  ///< of values with a buffer
   const std::unordered_set<const Node*>& outputs;                            ///< nodes, as returned
   const OutputStrides& output_strides;
-  std::function<const Node*(const Node*)> base_of;         ///< the value with the buffer
-  std::function<const Node*(const Node&)> convolution_of;  ///< whose call the node belongs to; null: none
-  std::function<const Node*(const Node&)> result_of;       ///< what that call leaves behind
+  std::function<const Node*(const Node*)> base_of;    ///< the value with the buffer
+  std::function<const Node*(const Node&)> call_of;    ///< the library's call the node belongs to; null: none
+  std::function<const Node*(const Node&)> result_of;  ///< what that call leaves behind
 };
 
 /// Values that are to lie channels-last, in graph order.

@@ -240,7 +240,7 @@ class Fuser {
   // --------------------------------------------------------------------------------------------- channels-last layouts
 
   void choose_channel_layouts() {
-    const auto call_of = [this](const Node& node) { return convolution_of(node); };
+    const auto call_of = [this](const Node& node) { return library_call_of(node); };
     const auto result_of = [this](const Node& call) { return groups_[group_of_.at(&call)].back(); };
     const auto base = [this](const Node* node) { return base_of(node); };
     for (const Node* node : choose_channels_last(
@@ -280,17 +280,18 @@ class Fuser {
     });
   }
 
-  /// The convolution whose group the node belongs to, or nullptr.
-  const Node* convolution_of(const Node& node) const {
+  /// The library's call whose group the node belongs to, or nullptr.
+  const Node* library_call_of(const Node& node) const {
     const auto it = group_of_.find(&node);
     if (it == group_of_.end() || groups_[it->second].empty()) return nullptr;
     const Node* first = groups_[it->second].front();
-    return first->is("aten.convolution.default") ? first : nullptr;
+    return is_library(*first) ? first : nullptr;
   }
 
   /// The node is what a convolution's group leaves behind.
   bool made_by_convolution(const Node& node) const {
-    return convolution_of(node) && groups_[group_of_.at(&node)].back() == &node;
+    const Node* call = library_call_of(node);
+    return call && call->is("aten.convolution.default") && groups_[group_of_.at(&node)].back() == &node;
   }
 
   // --------------------------------------------------------------------------------------------------------------

@@ -114,6 +114,44 @@ def forward(self, x: "f32[2, 8, 6, 5]", w: "f32[8, 8, 3, 3]"):
   c.check_values();
 }
 
+/// What a product of another shape adds to its result lies as the product does: rows of [C, H * W].
+TEST(ChannelLayouts, AnImageThatAProductLeavesBehindStays) {
+  Case c(R"(
+def forward(self, x: "f32[1, 8, 6, 4]", w: "f32[8, 8, 3, 3]", m: "f32[1, 8, 8]"):
+    a = torch.ops.aten.convolution.default(x, w, None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1)
+    p = torch.ops.aten.permute.default(a, [0, 2, 3, 1])
+    e = torch.ops.aten.amax.default(p, [3], True)
+    n = torch.ops.aten.sub.Tensor(p, e)
+    q = torch.ops.aten.permute.default(n, [0, 3, 1, 2])
+    f = torch.ops.aten.view.default(q, [1, 8, 24])
+    b = torch.ops.aten.bmm.default(m, f)
+    v = torch.ops.aten.view.default(b, [1, 8, 6, 4])
+    s = torch.ops.aten.add.Tensor(a, v)
+    y = torch.ops.aten.convolution.default(s, w, None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1)
+    return (y,)
+)");
+  EXPECT_FALSE(c.is_channels_last("s"));
+  c.check_values();
+}
+
+/// The same where the product's rows are not there in channels-last data, so that it could not add the image.
+TEST(ChannelLayouts, AnImageThatAProductAddsKeepsItsRows) {
+  Case c(R"(
+def forward(self, x: "f32[2, 8, 6, 4]", w: "f32[8, 8, 3, 3]", m: "f32[192, 192]"):
+    a = torch.ops.aten.convolution.default(x, w, None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1)
+    r = torch.ops.aten.relu.default(a)
+    p = torch.ops.aten.max_pool2d.default(r, [3, 3], [1, 1], [1, 1])
+    b = torch.ops.aten.convolution.default(p, w, None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1)
+    z = torch.ops.aten.view.default(x, [2, 192])
+    t = torch.ops.aten.mm.default(z, m)
+    v = torch.ops.aten.view.default(t, [2, 8, 6, 4])
+    s = torch.ops.aten.add.Tensor(b, v)
+    y = torch.ops.aten.convolution.default(s, w, None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1)
+    return (y,)
+)");
+  c.check_values();
+}
+
 /// The rows of [N, C * H * W] cannot be found in channels-last data: the product would need a copy.
 TEST(ChannelLayouts, AFlattenedImageStaysRowByRow) {
   Case c(R"(
