@@ -105,7 +105,7 @@ bool hides_rounding(const Node& node) { return hidden_rounding(node, 1, 1) != 0;
 /// the next of fewer numbers, so that nearly equal elements become equal and those next to an integer that integer.
 class Noise {
  public:
-  explicit Noise(std::mt19937_64& rng) : rng_(rng) {}
+  explicit Noise(std::mt19937_64& rng) : rng_(rng), flushes_((std::mt19937_64(rng)() >> 20U) % 2 == 0) {}
 
   /// Moves elements by the rounding error of `declared`, and by up to `hidden`.
   void disturb(DType declared, const RefValue& value, double hidden = 0) {
@@ -114,13 +114,12 @@ class Noise {
     const double eps = epsilon(declared), shift = rng_() % 2 ? 0.5 : 0;
     const bool snaps = rng_() % 4 == 0;
     // The processor's products of bfloat16 take denormals as zero: times an infinity that is NaN.
-    const bool flushes = declared == DType::BF16 && rng_() % 2 == 0;
-    for (int64_t i = 0, n = t->numel(); i < n; ++i)
-      if (flushes && std::abs(t->at(i)) < smallest(DType::BF16))
-        t->set(i, std::copysign(0.0, t->at(i)));
-      else
-        t->set(i, (snaps ? snapped(t->at(i), eps, shift) : t->at(i) * (1 + eps * unit_(rng_))) +
-                      (hidden == 0 ? 0 : hidden * unit_(rng_)));
+    const bool flushes = flushes_ && declared == DType::BF16;
+    for (int64_t i = 0, n = t->numel(); i < n; ++i) {
+      const double v = t->at(i), moved = snaps ? snapped(v, eps, shift) : v * (1 + eps * unit_(rng_));
+      const bool is_zero = flushes && std::abs(v) < smallest(DType::BF16);
+      t->set(i, (is_zero ? std::copysign(0.0, v) : moved) + (hidden == 0 ? 0 : hidden * unit_(rng_)));
+    }
   }
 
  private:
@@ -132,6 +131,7 @@ class Noise {
   }
 
   std::mt19937_64& rng_;
+  bool flushes_;  // in this run
   std::uniform_real_distribution<double> unit_{-1, 1};
 };
 
