@@ -1045,6 +1045,7 @@ def programs():
           opaque=None, strides=False),
         p("LSTM through strata.compile", Recurrent, one(2, 3, 4), ours=True, strides=False),
         p("GRU through strata.compile", gru, one(2, 3, 4), ours=True, made=True, strides=False),
+        p("detach_ beside what is traced twice", lambda x: x.exp().detach_() + F.huber_loss(x, x + 1), lambda: (randn(3, 4),)),
         p("embedding bag", lambda w, i: F.embedding_bag(i, w, mode="mean"), lambda: (randn(9, 4), randint(0, 9, (3, 2))), opaque=None),
         p("losses", lambda x, t: (F.cross_entropy(x, t), F.nll_loss(x.log_softmax(-1), t, reduction="none"), F.smooth_l1_loss(x, x * 2),
           F.kl_div(x, x.softmax(-1))), lambda: (randn(5, 4), randint(0, 4, (5,))), opaque=None),

@@ -177,10 +177,15 @@ def _drop_detached(traced):
             traced.graph.erase_node(node)
 
 
+def _traced(gm, inputs, table=None):
+    traced = to_aten(gm, inputs, table)
+    _drop_detached(traced)
+    return traced
+
+
 def capture(gm, inputs):
     """`to_aten` in operators that can be compiled or called, and the names of those that are called."""
-    traced = to_aten(gm, inputs)
-    _drop_detached(traced)
+    traced = _traced(gm, inputs)
     missing, foreign = _strata.operators_of_fx(traced)
     missing = [*missing, *{str(n.target) for n in traced.graph.nodes if _rewrite.hides_writes(n) or n.target in FAST_PATHS}]
     table = {}
@@ -189,11 +194,11 @@ def capture(gm, inputs):
         if more.keys() <= table.keys():
             break
         table.update(more)
-        traced = to_aten(gm, inputs, table)
+        traced = _traced(gm, inputs, table)
         missing, foreign = _strata.operators_of_fx(traced)
     simpler = simpler_forms(traced, {*missing, *foreign})
     if simpler:
-        traced = to_aten(gm, inputs, {**table, **simpler})
+        traced = _traced(gm, inputs, {**table, **simpler})
         missing, foreign = _strata.operators_of_fx(traced)
     opaque = _readable(traced, {*missing, *foreign}, inputs)
     missing, _ = _strata.operators_of_fx(traced)
