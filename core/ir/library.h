@@ -39,7 +39,7 @@ struct PostOp {
 };
 std::string_view to_string(PostOp::Kind kind);
 
-/// Strides, in elements, of a tensor [N, C, spatial...] of at least two dimensions with its channels next to each other.
+/// Strides, in elements, of a tensor [N, C, spatial...] (two dimensions or more) with its channels next to each other.
 std::vector<SymInt> channels_last_strides(const std::vector<SymInt>& shape);
 
 /// A tensor the call reads: where it lies, as strides over a buffer (so transposes and slices need no copy).
