@@ -8,10 +8,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <type_traits>
 
 #include "codegen/vector_math.h"
+#include "core/runtime/elements.h"
 #include "core/runtime/parallel.h"
 #include "core/support/error.h"
 
@@ -21,38 +21,14 @@ namespace {
 constexpr int64_t kPiece = 256;
 static_assert(kPiece % kMathLanes == 0);
 
-struct Half {
-  uint16_t bits;
-};
-struct BFloat {
-  uint16_t bits;
-};
-
-template <class C, class T>
-C widen(T v) {
-  return static_cast<C>(v);
-}
-template <class C>
-C widen(Half v) {
-  return static_cast<C>(half_to_float(v.bits));
-}
-template <class C>
-C widen(BFloat v) {
-  const uint32_t bits = static_cast<uint32_t>(v.bits) << 16;
-  float f;
-  std::memcpy(&f, &bits, sizeof f);
-  return static_cast<C>(f);
-}
-
 /// Integers wrap; floats to integers as PyTorch does for values in range.
 template <class T, class C>
 T narrow(C v) {
-  if constexpr (std::is_same_v<T, Half>)
-    return {float_to_half(static_cast<float>(v))};
-  else if constexpr (std::is_same_v<T, BFloat>)
-    return {float_to_bfloat16(static_cast<float>(v))};
-  else if constexpr (std::is_same_v<T, bool>)
-    return v != 0;
+  using W = WorkType<T>;
+  if constexpr (std::is_same_v<W, bool>)
+    return stored_value<T>(v != 0);
+  else if constexpr (!std::is_same_v<T, W>)
+    return stored_value<T>(static_cast<W>(v));
   else if constexpr (std::is_integral_v<T> && std::is_floating_point_v<C>)
     return static_cast<T>(v > -9.2e18 && v < 9.2e18 ? static_cast<int64_t>(v) : INT64_MIN);
   else
@@ -62,11 +38,11 @@ T narrow(C v) {
 template <class C, class T>
 void load_piece(C* x, const T* p, int64_t stride, int64_t n) {
   if (stride == 1)
-    for (int64_t i = 0; i < n; ++i) x[i] = widen<C>(p[i]);
+    for (int64_t i = 0; i < n; ++i) x[i] = static_cast<C>(work_value(p[i]));
   else if (stride == 0)
-    std::fill(x, x + n, widen<C>(*p));
+    std::fill(x, x + n, static_cast<C>(work_value(*p)));
   else
-    for (int64_t i = 0; i < n; ++i) x[i] = widen<C>(p[i * stride]);
+    for (int64_t i = 0; i < n; ++i) x[i] = static_cast<C>(work_value(p[i * stride]));
 }
 
 template <class C, class T>
@@ -77,38 +53,18 @@ void store_piece(const C* x, T* p, int64_t stride, int64_t n) {
     for (int64_t i = 0; i < n; ++i) p[i * stride] = narrow<T>(x[i]);
 }
 
-/// Calls `f(T*)` with the pointer typed as the dtype says.
+/// Calls `f(T*)` with the pointer typed as the dtype says; unlike with_element_type, whole numbers of every kind.
 template <class F>
 void with_type(DType dtype, std::byte* p, F&& f) {
   switch (dtype) {
-    case DType::Bool:
-      return f(reinterpret_cast<bool*>(p));
-    case DType::U8:
-      return f(reinterpret_cast<uint8_t*>(p));
-    case DType::I8:
-      return f(reinterpret_cast<int8_t*>(p));
-    case DType::I16:
-      return f(reinterpret_cast<int16_t*>(p));
-    case DType::I32:
-      return f(reinterpret_cast<int32_t*>(p));
-    case DType::I64:
-      return f(reinterpret_cast<int64_t*>(p));
     case DType::U16:
       return f(reinterpret_cast<uint16_t*>(p));
     case DType::U32:
       return f(reinterpret_cast<uint32_t*>(p));
     case DType::U64:
       return f(reinterpret_cast<uint64_t*>(p));
-    case DType::F16:
-      return f(reinterpret_cast<Half*>(p));
-    case DType::BF16:
-      return f(reinterpret_cast<BFloat*>(p));
-    case DType::F32:
-      return f(reinterpret_cast<float*>(p));
-    case DType::F64:
-      return f(reinterpret_cast<double*>(p));
     default:
-      throw_user("library calls on " + std::string(dtype_name(dtype)) + " are not supported");
+      with_element_type(dtype, [&](auto x) { f(reinterpret_cast<decltype(x)*>(p)); });
   }
 }
 
@@ -136,10 +92,10 @@ void each(C* x, int64_t n, F&& f) {
 /// once, and after it, with the number that came in. False for other operations.
 bool apply_by_vectors(const ResultOp& op, float* x, int64_t n) {
   alignas(64) float t[kPiece];
-  const auto through = [&](auto before, void (*function)(float*, int64_t), auto after) {
+  const auto through = [&](auto before, MathFunction function, auto after) {
     for (int64_t i = 0; i < n; ++i) t[i] = before(x[i]);
     std::fill(t + n, t + (n + kMathLanes - 1) / kMathLanes * kMathLanes, 0.0F);
-    function(t, n);
+    apply_all(function, t, n);
     for (int64_t i = 0; i < n; ++i) x[i] = after(x[i], t[i]);
     return true;
   };
@@ -147,19 +103,19 @@ bool apply_by_vectors(const ResultOp& op, float* x, int64_t n) {
   const auto minus = [](float v) { return -v; };
   switch (op.kind) {
     case PostOp::Kind::GeluErf:
-      return through([](float v) { return v * static_cast<float>(M_SQRT1_2); }, erf_all,
+      return through([](float v) { return v * static_cast<float>(M_SQRT1_2); }, MathFunction::Erf,
                      [](float v, float f) { return 0.5F * v * (1 + f); });
     case PostOp::Kind::GeluTanh:
-      return through([](float v) { return 0.79788456F * (v + 0.044715F * v * v * v); }, tanh_all,
+      return through([](float v) { return 0.79788456F * (v + 0.044715F * v * v * v); }, MathFunction::Tanh,
                      [](float v, float f) { return 0.5F * v * (1 + f); });
     case PostOp::Kind::Tanh:
-      return through(same, tanh_all, [](float, float f) { return f; });
+      return through(same, MathFunction::Tanh, [](float, float f) { return f; });
     case PostOp::Kind::Sigmoid:
-      return through(minus, exp_all, [](float, float f) { return 1 / (1 + f); });
+      return through(minus, MathFunction::Exp, [](float, float f) { return 1 / (1 + f); });
     case PostOp::Kind::Silu:
-      return through(minus, exp_all, [](float v, float f) { return v / (1 + f); });
+      return through(minus, MathFunction::Exp, [](float v, float f) { return v / (1 + f); });
     case PostOp::Kind::Elu:
-      return through(same, expm1_all,
+      return through(same, MathFunction::Expm1,
                      [&](float v, float f) { return v < 0 || v != v ? static_cast<float>(op.alpha) * f : v; });
     default:
       return false;
@@ -209,6 +165,9 @@ void apply(const ResultOp& op, C* x, const C* y, int64_t n) {
         return v > b ? b : v;
       });
     case PostOp::Kind::Linear:
+      // Whole numbers wrap, as PyTorch's do.
+      if (std::is_integral_v<C> && F(a) == op.alpha && F(b) == op.beta)
+        return each(x, n, [=](C v) { return add(multiply(v, a), b); });
       return each(x, n, [&](F v) { return F(op.alpha) * v + F(op.beta); });
     case PostOp::Kind::Add:
       for (int64_t i = 0; i < n; ++i) x[i] = add(x[i], y[i]);

@@ -53,7 +53,6 @@ class SmallMatmulStep : public Step {
     s_.c_dtype = into_.dtype;
     s_.alpha = p_.scale;
     s_.bias = nullptr;
-    pairs_ = s_.lines && s_.dtype == DType::BF16 && has_bfloat16_products();
     for (size_t d = 0; d + 2 < r; ++d) batch_ *= into_.shape[d];
     blocks_ = (s_.columns + kColumns - 1) / kColumns;
     const int64_t work = batch_ * s_.rows * s_.columns * s_.depth;
@@ -72,10 +71,10 @@ class SmallMatmulStep : public Step {
   }
 
   std::string describe() const override {
-    std::string text =
-        fmt::format("matmul own kernel for {}, {}\n  a {}\n  b {}\n  result {}\n",
-                    s_.lines ? "few rows" : "small operands", pairs_ ? "bfloat16 products" : "float32 products",
-                    library::describe(p_.a), library::describe(p_.b), library::describe(into_));
+    std::string text = fmt::format("matmul own kernel for {}, {}\n  a {}\n  b {}\n  result {}\n",
+                                   s_.lines ? "few rows" : "small operands",
+                                   multiplies_bfloat16(s_) ? "bfloat16 products" : "float32 products",
+                                   library::describe(p_.a), library::describe(p_.b), library::describe(into_));
     if (p_.scale != 1) text += fmt::format("  scale {}\n", p_.scale);
     if (p_.bias) text += "  bias " + library::describe(*p_.bias) + "\n";
     return text;
@@ -107,7 +106,7 @@ class SmallMatmulStep : public Step {
       s.b = at(args, p_.b, batch);
       s.c = at(args, into_, batch);
       const int64_t first = block * kColumns, last = std::min(s.columns, (block + blocks) * kColumns);
-      pairs_ ? small_product_bfloat16(s, first, last) : small_product(s, first, last);
+      small_product(s, first, last);
       begin += blocks;
     }
   }
@@ -115,7 +114,6 @@ class SmallMatmulStep : public Step {
   const MatmulProduct p_;
   const View into_;
   SmallProduct s_{};
-  bool pairs_ = false;
   int64_t batch_ = 1, blocks_ = 1;
   int threads_ = 1;
 };

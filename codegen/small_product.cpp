@@ -5,6 +5,7 @@
 
 #include "codegen/small_product.h"
 
+#include "codegen/attention_kernel.h"
 #include "core/support/error.h"
 
 #if defined(__x86_64__)
@@ -37,7 +38,12 @@ bool has_small_products() {
                           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
   return has;
 }
-void small_product(const SmallProduct& product, int64_t first, int64_t last) { multiply(product, first, last); }
+bool multiplies_bfloat16(const SmallProduct& product) {
+  return product.lines && product.dtype == DType::BF16 && has_bfloat16_products();
+}
+void small_product(const SmallProduct& product, int64_t first, int64_t last) {
+  multiplies_bfloat16(product) ? small_product_bfloat16(product, first, last) : multiply(product, first, last);
+}
 
 }  // namespace strata::library
 
@@ -46,6 +52,7 @@ void small_product(const SmallProduct& product, int64_t first, int64_t last) { m
 namespace strata::library {
 
 bool has_small_products() { return false; }
+bool multiplies_bfloat16(const SmallProduct&) { return false; }
 void small_product(const SmallProduct&, int64_t, int64_t) { throw_internal("no such products on this processor"); }
 
 }  // namespace strata::library

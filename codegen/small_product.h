@@ -28,10 +28,12 @@ struct SmallProduct {
 
 /// Whether this processor has the instructions that these kernels are written in.
 bool has_small_products();
-/// Columns [first, last) of the result; `first` a multiple of 64.
+/// Whether the product is taken of bfloat16 as they are, not widened: `lines` on a processor that has such products.
+bool multiplies_bfloat16(const SmallProduct& product);
+/// Columns [first, last) of the result; `first` a multiple of 64. Only where has_small_products().
 void small_product(const SmallProduct& product, int64_t first, int64_t last);
 
-/// Dot products of bfloat16 as they are, for `lines`. Only where has_bfloat16_products().
+/// What small_product calls where multiplies_bfloat16().
 void small_product_bfloat16(const SmallProduct& product, int64_t first, int64_t last);
 
 }  // namespace strata::library

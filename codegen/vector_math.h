@@ -12,10 +12,9 @@ namespace strata::library {
 /// Lanes by which the functions below may go on behind the last number.
 constexpr int64_t kMathLanes = 16;
 
+enum class MathFunction : uint8_t { Exp, Expm1, Tanh, Erf };
+
 /// x[i] = f(x[i]) for 0 <= i < n. `x` has room for n rounded up to a multiple of kMathLanes.
-void exp_all(float* x, int64_t n);
-void expm1_all(float* x, int64_t n);
-void tanh_all(float* x, int64_t n);
-void erf_all(float* x, int64_t n);
+void apply_all(MathFunction f, float* x, int64_t n);
 
 }  // namespace strata::library

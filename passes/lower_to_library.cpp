@@ -127,8 +127,13 @@ class LibraryLowering {
     out_.call.result.dtype = nodes[0]->tensor().dtype;
     out_.call.result.shape = shape;
     const auto chosen = layouts_.chosen_strides.find(nodes.back());
-    const bool as_root = chosen != layouts_.chosen_strides.end() && nodes.back()->tensor().shape == shape;
-    out_.call.result.strides = as_root ? chosen->second : library_result_strides(*nodes[0]);
+    const bool has_chosen = chosen != layouts_.chosen_strides.end();
+    // Those who read the result go by the strides that were chosen: to lay it out otherwise would be wrong numbers.
+    if (has_chosen && nodes.back()->tensor().shape != shape) {
+      why_not = "strides were chosen for '" + nodes.back()->name + "', whose shape is not that of the call's result";
+      return false;
+    }
+    out_.call.result.strides = has_chosen ? chosen->second : library_result_strides(*nodes[0]);
     for (size_t i = 1; i < nodes.size(); ++i) {
       auto match = match_post_op(*nodes[i], nodes[i - 1], why_not);
       if (!match) return false;

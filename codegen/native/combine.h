@@ -15,27 +15,6 @@ namespace strata::native {
 
 enum class How : uint8_t { Replace, Add, Multiply, Max, Min };
 
-/// bool as it is stored: sums are "or", products "and".
-struct Truth {
-  uint8_t value;
-};
-template <>
-struct Work<Truth> {
-  using type = bool;
-};
-inline bool work_value(Truth x) { return x.value != 0; }
-template <>
-inline Truth stored_value<Truth>(bool x) {
-  return {static_cast<uint8_t>(x)};
-}
-
-/// As `with_stored_type`, with `Truth` for bool.
-template <class F>
-void with_element_type(DType dtype, F&& f) {
-  if (dtype == DType::Bool) return f(Truth{});
-  with_stored_type(dtype, f);
-}
-
 /// Calls `f` with `how` as a constant.
 template <class F>
 void with_how(How how, F&& f) {

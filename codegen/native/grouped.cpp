@@ -118,11 +118,10 @@ bool multiply_few_rows(const Tensor& rows, const Tensor& matrix, const Tensor& o
   p.c = out.data();
   p.c_stride = out.strides[0];
   p.alpha = 1;
-  const bool pairs = halves && p.lines && library::has_bfloat16_products();
   const int64_t blocks = (p.columns + kColumns - 1) / kColumns, work = p.rows * p.depth * kColumns;
   parallel_for(blocks, 1 + kTaskProducts / work, [&](int64_t from, int64_t to) {
     const int64_t first = from * kColumns, last = std::min(p.columns, to * kColumns);
-    pairs ? library::small_product_bfloat16(p, first, last) : library::small_product(p, first, last);
+    library::small_product(p, first, last);
   });
   return true;
 }

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "core/runtime/elements.h"
 #include "core/support/error.h"
 
 namespace strata {
@@ -80,43 +81,6 @@ void copy_same_type(const Tensor& from, const Tensor& to) {
   });
 }
 
-/// How one of the float types is read and written as float32 or, where that would lose something, as float64.
-template <class T>
-struct Plain {
-  using Bits = T;
-  static T load(T x) { return x; }
-  template <class V>
-  static T store(V x) {
-    return static_cast<T>(x);
-  }
-};
-struct Half {
-  using Bits = uint16_t;
-  static float load(uint16_t bits) { return half_to_float(bits); }
-  static uint16_t store(double x) { return float_to_half(static_cast<float>(x)); }
-};
-struct BFloat16 {
-  using Bits = uint16_t;
-  static float load(uint16_t bits) { return bfloat16_to_float(bits); }
-  static uint16_t store(double x) { return float_to_bfloat16(static_cast<float>(x)); }
-};
-
-template <class F>
-bool with_float_type(DType dtype, const F& f) {
-  switch (dtype) {
-    case DType::F16:
-      return f(Half{});
-    case DType::BF16:
-      return f(BFloat16{});
-    case DType::F32:
-      return f(Plain<float>{});
-    case DType::F64:
-      return f(Plain<double>{});
-    default:
-      return false;
-  }
-}
-
 /// `from` and `to` are row-major. Gives what element by element gives, without a switch per element; false, and nothing
 /// is written, for types that are not among the four.
 bool convert_floats(const Tensor& from, const Tensor& to) {
@@ -124,11 +88,10 @@ bool convert_floats(const Tensor& from, const Tensor& to) {
     return with_float_type(to.dtype, [&](auto target) {
       using Source = decltype(source);
       using Target = decltype(target);
-      constexpr size_t kRead = sizeof(typename Source::Bits), kWritten = sizeof(typename Target::Bits);
       const std::byte* x = from.data();
       std::byte* y = to.data();
-      for (int64_t n = from.numel(); n-- > 0; x += kRead, y += kWritten)
-        write(y, Target::store(Source::load(read<typename Source::Bits>(x))));
+      for (int64_t n = from.numel(); n-- > 0; x += sizeof(Source), y += sizeof(Target))
+        write(y, stored_value<Target>(static_cast<WorkType<Target>>(work_value(read<Source>(x)))));
       return true;
     });
   });
@@ -246,7 +209,7 @@ std::vector<double> Tensor::values() const {
   return out;
 }
 
-float bfloat16_to_float(uint16_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
+float bfloat16_to_float(uint16_t bits) { return work_value(BFloat16{bits}); }
 
 uint16_t float_to_bfloat16(float value) {
   const auto bits = std::bit_cast<uint32_t>(value);
