@@ -15,6 +15,7 @@ struct Group {
   int64_t bytes = 0;
   int first = 0, last = 0;
   int64_t offset = -1;
+  int loan = -1;
 };
 
 int64_t rounded(int64_t bytes) {
@@ -59,28 +60,41 @@ std::vector<size_t> group_requests(const std::vector<ArenaRequest>& requests, st
   return group_of;
 }
 
-void place(std::vector<Group>& groups) {
+/// A place for `g` in one block of memory beside the groups that lie there while it lives.
+int64_t place_in(int loan, const Group& g, const std::vector<Group>& groups, const std::vector<size_t>& placed) {
+  std::vector<Span> taken;
+  for (size_t p : placed) {
+    const Group& o = groups[p];
+    if (o.loan == loan && o.first <= g.last && g.first <= o.last) taken.push_back({o.offset, o.offset + o.bytes});
+  }
+  std::sort(taken.begin(), taken.end(), [](const Span& a, const Span& b) { return a.begin < b.begin; });
+  return best_fit(taken, g.bytes);
+}
+
+void place(std::vector<Group>& groups, const std::vector<ArenaLoan>& loans) {
   std::vector<size_t> order(groups.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return groups[a].bytes > groups[b].bytes; });
   std::vector<size_t> placed;
-  std::vector<Span> taken;
+  int64_t top = 0;
   for (size_t i : order) {
     Group& g = groups[i];
-    taken.clear();
-    for (size_t p : placed) {
-      const Group& o = groups[p];
-      if (o.first <= g.last && g.first <= o.last) taken.push_back({o.offset, o.offset + o.bytes});
+    g.offset = place_in(-1, g, groups, placed);
+    for (size_t k = 0; k < loans.size() && g.loan < 0 && g.offset + g.bytes > top; ++k) {
+      if (g.last >= loans[k].until || g.bytes > loans[k].bytes) continue;
+      const int64_t offset = place_in(static_cast<int>(k), g, groups, placed);
+      if (offset + g.bytes > loans[k].bytes) continue;
+      g.offset = offset;
+      g.loan = static_cast<int>(k);
     }
-    std::sort(taken.begin(), taken.end(), [](const Span& a, const Span& b) { return a.begin < b.begin; });
-    g.offset = best_fit(taken, g.bytes);
+    if (g.loan < 0) top = std::max(top, g.offset + g.bytes);
     placed.push_back(i);
   }
 }
 
 }  // namespace
 
-ArenaLayout plan_arena(const std::vector<ArenaRequest>& requests) {
+ArenaLayout plan_arena(const std::vector<ArenaRequest>& requests, const std::vector<ArenaLoan>& loans) {
   ArenaLayout layout;
   for (const ArenaRequest& r : requests) {
     if (__builtin_add_overflow(layout.unshared, rounded(r.bytes), &layout.unshared)) {
@@ -89,10 +103,13 @@ ArenaLayout plan_arena(const std::vector<ArenaRequest>& requests) {
   }
   std::vector<Group> groups;
   const std::vector<size_t> group_of = group_requests(requests, groups);
-  place(groups);
-  layout.offsets.resize(requests.size());
-  for (size_t i = 0; i < requests.size(); ++i) layout.offsets[i] = groups[group_of[i]].offset;
-  for (const Group& g : groups) layout.bytes = std::max(layout.bytes, g.offset + g.bytes);
+  place(groups, loans);
+  for (size_t group : group_of) {
+    layout.offsets.push_back(groups[group].offset);
+    layout.loans.push_back(groups[group].loan);
+  }
+  for (const Group& g : groups)
+    if (g.loan < 0) layout.bytes = std::max(layout.bytes, g.offset + g.bytes);
   return layout;
 }
 

@@ -14,17 +14,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
-#include <list>
-#include <map>
 #include <utility>
 
-#include "core/runtime/arena.h"
 #include "core/runtime/generator.h"
-#include "core/runtime/input_binding.h"
 #include "core/runtime/parallel.h"
 #include "core/runtime/plan.h"
 #include "core/runtime/result_memory.h"
-#include "core/runtime/scratch_user.h"
+#include "core/runtime/run_layout.h"
 #include "core/support/error.h"
 
 namespace strata {
@@ -37,47 +33,6 @@ int64_t now() {
   clock_gettime(CLOCK_MONOTONIC, &t);  // what std::chrono::steady_clock reads, through the vDSO
   return t.tv_sec * int64_t{1'000'000'000} + t.tv_nsec;
 }
-
-struct FreeMemory {
-  void operator()(std::byte* p) const { std::free(p); }
-};
-using Memory = std::unique_ptr<std::byte, FreeMemory>;
-
-/// A pointer of some launch that changes with every call.
-struct Patch {
-  size_t slot;
-  int buffer;
-};
-
-struct OutputView {
-  std::vector<int64_t> shape, strides;
-  std::vector<int64_t> dense;  // strides of a copy
-  int64_t offset = 0, value = 0;
-};
-
-struct Layout {
-  SymBindings symbols;
-  std::vector<int64_t> bytes, numel;          // per buffer of this stage and those before
-  std::vector<std::vector<int64_t>> strides;  // per input: as the plan wants them
-  ArenaLayout arena;
-  std::vector<int64_t> offsets;      // per buffer, -1 where not in the stage's arena
-  std::vector<int64_t> scratch;      // per launch of the stage: offset of its scratch in the arena
-  std::vector<std::byte*> pointers;  // of the stage's launches, one after the other
-  std::byte* arena_base = nullptr;   // that `pointers` was made for
-  std::vector<OutputView> outputs;   // last stage
-};
-
-/// Launches between two points at which sizes are read from data.
-struct Stage {
-  size_t first = 0, last = 0;             // launches [first, last)
-  std::vector<const PlanSize*> sizes;     // read before it begins
-  std::vector<int> outputs, temporaries;  // buffers that it uses first
-  std::vector<Patch> patches;
-  std::list<std::unique_ptr<Layout>> layouts;  // most recently used first
-  Layout* layout = nullptr;
-  Memory arena;
-  int64_t arena_size = 0;
-};
 
 bool same_layout(const Tensor& a, const Tensor& b) {
   return a.dtype == b.dtype && a.shape == b.shape && a.strides == b.strides;
@@ -99,16 +54,6 @@ int64_t extent_of(const std::vector<int64_t>& shape, const std::vector<int64_t>&
     last += (shape[d] - 1) * strides[d];
   }
   return last + 1;
-}
-
-/// Where the elements of a view lie, counted from the first: [first, last). Strides may be negative.
-std::pair<int64_t, int64_t> reach_of(const std::vector<int64_t>& shape, const std::vector<int64_t>& strides) {
-  int64_t first = 0, last = 0;
-  for (size_t d = 0; d < shape.size(); ++d) {
-    if (shape[d] == 0) return {0, 0};
-    (strides[d] < 0 ? first : last) += (shape[d] - 1) * strides[d];
-  }
-  return {first, last + 1};
 }
 
 /// Copies elements between tensors of one dtype and shape, each with its own strides.
@@ -175,24 +120,12 @@ struct Executor::Impl {
 
   void check_plan() const;
   int mutated_buffer(const PlanMutation& m) const;
-  int64_t eval(const SymInt& e, const SymBindings& symbols, const std::string& what) const;
-  std::vector<int64_t> eval(const std::vector<SymInt>& list, const SymBindings& symbols, const std::string& what) const;
-
-  void make_stages();
-  void assign_buffers();
 
   void select(const std::vector<Tensor>& inputs);
   void select_next(Stage& stage, const Stage& before);
   void use_layout(Stage& stage, SymBindings symbols, const Layout* before);
   bool same_as_before(const std::vector<Tensor>& inputs) const;
   void remember(const std::vector<Tensor>& inputs);
-  std::unique_ptr<Layout> make_layout(const Stage& stage, SymBindings symbols, const Layout* before) const;
-  void input_strides(Layout& layout) const;
-  void size_buffer(Layout& layout, size_t buffer) const;
-  void place_buffers(const Stage& stage, Layout& layout) const;
-  std::vector<int> request_scratch(const Stage& stage, const Layout& layout, std::vector<ArenaRequest>& requests) const;
-  void view_outputs(Layout& layout) const;
-  void check_conditions(const SymBindings& symbols) const;
   static void grow_arena(Stage& stage);
   void fill_static(Stage& stage) const;
 
@@ -215,12 +148,11 @@ struct Executor::Impl {
   std::vector<ScratchUser*> scratch_users;  // per launch; null for kernels that need none
   int threads;
   InputBinder binder;
-  std::vector<size_t> first_slot;              // of each launch in the Layout::pointers of its stage
+  StagePlanner planner;
   std::vector<std::pair<int, int>> mutations;  // output, buffer
   std::vector<bool> output_is_mutation;
 
   std::vector<Stage> stages;
-  std::vector<int> stage_of;        // per buffer
   const Layout* layout = nullptr;   // of the last stage that ran: complete after a run
   std::vector<Tensor> last_inputs;  // dtype, shape and strides only
   std::vector<int64_t> last_sizes;  // values of inputs that are sizes
@@ -244,13 +176,14 @@ Executor::Impl::Impl(std::shared_ptr<const Plan> the_plan, std::vector<std::uniq
     : plan(std::move(the_plan)),
       kernels(std::move(the_kernels)),
       threads(the_threads > 0 ? the_threads : thread_count()),
-      binder(*plan) {
+      binder(*plan),
+      planner(*plan, binder, scratch_users, threads) {
   check_plan();
   for (const auto& kernel : kernels) {
     scratch_users.push_back(dynamic_cast<ScratchUser*>(kernel.get()));
     if (scratch_users.back()) scratch_users.back()->expect_scratch();
   }
-  make_stages();
+  stages = planner.make_stages();
   held.resize(plan->buffers.size());
   base.resize(plan->buffers.size());
   of_buffers.resize(plan->buffers.size());
@@ -296,50 +229,6 @@ void Executor::Impl::check_plan() const {
   }
 }
 
-// -------------------------------------------------------------------------------------------------------------- stages
-
-void Executor::Impl::make_stages() {
-  std::map<int, std::vector<const PlanSize*>> ends;  // launch -> sizes that are known after it
-  for (const PlanSize& s : plan->sizes) ends[std::max(-1, s.after)].push_back(&s);
-  stages.emplace_back();
-  for (const auto& [launch, sizes] : ends) {
-    stages.back().last = static_cast<size_t>(launch + 1);
-    stages.emplace_back();
-    stages.back().first = static_cast<size_t>(launch + 1);
-    stages.back().sizes = sizes;
-  }
-  stages.back().last = plan->launches.size();
-  assign_buffers();
-}
-
-void Executor::Impl::assign_buffers() {
-  const int last = static_cast<int>(stages.size()) - 1;
-  stage_of.assign(plan->buffers.size(), last);
-  for (int s = last; s >= 0; --s)
-    for (size_t i = stages[s].first; i < stages[s].last; ++i)
-      for (int b : plan->launches[i].buffers) stage_of[b] = s;
-  for (size_t b = 0; b < plan->buffers.size(); ++b) {
-    const PlanBuffer::Kind kind = plan->buffers[b].kind;
-    if (kind == PlanBuffer::Kind::Output) stages[stage_of[b]].outputs.push_back(static_cast<int>(b));
-    if (kind == PlanBuffer::Kind::Temporary) stages[stage_of[b]].temporaries.push_back(static_cast<int>(b));
-    if (kind == PlanBuffer::Kind::Input || kind == PlanBuffer::Kind::Constant) stage_of[b] = 0;
-  }
-  for (int s = 0; s <= last; ++s) {
-    size_t slot = 0;
-    for (size_t i = stages[s].first; i < stages[s].last; ++i) {
-      first_slot.push_back(slot);
-      for (int b : plan->launches[i].buffers) {
-        const PlanBuffer::Kind kind = plan->buffers[b].kind;
-        const bool fixed =
-            kind == PlanBuffer::Kind::Constant || (kind == PlanBuffer::Kind::Temporary && stage_of[b] == s);
-        if (!fixed) stages[s].patches.push_back({slot, b});
-        ++slot;
-      }
-      if (scratch_users[i]) ++slot;
-    }
-  }
-}
-
 int Executor::Impl::mutated_buffer(const PlanMutation& m) const {
   int found = m.buffer;
   const std::string wanted = normalised(m.spec.target);
@@ -352,21 +241,6 @@ int Executor::Impl::mutated_buffer(const PlanMutation& m) const {
   if (found < 0 || static_cast<size_t>(found) >= plan->buffers.size())
     throw_internal("no buffer for the mutation of " + m.spec.target);
   return found;
-}
-
-int64_t Executor::Impl::eval(const SymInt& e, const SymBindings& symbols, const std::string& what) const {
-  if (e.is_const()) return e.value();
-  const std::optional<int64_t> value = evaluate(e, symbols);
-  if (!value) throw_internal("the size " + e.str() + " of " + what + " does not follow from the inputs");
-  return *value;
-}
-
-std::vector<int64_t> Executor::Impl::eval(const std::vector<SymInt>& list, const SymBindings& symbols,
-                                          const std::string& what) const {
-  std::vector<int64_t> values;
-  values.reserve(list.size());
-  for (const SymInt& e : list) values.push_back(eval(e, symbols, what));
-  return values;
 }
 
 // ------------------------------------------------------------------------------------------------------------- layouts
@@ -399,7 +273,7 @@ void Executor::Impl::select(const std::vector<Tensor>& inputs) {
 void Executor::Impl::select_next(Stage& stage, const Stage& before) {
   SymBindings symbols = before.layout->symbols;
   for (const PlanSize* s : stage.sizes) {
-    const int64_t offset = eval(s->offset, symbols, s->where);
+    const int64_t offset = evaluate_size(s->offset, symbols, s->where);
     const auto item = static_cast<int64_t>(dtype_size(s->dtype));
     bind_size(*plan->env, s->size, load_as_int(s->dtype, address(s->buffer) + offset * item), s->where, symbols);
   }
@@ -412,7 +286,7 @@ void Executor::Impl::use_layout(Stage& stage, SymBindings symbols, const Layout*
   stage.layout = nullptr;
   auto it = std::find_if(layouts.begin(), layouts.end(), [&](const auto& l) { return l->symbols == symbols; });
   if (it == layouts.end()) {
-    std::unique_ptr<Layout> made = make_layout(stage, std::move(symbols), before);
+    std::unique_ptr<Layout> made = planner.make_layout(stage, std::move(symbols), before, &stage == &stages.back());
     if (layouts.size() >= kLayouts) layouts.pop_back();
     layouts.push_front(std::move(made));
   } else {
@@ -428,115 +302,6 @@ void Executor::Impl::remember(const std::vector<Tensor>& inputs) {
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (plan->inputs[i].kind == Type::Kind::SymInt) last_sizes[i] = inputs[i].int_at(0);
   }
-}
-
-std::unique_ptr<Layout> Executor::Impl::make_layout(const Stage& stage, SymBindings symbols,
-                                                    const Layout* before) const {
-  auto made = std::make_unique<Layout>();
-  made->symbols = std::move(symbols);
-  check_conditions(made->symbols);
-  if (before) {
-    made->bytes = before->bytes;
-    made->numel = before->numel;
-    made->strides = before->strides;
-  } else {
-    made->bytes.resize(plan->buffers.size());
-    made->numel.resize(plan->buffers.size());
-    input_strides(*made);
-    for (size_t b = 0; b < plan->buffers.size(); ++b) {
-      const PlanBuffer::Kind kind = plan->buffers[b].kind;
-      if (kind == PlanBuffer::Kind::Input || kind == PlanBuffer::Kind::Constant) size_buffer(*made, b);
-    }
-  }
-  for (int b : stage.outputs) size_buffer(*made, static_cast<size_t>(b));
-  for (int b : stage.temporaries) size_buffer(*made, static_cast<size_t>(b));
-  place_buffers(stage, *made);
-  if (&stage == &stages.back()) view_outputs(*made);
-  return made;
-}
-
-/// What the program says of its sizes, as far as they are known.
-void Executor::Impl::check_conditions(const SymBindings& symbols) const {
-  for (const PlanCondition& c : plan->conditions)
-    if (!c.guard.holds(symbols).value_or(true)) throw_user(c.guard.text + ", in " + c.where);
-}
-
-void Executor::Impl::view_outputs(Layout& l) const {
-  for (const PlanOutput& o : plan->outputs) {
-    OutputView view;
-    if (o.buffer < 0) {
-      view.value = eval(o.value, l.symbols, "an output");
-    } else {
-      view = {eval(o.shape, l.symbols, "an output"),
-              eval(o.strides, l.symbols, "an output"),
-              {},
-              eval(o.offset, l.symbols, "an output"),
-              0};
-      view.dense = contiguous_strides(std::span<const int64_t>(view.shape));
-      // Nothing may start anywhere, even before its buffer (a flip).
-      if (std::find(view.shape.begin(), view.shape.end(), 0) != view.shape.end()) view.offset = 0;
-      const auto [first, last] = reach_of(view.shape, view.strides);
-      if (view.offset + first < 0 || view.offset + last > l.numel[o.buffer])
-        throw_internal("an output reaches beyond buffer " + plan->buffers[o.buffer].name);
-    }
-    l.outputs.push_back(std::move(view));
-  }
-}
-
-void Executor::Impl::input_strides(Layout& l) const {
-  l.strides.resize(plan->inputs.size());
-  for (size_t i = 0; i < plan->inputs.size(); ++i) {
-    const Type& type = plan->inputs[i];
-    if (!type.is_tensor()) continue;
-    const std::string what = binder.describe(i);
-    l.strides[i] = type.tensor.strides
-                       ? eval(*type.tensor.strides, l.symbols, what)
-                       : contiguous_strides(std::span<const int64_t>(eval(type.tensor.shape, l.symbols, what)));
-  }
-}
-
-void Executor::Impl::size_buffer(Layout& l, size_t buffer) const {
-  const PlanBuffer& b = plan->buffers[buffer];
-  const int64_t numel = eval(b.numel, l.symbols, "buffer " + b.name);
-  int64_t bytes = 0;
-  if (numel < 0) throw_user("buffer " + b.name + " has a negative size for these inputs: " + std::to_string(numel));
-  if (__builtin_mul_overflow(numel, static_cast<int64_t>(dtype_size(b.dtype)), &bytes)) {
-    throw_user("buffer " + b.name + " is too large to be addressed: " + std::to_string(numel) + " elements");
-  }
-  l.numel[buffer] = numel;
-  l.bytes[buffer] = bytes;
-}
-
-void Executor::Impl::place_buffers(const Stage& stage, Layout& l) const {
-  std::vector<ArenaRequest> requests;
-  std::vector<int> request_of(plan->buffers.size(), -1);
-  // Later stages read on: what they use lives to the end of this one.
-  const auto end = static_cast<int>(stage.last);
-  for (int i : stage.temporaries) {
-    const PlanBuffer& b = plan->buffers[i];
-    request_of[i] = static_cast<int>(requests.size());
-    const bool in_range = b.reuse_of >= 0 && b.reuse_of < i;
-    // Unknown lifetimes last for the whole run.
-    const int last = b.last_launch < 0 ? end : std::min(b.last_launch, end);
-    requests.push_back({l.bytes[i], std::max(0, b.first_launch), last, in_range ? request_of[b.reuse_of] : -1});
-  }
-  const std::vector<int> scratch = request_scratch(stage, l, requests);
-  l.arena = plan_arena(requests);
-  for (int request : scratch) l.scratch.push_back(request < 0 ? 0 : l.arena.offsets[request]);
-  l.offsets.assign(plan->buffers.size(), -1);
-  for (int i : stage.temporaries) l.offsets[i] = l.arena.offsets[request_of[i]];
-}
-
-/// The request of each launch, -1 where it needs no scratch.
-std::vector<int> Executor::Impl::request_scratch(const Stage& stage, const Layout& l,
-                                                 std::vector<ArenaRequest>& requests) const {
-  std::vector<int> request_of;
-  for (size_t i = stage.first; i < stage.last; ++i) {
-    const int64_t bytes = scratch_users[i] ? scratch_users[i]->scratch_bytes(l.symbols, threads) : 0;
-    request_of.push_back(bytes > 0 ? static_cast<int>(requests.size()) : -1);
-    if (bytes > 0) requests.push_back({bytes, static_cast<int>(i), static_cast<int>(i), -1});
-  }
-  return request_of;
 }
 
 void Executor::Impl::grow_arena(Stage& stage) {
@@ -600,7 +365,7 @@ std::byte* Executor::Impl::address(int b) const {
   const PlanBuffer& buffer = plan->buffers[b];
   if (buffer.kind == PlanBuffer::Kind::Constant) return buffer.constant.data();
   if (buffer.kind != PlanBuffer::Kind::Temporary) return base[b];
-  const Stage& stage = stages[stage_of[b]];
+  const Stage& stage = stages[planner.stage_of()[b]];
   return stage.arena.get() + stage.layout->offsets[b];
 }
 
@@ -610,13 +375,14 @@ void Executor::Impl::fill_pointers(Stage& stage) {
     const bool placed = plan->buffers[p.buffer].kind == PlanBuffer::Kind::Temporary;  // by a stage before
     pointers[p.slot] = placed ? address(p.buffer) : base[p.buffer];
   }
+  for (const Lodger& p : stage.layout->lodgers) pointers[p.slot] = base[p.result] + p.offset;
 }
 
 template <bool timed>
 void Executor::Impl::launch_all(Stage& stage) {
   std::byte* const* pointers = stage.layout->pointers.data();
   for (size_t i = stage.first; i < stage.last; ++i) {
-    const LaunchArgs args{pointers + first_slot[i], stage.layout->symbols, threads};
+    const LaunchArgs args{pointers + planner.first_slot()[i], stage.layout->symbols, threads};
     if constexpr (timed) {
       const int64_t start = now();
       kernels[i]->run(args);
@@ -636,14 +402,14 @@ void Executor::Impl::observe(const Stage& stage, size_t launch) const {
     const PlanBuffer& buffer = plan->buffers[b];
     Tensor view;
     view.dtype = buffer.dtype;
-    view.shape = eval(buffer.shape, known.symbols, "buffer " + buffer.name);
+    view.shape = evaluate_sizes(buffer.shape, known.symbols, "buffer " + buffer.name);
     const std::vector<SymInt> moved = kernels[launch]->strides_of(position);
     const bool whole = moved.size() == buffer.shape.size() && !moved.empty();
-    view.strides = eval(whole ? moved : buffer.strides, known.symbols, "buffer " + buffer.name);
+    view.strides = evaluate_sizes(whole ? moved : buffer.strides, known.symbols, "buffer " + buffer.name);
     if (view.strides.size() != view.shape.size())
       view.strides = contiguous_strides(std::span<const int64_t>(view.shape));
     view.storage = std::make_shared<Storage>();
-    view.storage->data = known.pointers[first_slot[launch] + position];
+    view.storage->data = known.pointers[planner.first_slot()[launch] + position];
     view.storage->size = static_cast<size_t>(known.bytes[b]);
     observer(launch, b, view.clone());
   }

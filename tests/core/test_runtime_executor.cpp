@@ -177,6 +177,49 @@ class ScratchKernel : public FakeKernel, public ScratchUser {
 
 /// All but the first launch of the chain use scratch: it lies where no temporary lives, and costs memory only where two
 /// of them live at once.
+/// As Chain, but that the result is t2 + 1 sixteen times, and launch 1 needs scratch.
+struct LargeResult : Harness {
+  SymInt s = symbol("s70", 0, 1 << 20);
+  int t0, t1, t2;
+  LargeResult() {
+    const SymInt n = s * SymInt(4);
+    const int x = input("x", {s, 4});
+    t0 = buffer(PlanBuffer::Kind::Temporary, "t0", {s, 4}, 0, 1);
+    t1 = buffer(PlanBuffer::Kind::Temporary, "t1", {s, 4}, 1, 2);
+    t2 = buffer(PlanBuffer::Kind::Temporary, "t2", {s, 4}, 2, 3);
+    const int out = buffer(PlanBuffer::Kind::Output, "out", {16, s, 4}, 3, 3);
+    launch({x, t0}, map(n, twice));
+    launch({t0, t1}, {});
+    kernels.back() = std::make_unique<ScratchKernel>(s, 2, map(n, plus_one));
+    launch({t1, t2}, map(n, twice));
+    launch({t2, out}, [n](const LaunchArgs& args) {
+      const int64_t some = *evaluate(n, args.symbols);
+      for (int64_t i = 0; i < 16 * some; ++i) floats(args, 1)[i] = floats(args, 0)[i % some] + 1;
+    });
+    output(out);
+  }
+};
+
+TEST(Executor, TemporariesLieInAResultThatIsNotBegun) {
+  LargeResult c;
+  Executor e = c.executor();
+  for (const bool prepared : {false, true}) {
+    e.set_prepared(prepared);
+    std::vector<Tensor> out;
+    for (int64_t s : {4096, 16, 4096, 1024, 0, 4096}) {
+      const Tensor x = random_tensor({s, 4});
+      out.clear();
+      e.run_into({x}, out);
+      ASSERT_EQ(out.at(0).numel(), 16 * x.numel());
+      for (int64_t i = 0; i < out[0].numel(); ++i) ASSERT_FLOAT_EQ(out[0].at(i), 4 * x.at(i % x.numel()) + 3);
+      if (s < 1024) continue;
+      EXPECT_EQ(e.arena_bytes(), static_cast<size_t>(s) * 16);  // t2, which the last launch still reads
+      EXPECT_EQ(e.unshared_bytes(), static_cast<size_t>(s) * 16 * 4);
+      EXPECT_EQ(e.arena_offsets()[static_cast<size_t>(c.t2)], 0);
+    }
+  }
+}
+
 TEST(Executor, ScratchLiesAmongTheTemporaries) {
   Chain c;
   const SymInt n = c.s * SymInt(4);

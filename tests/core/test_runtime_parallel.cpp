@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <mutex>
+#include <random>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -108,6 +109,50 @@ TEST(Arena, ReuseTakesTheSamePlaceWhereItFits) {
   EXPECT_EQ(layout.offsets[1], layout.offsets[0]);
   EXPECT_NE(layout.offsets[2], layout.offsets[1]);  // larger: a place of its own
   EXPECT_EQ(layout.unshared, 256 + 256 + 320 + 64);
+}
+
+TEST(Arena, LoansHoldWhatIsDoneWithBeforeTheyEnd) {
+  std::mt19937 random(7);
+  const auto pick = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  int lent = 0;
+  for (int round = 0; round < 50; ++round) {
+    std::vector<ArenaRequest> requests;
+    for (int i = 0; i < 60; ++i) {
+      const int first = pick(40);
+      const int reuse_of = i > 0 && pick(4) == 0 ? pick(i) : -1;
+      requests.push_back({pick(5000), first, first + pick(6), reuse_of});
+    }
+    const std::vector<ArenaLoan> loans{{8000, 20}, {20000, 35}, {100, 50}, {0, 50}};
+    const ArenaLayout layout = plan_arena(requests, loans);
+    EXPECT_LE(layout.bytes, plan_arena(requests).bytes);
+    for (size_t i = 0; i < requests.size(); ++i) {
+      const int loan = layout.loans[i];
+      if (loan >= 0) {
+        ++lent;
+        EXPECT_LT(requests[i].last, loans[loan].until);
+        EXPECT_LE(layout.offsets[i] + requests[i].bytes, loans[loan].bytes);
+      } else {
+        EXPECT_LE(layout.offsets[i] + requests[i].bytes, layout.bytes);
+      }
+      for (size_t j = 0; j < i; ++j) {
+        const bool together = requests[i].first <= requests[j].last && requests[j].first <= requests[i].last;
+        const bool overlap = layout.offsets[i] < layout.offsets[j] + requests[j].bytes &&
+                             layout.offsets[j] < layout.offsets[i] + requests[i].bytes;
+        const bool shares =
+            requests[i].reuse_of >= 0 || requests[j].reuse_of >= 0;  // perhaps one's place is the other's
+        EXPECT_FALSE(together && overlap && !shares && loan == layout.loans[j] && requests[i].bytes &&
+                     requests[j].bytes)
+            << i << " and " << j;
+      }
+    }
+  }
+  EXPECT_GT(lent, 500);
+}
+
+TEST(Arena, NothingIsLentThatTheArenaHasRoomFor) {
+  const ArenaLayout layout = plan_arena({{4096, 5, 9, -1}, {64, 0, 1, -1}}, {{1 << 20, 3}});
+  EXPECT_EQ(layout.loans, (std::vector<int>{-1, -1}));
+  EXPECT_EQ(layout.bytes, 4096);
 }
 
 TEST(Arena, HugeRequestsAreRefused) {
