@@ -104,15 +104,6 @@ class FxReader {
     return std::move(graph_);
   }
 
-  /// Lines of Python that the nodes name, by file.
-  std::map<std::string, std::map<int, std::string>> lines() const {
-    std::map<std::string, std::map<int, std::string>> result;
-    for (const auto& [text, stack] : stacks_)
-      for (const SourceLocation& at : *stack)
-        if (!at.code.empty()) result[at.file][at.line] = at.code;
-    return result;
-  }
-
  private:
   // --- sizes
 
@@ -394,13 +385,28 @@ void check_call(const Node& node, const Graph& graph, int depth) {
       require_real(*step);
 }
 
+/// Lines of Python that the nodes name, by file.
+std::map<std::string, std::map<int, std::string>> lines_of(const Graph& graph) {
+  std::map<std::string, std::map<int, std::string>> result;
+  std::set<const void*> seen;  // nodes of one line share their stack
+  for (const auto& node : graph.nodes()) {
+    if (!node->meta.source || !seen.insert(node->meta.source.get()).second) continue;
+    for (const SourceLocation& at : *node->meta.source)
+      if (!at.code.empty()) result[at.file][at.line] = at.code;
+  }
+  return result;
+}
+
 }  // namespace
 
 Program read_fx_graph(const py::object& module, const std::string& name) {
-  FxReader reader(module, std::make_shared<ShapeEnv>(), std::make_shared<IdSource>());
-  Program program(reader.run());
+  return program_of_fx(FxReader(module, std::make_shared<ShapeEnv>(), std::make_shared<IdSource>()).run(), name);
+}
+
+Program program_of_fx(Graph graph, const std::string& name) {
+  Program program(std::move(graph));
   program.name = name;
-  program.source_lines = reader.lines();
+  program.source_lines = lines_of(program.graph);
   program.producer = "torch " + text_of(py::module_::import("torch").attr("__version__"));
   for (const Node* node : program.graph.placeholders()) program.user_input_names.push_back(node->name);
   const size_t outputs = program.graph.flat_outputs().size();

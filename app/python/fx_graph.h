@@ -21,6 +21,9 @@ namespace strata {
 /// its name.
 Program read_fx_graph(const pybind11::object& module, const std::string& name);
 
+/// A program of a graph that came from torch.fx: every placeholder an input, PyTorch's version, lines of Python.
+Program program_of_fx(Graph graph, const std::string& name);
+
 /// Names of operators that the table lacks, each once, those of subgraphs too; read off the targets alone.
 struct FxOperators {
   std::vector<std::string> missing;  ///< can neither be compiled nor called

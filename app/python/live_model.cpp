@@ -6,7 +6,6 @@
 #include <new>
 #include <utility>
 
-#include "app/python/fx_graph.h"
 #include "app/python/interrupt_check.h"
 #include "app/python/profiler_region.h"
 #include "app/python/tensor_exchange.h"
@@ -48,8 +47,8 @@ void separate(std::vector<Tensor>& results) {
 
 }  // namespace
 
-LiveModel::LiveModel(const py::object& module, const std::string& name, CompileRequest request, const py::dict& frozen)
-    : module_(module), program_(read_fx_graph(module, name)), backend_(request.backend) {
+LiveModel::LiveModel(const py::object& module, Program program, CompileRequest request, const py::dict& frozen)
+    : module_(module), program_(std::move(program)), backend_(request.backend) {
   count_ = program_.user_input_names.size();
   freeze(frozen);
   for (size_t i = 0; i < count_; ++i)

@@ -22,10 +22,10 @@ namespace strata {
 
 class LiveModel {
  public:
-  /// Compiles an ATen graph (see read_fx_graph). `frozen` maps placeholders' positions to the tensors that are
-  /// constants of the program from now on.
-  LiveModel(const pybind11::object& module, const std::string& name, CompileRequest request,
-            const pybind11::dict& frozen = {});
+  /// Compiles a program of an ATen graph (see read_fx_graph). `module`: the graph module that it was read from, whose
+  /// tensors it views, or null. `frozen` maps placeholders' positions to the tensors that are constants of the program
+  /// from now on.
+  LiveModel(const pybind11::object& module, Program program, CompileRequest request, const pybind11::dict& frozen = {});
 
   /// How outputs are made (see LiveOutputs); without it they are the program's results.
   void set_outputs(const pybind11::sequence& makers, const pybind11::sequence& strides,

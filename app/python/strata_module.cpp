@@ -14,6 +14,7 @@
 #include "app/python/foreign_call.h"
 #include "app/python/fx_graph.h"
 #include "app/python/interrupt_check.h"
+#include "app/python/kept_program.h"
 #include "app/python/live_generator.h"
 #include "app/python/live_model.h"
 #include "app/python/overlap.h"
@@ -124,6 +125,16 @@ class Model {
   std::unique_ptr<Compiled> compiled_;
 };
 
+CompileRequest live_request(const std::string& backend, const std::string& mode, int threads,
+                            const std::set<std::string>& disabled) {
+  CompileRequest request;
+  request.backend = backend;
+  request.mode = mode;
+  request.threads = threads;
+  request.disabled_passes = disabled;
+  return request;
+}
+
 }  // namespace
 
 PYBIND11_MODULE(_strata, m) {
@@ -160,13 +171,16 @@ PYBIND11_MODULE(_strata, m) {
   m.def("compile_fx",
         [](const py::object& module, const std::string& name, const std::string& backend, const std::string& mode,
            int threads, const std::set<std::string>& disabled, const py::dict& frozen) {
-          CompileRequest request;
-          request.backend = backend;
-          request.mode = mode;
-          request.threads = threads;
-          request.disabled_passes = disabled;
-          return std::make_unique<LiveModel>(module, name, request, frozen);
+          return std::make_unique<LiveModel>(module, read_fx_graph(module, name),
+                                             live_request(backend, mode, threads, disabled), frozen);
         });
+  m.def("compile_text", [](std::string graph, std::map<std::string, std::string> constants, const std::string& name,
+                           const std::string& backend, const std::string& mode, int threads,
+                           const std::set<std::string>& disabled, const py::dict& frozen) {
+    Program program = program_of_text({std::move(graph), std::move(constants)}, name);
+    return std::make_unique<LiveModel>(py::object(), std::move(program), live_request(backend, mode, threads, disabled),
+                                       frozen);
+  });
   m.def("operators_of_fx", [](const py::object& module) {
     FxOperators found = operators_of_fx_graph(module);
     return py::make_tuple(std::move(found.missing), std::move(found.foreign));
@@ -183,4 +197,5 @@ PYBIND11_MODULE(_strata, m) {
   });
   bind_backends(m);
   bind_recording(m);
+  bind_kept_programs(m);
 }

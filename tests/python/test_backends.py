@@ -74,9 +74,10 @@ class Case(unittest.TestCase):
 class Options(Case):
     def arrived(self, compiled):
         """What the compiler is asked for: backend, mode, threads, passes."""
-        from strata import _calls
+        from strata import _strata
 
-        with unittest.mock.patch.object(_calls._strata, "compile_fx", wraps=_calls._strata.compile_fx) as compile_fx:
+        without_cache = unittest.mock.patch.dict(os.environ, STRATA_CACHE="off")
+        with without_cache, unittest.mock.patch.object(_strata, "compile_fx", wraps=_strata.compile_fx) as compile_fx:
             self.same(compiled)
         self.assertEqual(compile_fx.call_count, 1)
         return compile_fx.call_args.args[2:6]

@@ -1,30 +1,24 @@
 # Copyright 2026 The Strata Authors
 # SPDX-License-Identifier: Apache-2.0
-"""From a captured graph to what PyTorch calls: a built-in function per graph, and weights that are constants on request."""
+"""From a captured program to what PyTorch calls: a built-in function per graph, and weights that are constants on request."""
 import torch
-
-from . import _strata
-from ._capture import written_storages
-from ._outputs import Outputs
 
 _VARIANTS = 8  # sets of weights with a program of their own
 _CHANGES = 2  # changed sets that are frozen anew before it is given up
 
 
-def make_call(traced, inputs, *, name, backend, mode, threads, disabled_passes, freezing=False, ready=None):
-    """A function of the graph's inputs that gives its outputs. `inputs` are those of the capture. `ready` is called with every
-    `_strata.LiveModel` that is made. With `freezing`, parameters and buffers that the graph does not write are constants."""
-    outputs = Outputs(traced)
-    outputs.restrict(traced)
+def make_call(program, inputs, *, freezing=False, ready=None, **how):
+    """A function of the graph's inputs that gives its outputs. `program`: of `_programs.py`; `inputs`: those of the capture; `how`:
+    what its `build` takes. `ready` is called with every `_strata.LiveModel` that is made. With `freezing`, parameters and buffers
+    that the graph does not write are constants."""
 
     def build(frozen):
-        model = _strata.compile_fx(traced, name, backend, mode, threads, disabled_passes, frozen)
-        model.set_outputs(*outputs.description())
+        model = program.build(frozen=frozen, **how)
         if ready:
             ready(model)
         return model
 
-    weights = _weights(traced, inputs) if freezing else []
+    weights = _weights(program.written, inputs) if freezing else []
     if not weights:
         return build({}).caller()
     return _Frozen(build, weights).caller(inputs)
@@ -64,15 +58,9 @@ class _Frozen:
         return tuple(id(inputs[i]) for i in self.weights)
 
 
-def _weights(traced, inputs):
+def _weights(written, inputs):
     """Positions of inputs that are parameters or buffers, and that the graph leaves as they are."""
-    nodes = [node for node in traced.graph.nodes if node.op == "placeholder"]
-    written = written_storages(traced)
-    return [
-        i
-        for i, (node, value) in enumerate(zip(nodes, inputs))
-        if _is_weight(value) and node.meta["val"].untyped_storage()._cdata not in written
-    ]
+    return [i for i, value in enumerate(inputs) if i not in written and _is_weight(value)]
 
 
 def _is_weight(value):

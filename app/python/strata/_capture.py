@@ -205,10 +205,15 @@ def capture(gm, inputs):
     if missing:
         raise Left("operators that can neither be compiled nor called: " + ", ".join(_with_places(traced, missing)))
     check_graph(traced)
-    shape_env = getattr(_fake_inputs([])[0], "shape_env", None)
-    if shape_env is not None:
-        _rewrite.forget_choices_of_convolutions(traced, shape_env)
+    sizes = shape_env()
+    if sizes is not None:
+        _rewrite.forget_choices_of_convolutions(traced, sizes)
     return traced, opaque
+
+
+def shape_env():
+    """PyTorch's environment of the sizes of the graph that Dynamo has under way, or None."""
+    return getattr(_fake_inputs([])[0], "shape_env", None)
 
 
 def _with_places(traced, missing):
@@ -416,7 +421,7 @@ def written_storages(traced):
     }
 
 
-def _written_inputs(traced):
+def written_inputs(traced):
     """Positions of inputs that the graph writes."""
     written = written_storages(traced)
     inputs = [node.meta.get("val") for node in traced.graph.nodes if node.op == "placeholder"]
@@ -428,10 +433,9 @@ def _of_inference(values, written):
     return not torch.is_inference_mode_enabled() and any(values[i].is_inference() for i in written)
 
 
-def guarded(gm, traced, inputs):
+def guarded(gm, written, inputs):
     """What makes of a compiled call one that leaves calls to PyTorch in which a written input shares memory with another: PyTorch's guards
-    do not look at that. None where nothing is written. Raises Left when it is so in the call that is compiled for."""
-    written = _written_inputs(traced)
+    do not look at that. `written`: their positions; None where there are none. Raises Left when it is so in the call that is compiled for."""
     if not written:
         return None
     if _of_inference(inputs, written):

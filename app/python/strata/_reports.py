@@ -11,10 +11,11 @@ _lock = _threading.Lock()
 
 class Report:
     """What became of one graph: `name`, `nodes` (calls in Dynamo's graph), `compiled`, `opaque` (operators for which the compiled
-    program calls PyTorch), and `reason` where PyTorch runs all of it."""
+    program calls PyTorch), `reason` where PyTorch runs all of it, and `program`: whether it was captured or came from the cache on
+    disk, and if it is not kept there, why."""
 
-    def __init__(self, name, nodes, opaque=(), reason=None):
-        self.name, self.nodes, self.opaque, self.reason = name, nodes, tuple(opaque), reason
+    def __init__(self, name, nodes, opaque=(), reason=None, program=""):
+        self.name, self.nodes, self.opaque, self.reason, self.program = name, nodes, tuple(opaque), reason, program
 
     @property
     def compiled(self):

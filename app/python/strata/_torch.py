@@ -11,33 +11,38 @@ import torch
 from . import _strata
 from ._backends import check_options, compiling, first_line, merged_options
 from ._calls import make_call
-from ._capture import Left, capture, check_inputs, guarded
+from ._capture import Left, check_inputs, guarded
 from ._explain import Explanation, explain
 from ._inspect import compile_id, graph_name
 from ._lifted import lift
+from ._programs import Start
 from ._reports import Report, add, reports, reset
 
 __all__ = ["Explanation", "Report", "backend", "compile_graph", "explain", "reports", "reset"]
 
 
 def _compile(gm, inputs, name, options):
+    """The callable, the operators for which PyTorch is called, and how the program was come by."""
     gm, inputs, bind = lift(gm, inputs)
     check_inputs(gm, inputs)
-    traced, opaque = capture(gm, inputs)
-    wrap = guarded(gm, traced, inputs)
+    start = Start(gm, inputs)
     label = " ".join(filter(None, ["Strata:", name, compile_id()]))
-    call = make_call(
-        traced,
-        inputs,
-        name=name,
-        backend=options["backend"],
-        mode=options["mode"],
-        threads=options.get("threads", torch.get_num_threads()),
-        disabled_passes=options["disabled_passes"],
-        freezing=options.get("freezing", False),
-        ready=lambda model: _ready(model, label),
-    )
-    return bind(wrap(call) if wrap else call), opaque
+
+    def call_of(program):
+        return program, guarded(gm, program.written, inputs), make_call(
+            program,
+            inputs,
+            name=name,
+            backend=options["backend"],
+            mode=options["mode"],
+            threads=options.get("threads", torch.get_num_threads()),
+            disabled_passes=options["disabled_passes"],
+            freezing=options.get("freezing", False),
+            ready=lambda model: _ready(model, label),
+        )
+
+    program, wrap, call = start.first(call_of)
+    return bind(wrap(call) if wrap else call), program.opaque, start.note
 
 
 _models = weakref.WeakSet()
@@ -61,8 +66,8 @@ def compile_graph(gm, inputs, options=None):
     name = graph_name(gm)
     try:
         with compiling("strata", gm):
-            compiled, opaque = _compile(gm, inputs, name, options)
-        return compiled, Report(name, calls, opaque)
+            compiled, opaque, program = _compile(gm, inputs, name, options)
+        return compiled, Report(name, calls, opaque, program=program)
     except (Left, _strata.StrataError) as error:
         return gm.forward, Report(name, calls, reason=str(error))
     except Exception as error:  # ours or PyTorch's: the program runs as before, and it is said
