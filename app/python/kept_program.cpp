@@ -24,16 +24,11 @@ namespace {
 
 constexpr size_t kConstantBytes = size_t{64} * 1024;
 
-bool is_fixed(const std::vector<SymInt>& sizes) {
-  return std::all_of(sizes.begin(), sizes.end(), [](const SymInt& size) { return size.is_const(); });
-}
-
 /// Whether the text form says all of a type: numbers that only a run knows have text of PyTorch's in it.
 bool is_plain(const Type& type) {
   if (type.kind == Type::Kind::Tuple) return std::all_of(type.parts.begin(), type.parts.end(), is_plain);
-  if (type.kind == Type::Kind::None) return true;
-  if (!type.is_tensor() || !type.text.empty()) return false;
-  return is_fixed(type.tensor.shape) && (!type.tensor.strides || is_fixed(*type.tensor.strides));
+  const bool known = type.is_tensor() || type.kind == Type::Kind::None || type.kind == Type::Kind::SymInt;
+  return known && type.text.empty();
 }
 
 bool is_plain(const Argument& argument);
@@ -48,17 +43,14 @@ bool is_plain(const Argument& argument) {
   if (const auto* dict = std::get_if<DictArg>(&argument.value))
     return std::all_of(dict->items.begin(), dict->items.end(),
                        [](const auto& item) { return is_plain(item.first) && is_plain(item.second); });
-  const bool opaque = std::holds_alternative<OpaqueArg>(argument.value) ||
-                      std::holds_alternative<GraphArg>(argument.value) ||
-                      std::holds_alternative<SymInt>(argument.value);
-  return !opaque;
+  return !std::holds_alternative<OpaqueArg>(argument.value) && !std::holds_alternative<GraphArg>(argument.value);
 }
 
 void require_plain(const Node& node) {
   const auto refuse = [&](const std::string& why) { throw_user("'" + node.name + "' (" + node.target + ") " + why); };
   if (node.kind == NodeKind::Call && (!node.op || is_foreign(*node.op))) refuse("is computed by PyTorch");
   if (node.kind != NodeKind::Output && node.type.kind != Type::Kind::Unknown && !is_plain(node.type))
-    refuse("gives what is no tensor of fixed sizes");
+    refuse("gives what is neither a tensor nor a size");
   const bool plain = is_plain(node.args) && std::all_of(node.kwargs.begin(), node.kwargs.end(),
                                                         [](const auto& named) { return is_plain(named.second); });
   if (!plain) refuse("has an argument of a kind that is not kept");

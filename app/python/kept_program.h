@@ -18,8 +18,8 @@ struct ProgramText {
   std::map<std::string, std::string> constants;  ///< bytes of attribute tensors, row by row
 };
 
-/// Throws a user Error that says why where the text would not say all: sizes that are symbols, calls of PyTorch,
-/// arguments and results that the graph holds as opaque text, subgraphs, constants of more than 64 KiB together.
+/// Throws a user Error that says why where the text would not say all: calls of PyTorch, arguments and results that the
+/// graph holds as opaque text, subgraphs, constants of more than 64 KiB together.
 ProgramText text_of_program(const Program& program);
 
 /// The program that `text_of_program` was given, under a name, with constants of its own. Throws a user Error for text

@@ -163,6 +163,64 @@ class Hits(Case):
         self.start_twice(lambda x: (x + 1, x.sum()), torch.empty(0, 3))
 
 
+class DynamicShapes(Case):
+    def start_all(self, function, *batches):
+        """Compiles for the first of the inputs with symbols for sizes, and calls with all of them; the reports' words."""
+        strata.reset()
+        compiled = torch.compile(function, backend="strata", dynamic=True)
+        for x in batches:
+            torch.testing.assert_close(compiled(x), function(x))
+        return [report.reason or report.program for report in strata.reports()]
+
+    def check(self, function, *batches):
+        self.assertEqual(self.start_all(function, *batches), ["captured; kept"])
+        with unittest.mock.patch.dict(os.environ, STRATA_CACHE_CHECK="1"):
+            self.assertEqual(self.start_all(function, *batches), ["from the cache"])
+        self.assertEqual(self.start_all(function, *batches), ["from the cache"])
+
+    def test_a_network(self):
+        self.check(Perceptron().eval(), torch.randn(3, 12), torch.randn(7, 12))
+
+    def test_sizes_and_views_are_given_back(self):
+        views = lambda x: (x.t() + 1, x.shape[0] * 2, x[1:], x.view(-1), x.new_zeros(x.shape[1] + 3))
+        self.check(views, torch.randn(4, 5), torch.randn(6, 5), torch.randn(6, 9))
+
+    def test_convolutions_serve_all_batches(self):
+        """What PyTorch guards on for its own kernels is taken back of a program from the cache, too."""
+        network = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten()).eval()
+        self.check(network, torch.randn(4, 3, 9, 9), torch.randn(40, 3, 9, 9), torch.randn(16, 3, 9, 9))
+
+    def test_guards_are_told_apart(self):
+        def folded(x):
+            return x.view(-1, 2) + 1 if x.shape[0] % 2 == 0 else x * 2
+
+        torch._dynamo.reset()
+        compiled = torch.compile(folded, backend="strata", dynamic=True)
+        for _ in range(2):
+            strata.reset()
+            for rows in (4, 5, 6, 7):
+                torch.testing.assert_close(compiled(torch.ones(rows, 3)), folded(torch.ones(rows, 3)))
+        guarding = "captured; not kept: its capture made guards of PyTorch's"  # that the number of elements is even
+        self.assertEqual({report.program for report in strata.reports()}, {"from the cache", guarding})
+
+    def test_other_first_sizes_are_another_program(self):
+        """They are hints, by which kernels are chosen."""
+        self.check(torch.exp, torch.randn(4, 5))
+        self.assertEqual(self.start_all(torch.exp, torch.randn(400, 500)), ["captured; kept"])
+
+    def test_what_a_trace_guards_on_is_not_kept(self):
+        capture = _programs.capture
+
+        def guarding(gm, inputs):
+            traced, opaque = capture(gm, inputs)
+            sizes = [node.meta["val"] for node in traced.graph.nodes if isinstance(node.meta.get("val"), torch.SymInt)]
+            self.assertTrue(bool(sizes[0] < 1000))
+            return traced, opaque
+
+        with unittest.mock.patch.object(_programs, "capture", guarding):
+            self.assertEqual(self.start_all(torch.exp, torch.randn(4, 5)), ["captured; not kept: its capture made guards of PyTorch's"])
+
+
 class Networks(Case):
     def test_networks(self):
         """STRATA_CACHE_CHECK compares with the program of a capture."""
@@ -331,12 +389,9 @@ class NotKept(Case):
     def test_operators_of_others(self):
         self.check_not_kept("not an operator of PyTorch's|is a CustomOpDef|is a OpOverload", lambda x: twice(x) + 1, torch.randn(8))
 
-    def test_dynamic_shapes(self):
-        self.check_not_kept("symbol", lambda x: x + 1, torch.randn(8, 3), dynamic=True)
-
     def test_sizes_of_data(self):
         with torch._dynamo.config.patch(capture_dynamic_output_shape_ops=True):
-            self.check_not_kept("symbol|fixed sizes", lambda x: x.nonzero() + 1, torch.tensor([0.0, 1.0, 2.0]))
+            self.check_not_kept("made guards|depend on data", lambda x: x.nonzero() + 1, torch.tensor([0.0, 1.0, 2.0]))
 
     def test_opaque_calls(self):
         self.check_not_kept("PyTorch is called for", lambda x: torch.linalg.eigvals(x).real + 1, torch.randn(3, 3))

@@ -205,9 +205,6 @@ def capture(gm, inputs):
     if missing:
         raise Left("operators that can neither be compiled nor called: " + ", ".join(_with_places(traced, missing)))
     check_graph(traced)
-    sizes = shape_env()
-    if sizes is not None:
-        _rewrite.forget_choices_of_convolutions(traced, sizes)
     return traced, opaque
 
 

@@ -42,6 +42,8 @@ def name_of_target(target, refuse):
         return "operator", str(target)
     module, name = getattr(target, "__module__", None), getattr(target, "__name__", None)
     whole = f"{module}.{name}"
+    if target is torch.Size:
+        return "function", "torch.Size"
     if type(target) not in (types.FunctionType, types.BuiltinFunctionType):
         raise refuse(f"{whole} is a {type(target).__name__}")
     root = str(module).split(".")[0]

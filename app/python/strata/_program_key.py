@@ -16,6 +16,7 @@ import torch
 
 from . import _strata
 from ._genuine import name_of_target, require_genuine_namespaces
+from ._size_state import size, source_of, state_of
 
 _FORMAT = 1  # of the key and of what is kept under it
 
@@ -105,15 +106,21 @@ def _graph(gm):
 
 
 def _layout(value):
-    """What a trace can see of a dense tensor but for its memory, from real and fake ones."""
+    """What a trace can see of a dense tensor but for its memory, from real and fake ones; sizes may be symbols, as text."""
     return (
-        tuple(value.shape), value.stride(), value.storage_offset(), str(value.dtype), str(value.device), str(value.layout), value.requires_grad,
-        value.is_inference(), value.is_conj(), value.is_neg(),
+        tuple(map(size, value.shape)), tuple(map(size, value.stride())), size(value.storage_offset()), str(value.dtype), str(value.device),
+        str(value.layout), value.requires_grad, value.is_inference(), value.is_conj(), value.is_neg(),
     )  # fmt: skip
 
 
-def _has_fixed_sizes(fake):
-    return all(type(n) is int for n in (*fake.shape, *fake.stride(), fake.storage_offset()))
+def _numbers(layout):
+    return [n for part in layout[:3] for n in (part if isinstance(part, tuple) else (part,))]
+
+
+def _agree(layout, real):
+    """Whether a fake tensor's layout is a real one's, where both have numbers."""
+    numbers = zip(_numbers(layout), _numbers(real))
+    return len(_numbers(layout)) == len(_numbers(real)) and layout[3:] == real[3:] and all(a == b or type(a) is str for a, b in numbers)
 
 
 def _inputs(gm, inputs):
@@ -124,21 +131,41 @@ def _inputs(gm, inputs):
     storages, modes, described = {}, {}, []
     for node, value in zip(placeholders, inputs):
         fake = node.meta.get("example_value")
-        if not isinstance(value, torch.Tensor) or type(fake) is not _FakeTensor or not _has_fixed_sizes(fake):
-            raise NotKept(f"the size of '{node.name}' is a symbol, or it is a number")
-        layout = _layout(fake)
-        if type(value) is not _FakeTensor and _layout(value) != layout:
+        if isinstance(fake, torch.SymInt) and isinstance(value, (int, torch.SymInt)):
+            described.append(("size", size(fake), str(value)))
+            continue
+        if not isinstance(value, torch.Tensor) or type(fake) is not _FakeTensor:
+            raise NotKept(f"input '{node.name}' is a {type(value).__name__}")
+        layout, real = _layout(fake), _layout(value)
+        if type(value) is not _FakeTensor and not _agree(layout, real):
             raise NotKept(f"input '{node.name}' does not lie in memory as Dynamo has it")
         storage = fake.untyped_storage()
-        size = storage.nbytes()
-        if type(size) is not int:
-            raise NotKept(f"the memory of '{node.name}' has a symbol for its size")
         modes[id(fake.fake_mode)] = fake.fake_mode
         shared = storages.setdefault(storage._cdata, len(storages))
-        described.append((layout, shared, size, fake.is_leaf, fake._is_view(), isinstance(fake, torch.nn.Parameter), type(value) is _FakeTensor))
-    if len(modes) > 1:
-        raise NotKept("the inputs are fake tensors of several modes")
-    return described, [_mode(mode) for mode in modes.values()]
+        ways = (fake.is_leaf, fake._is_view(), isinstance(fake, torch.nn.Parameter), type(value) is _FakeTensor)
+        symbolic = any(type(n) is str for n in _numbers(layout))
+        described.append((layout, shared, size(storage.nbytes()), ways, (real[:3], _symbols_of(value)) if symbolic else None))
+    if len(modes) != 1:
+        raise NotKept("the inputs are fake tensors of several modes, or of none")
+    (mode,) = modes.values()
+    return described, _mode(mode), state_of(mode.shape_env) if has_symbols(gm) else None
+
+
+def has_symbols(gm):
+    """Whether a size of an input is a symbol."""
+    fakes = [node.meta.get("example_value") for node in gm.graph.nodes if node.op == "placeholder"]
+    return any(not isinstance(fake, torch.Tensor) or any(type(n) is str for n in _numbers(_layout(fake))) for fake in fakes)
+
+
+def _symbols_of(value):
+    """How PyTorch makes symbols of an input's sizes: new fake tensors of it are made for the trace."""
+    known = torch._guards.TracingContext.get().tensor_to_context.get(value)
+    if known is None:
+        return None
+    chosen = ("dynamic_sizes", "dynamic_strides", "constraint_sizes", "constraint_strides", "specialize_on", "unbacked_bounds", "excluded_sizes")
+    if known.view_base_context is not None:
+        raise NotKept("an input with a symbol for its size is a view")
+    return type(known).__name__, [repr(getattr(known, name, None)) for name in chosen], source_of(known.tensor_source)
 
 
 def _mode(mode):
@@ -148,7 +175,7 @@ def _mode(mode):
         raise NotKept("the graph is not compiled by Dynamo, or in another environment of sizes")
     chosen = ("allow_non_fake_inputs", "allow_fallback_kernels", "static_shapes", "allow_meta", "export", "cache_enabled")
     settings = getattr(mode.shape_env, "settings", None)
-    return [getattr(mode, name, None) for name in chosen], repr(settings)
+    return [[getattr(one, name, None) for name in chosen] for one in (mode, context.fake_mode)], repr(settings)
 
 
 # --------------------------------------------------------------------------------------------------------------- state

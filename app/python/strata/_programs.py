@@ -3,7 +3,7 @@
 """Captured programs: what a trace gives, and what the cache on disk has of an earlier one (docs/cache.md).
 
 Both have `opaque` (operators for which PyTorch is called), `written` (positions of the inputs that are written), `outputs` (what
-`_strata.LiveModel.set_outputs` takes) and `build(...)`, a `_strata.LiveModel` of the program.
+`_strata.LiveModel.set_outputs` takes), `forgets` (whether PyTorch's choices among its kernels of convolutions are taken back) and `build(...)`, a `_strata.LiveModel` of the program.
 """
 import base64
 import json
@@ -11,13 +11,14 @@ import os
 import sys
 import zlib
 
-from . import _strata
+from . import _rewrite, _strata
 from ._backends import first_line
 from ._capture import Left, capture, draws, shape_env, written_inputs
 from ._direct import inputs_of_dynamo
 from ._genuine import operators_of, registered
 from ._outputs import Outputs
-from ._program_key import NotKept, key_of
+from ._program_key import NotKept, has_symbols, key_of
+from ._size_state import state_of
 
 _FORMAT = 1
 
@@ -28,6 +29,7 @@ class Traced:
     def __init__(self, gm, inputs):
         self.module, self.opaque = capture(gm, inputs)
         self.written = written_inputs(self.module)
+        self.forgets = _rewrite.convolves_row_by_row(self.module)
         self._outputs = None
 
     @property
@@ -50,8 +52,8 @@ class Kept:
 
     opaque = ()
 
-    def __init__(self, text, constants, written, outputs):
-        self.text, self.constants, self.written, self.outputs = text, constants, written, outputs
+    def __init__(self, text, constants, written, forgets, outputs):
+        self.text, self.constants, self.written, self.forgets, self.outputs = text, constants, written, forgets, outputs
 
     def build(self, name, backend, mode, threads, disabled_passes, frozen):
         model = _strata.compile_text(self.text, self.constants, name, backend, mode, threads, disabled_passes, frozen)
@@ -65,20 +67,24 @@ class Kept:
 # ---------------------------------------------------------------------------------------------------------------- form
 
 
+def _is_size(value):
+    """Whether JSON gives back sizes: numbers, and expressions in symbols."""
+    return type(value) in (int, str) or isinstance(value, (list, tuple)) and all(map(_is_size, value))
+
+
 def _constant(maker):
     """Whether JSON gives back what an output's maker says."""
     kind, *rest = maker
-    numbers = lambda value: type(value) is int or isinstance(value, (list, tuple)) and all(map(numbers, value))
-    return type(rest[0]) in (type(None), bool, int, float, str) if kind == "constant" else all(map(numbers, rest))
+    return type(rest[0]) in (type(None), bool, int, float, str) if kind == "constant" else _is_size(rest)
 
 
 def _plain(outputs):
     makers, strides, symbols = outputs
     if not all(map(_constant, makers)):
         raise NotKept("it returns what is neither a tensor nor a plain value")
-    if symbols or not all(type(n) is int for sizes in strides for n in sizes):
-        raise NotKept("sizes of what it returns are symbols")
-    return [list(maker) for maker in makers], [list(sizes) for sizes in strides], []
+    if not _is_size(strides):
+        raise NotKept("strides of what it returns are worked out by Python")
+    return [list(maker) for maker in makers], [list(sizes) for sizes in strides], [list(symbol) for symbol in symbols]
 
 
 def _as_kept(traced):
@@ -88,19 +94,21 @@ def _as_kept(traced):
     drawing = next((node for node in traced.module.graph.nodes if draws(node)), None)
     if drawing is not None:
         raise NotKept(f"'{drawing.name}' draws random numbers, and whether as PyTorch does is found out in every process")
+    if any(node.meta.get("gives_size") for node in traced.module.graph.nodes):
+        raise NotKept("it has sizes that depend on data")
     outputs = _plain(traced.outputs)
     try:
         text, constants = _strata.fx_as_text(traced.module)
-        return Kept(text.decode(), constants, list(traced.written), outputs)
+        return Kept(text.decode(), constants, list(traced.written), traced.forgets, outputs)
     except (_strata.StrataError, UnicodeError) as error:
         raise NotKept(str(error)) from None
 
 
 def _pack(kept, operators):
-    makers, strides, _ = kept.outputs
+    makers, strides, symbols = kept.outputs
     entry = {
         "format": _FORMAT, "operators": operators, "registered": registered(operators, NotKept), "written": kept.written,
-        "makers": makers, "strides": strides, "text": kept.text,
+        "forgets": kept.forgets, "makers": makers, "strides": strides, "symbols": symbols, "text": kept.text,
         "constants": {name: base64.b64encode(data).decode() for name, data in kept.constants.items()},
     }  # fmt: skip
     return zlib.compress(json.dumps(entry).encode(), 1)
@@ -115,7 +123,7 @@ def _unpack(content):
         raise NotKept("kernels of its operators are others than they were")
     makers = [list(maker) for maker in entry["makers"]]
     constants = {name: base64.b64decode(data) for name, data in entry["constants"].items()}
-    return Kept(entry["text"], constants, entry["written"], (makers, entry["strides"], []))
+    return Kept(entry["text"], constants, entry["written"], entry["forgets"], (makers, entry["strides"], entry["symbols"]))
 
 
 # --------------------------------------------------------------------------------------------------------------- cache
@@ -134,19 +142,30 @@ class Start:
         kept = self._kept()
         if kept is not None and not _checked():
             try:
+                _forget(kept)
                 return use(kept)
             except Left:
                 raise
             except Exception as error:
                 self.note, kept = f"captured, as what the cache has cannot be used ({first_line(error)})", None
-        guards = _guards()
+        before = self._sizes()
         traced = Traced(self.gm, self.inputs)
+        made_guards = before != self._sizes()
+        _forget(traced)
+        left = self._sizes()
         result = use(traced)
         if kept is not None:
             self._compare(kept, traced)
         elif self.key is not None:
-            self._keep(traced, guards)
+            self._keep(traced, made_guards or left != self._sizes())
         return result
+
+    def _sizes(self):
+        """What PyTorch has been told of symbolic sizes so far; nothing where that is of no interest."""
+        if self.key is None:
+            return None
+        env = shape_env()
+        return state_of(env) if has_symbols(self.gm) else (len(env.guards), len(env.replacements), len(env.var_to_range))
 
     def _kept(self):
         if _strata.is_recording():
@@ -190,12 +209,12 @@ class Start:
             self.note = f"captured; the cache has another program: {self.note}"
             print(f"strata: the cache has another program of {self.key.hex()} than a capture gives", file=sys.stderr)
 
-    def _keep(self, traced, guards):
+    def _keep(self, traced, made_guards):
         try:
-            if inputs_of_dynamo(self.gm, self.inputs) is None:
-                raise NotKept("sizes inside it are symbols")
-            if _guards() != guards:
+            if made_guards:
                 raise NotKept("its capture made guards of PyTorch's")
+            if not has_symbols(self.gm) and inputs_of_dynamo(self.gm, self.inputs) is None:
+                raise NotKept("sizes inside it are symbols")
             stored = _strata.keep_program(self.key, _pack(_as_kept(traced), operators_of(traced.module)))
             self.note = f"{self.note or 'captured'}; {'kept' if stored else 'not kept: the cache took nothing'}"
         except NotKept as why:
@@ -208,11 +227,7 @@ def _checked():
     return os.environ.get("STRATA_CACHE_CHECK", "") not in ("", "0")
 
 
-def _guards():
-    """What PyTorch's environment of sizes has been told so far."""
-    env = shape_env()
-    if env is None:
-        return ()
-    asserts = getattr(env, "deferred_runtime_asserts", {})
-    return len(getattr(env, "guards", ())), sum(map(len, asserts.values())), len(getattr(env, "replacements", ()))
-
+def _forget(program):
+    env = shape_env() if program.forgets else None
+    if env is not None:
+        _rewrite.forget_choices_of_convolutions(env)

@@ -559,21 +559,24 @@ def _is_convolution(node):
     return _name(node).startswith(("conv", "_conv")) and isinstance(node.target, torch._ops.OpOverload)
 
 
-def _chooses_convolution(guard):
+def chooses_convolution(guard):
+    """Whether PyTorch's shape rule of convolutions made a guard."""
     where = str(getattr(guard, "sloc", ""))
     return "fake_impls.py" in where and where.rstrip(")").endswith(" in conv")
 
 
-def forget_choices_of_convolutions(traced, shape_env):
+def convolves_row_by_row(traced):
+    """Whether there are convolutions, all of operands that are row-major."""
+    found = [node for node in traced.graph.nodes if node.op == "call_function" and _is_convolution(node)]
+    operands = [n.meta.get("val") for node in found for n in node.all_input_nodes]
+    return bool(found) and all(isinstance(v, torch.Tensor) and v.is_contiguous() for v in operands)
+
+
+def forget_choices_of_convolutions(shape_env):
     """PyTorch's shape rule of convolutions asks which of its kernels would run, which depends on the batch (16 images or more), and so
     guards on it. For operands that are row-major the result is the same, and these are not our kernels: such bounds on a batch
     are taken back, so that one compile serves all."""
-    for node in traced.graph.nodes:
-        if node.op == "call_function" and _is_convolution(node):
-            operands = [n.meta.get("val") for n in node.all_input_nodes]
-            if not all(isinstance(v, torch.Tensor) and v.is_contiguous() for v in operands):
-                return
-    chosen = [g for g in getattr(shape_env, "guards", ()) if _chooses_convolution(g) and _bounds_one_size(g.expr)]
+    chosen = [g for g in getattr(shape_env, "guards", ()) if chooses_convolution(g) and _bounds_one_size(g.expr)]
     for symbol in {symbol for guard in chosen for symbol in guard.expr.free_symbols}:
         _widen(shape_env, symbol, chosen)
 
