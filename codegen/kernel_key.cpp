@@ -62,8 +62,9 @@ std::string code_key(const KernelPlan& plan, bool texts) {
   key += fmt::format("\n{} {} {} {} {}", plan.lanes_are_points, plan.lanes, plan.unroll, plan.masked, plan.serial);
   for (const char streamed : plan.streamed) key += streamed ? " s" : " -";
   for (const loop::ScalarId id : plan.ahead) key += fmt::format(" a{}", id);
+  key += plan.ahead_near ? " near" : " far";
   for (const NestPlan& n : plan.nests) {
-    key += fmt::format(" {}/{}/{}", n.lanes, n.unroll, n.masked);
+    key += fmt::format(" {}/{}/{}/{}", n.lanes, n.unroll, n.masked, n.squares);
     for (const loop::ScalarId id : n.turned) key += fmt::format(" t{}", id);
   }
   add_bounds(key, plan.kernel);

@@ -44,6 +44,8 @@ class KernelEmitter {
   using Accumulator = std::vector<llvm::AllocaInst*>;
   using Results = std::vector<Value*>;
 
+  enum class Cache : uint8_t { First = 3, Second = 2 };  ///< numbers of LLVM's prefetch
+
   // Loops (loop_llvm.cpp).
   void open_function(const std::string& name);
   void attach_lines(const std::string& name);
@@ -57,11 +59,13 @@ class KernelEmitter {
   void emit_inner(size_t position);
   void emit_lane_loops();
   void fetch_ahead();
+  void fetch_streams();
   void fetch_squares(Value* rows);
-  void prefetch(loop::BufferId buffer, Value* index);
+  std::vector<std::pair<loop::BufferId, Value*>> lines_of_next_tile(unsigned square);
+  void prefetch(loop::BufferId buffer, Value* index, Cache into);
   void emit_tiles();
-  void emit_whole_tiles(Value* rows);
-  void emit_part_tiles(Value* rows, Value* points);
+  void emit_whole_tiles(Value* rows, Value* first, unsigned squares);
+  void emit_part_tiles(Value* rows, Value* points, Value* first);
   std::vector<Value*> turned_rows(const loop::Scalar& s);
   void emit_body(size_t copy);
   void emit_store_list();

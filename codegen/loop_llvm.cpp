@@ -3,6 +3,7 @@
 #include "codegen/loop_llvm.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "codegen/loop_emitter.h"
@@ -256,6 +257,7 @@ void KernelEmitter::emit_point_vectors(Value* low, Value* high) {
       for (int u = 0; u < plan_.unroll; ++u) {
         symbols_[symbol] = b_.CreateAdd(i, b_.getInt64(width * static_cast<unsigned>(u)));
         emit_point();
+        fetch_streams();
       }
     });
   }
@@ -271,10 +273,21 @@ void KernelEmitter::emit_point_vectors(Value* low, Value* high) {
       active_ = b_.CreateICmpULT(lane_numbers(b_.getInt32Ty()), bound);
     }
     emit_point();
+    if (can_mask) fetch_streams();
   });
   lanes_ = 1;
   active_ = active_count_ = nullptr;
   depth_ = kRowLevel;
+}
+
+/// What the vector a page from here reads: where the machine's own prefetching, which ends at a page, would wait.
+void KernelEmitter::fetch_streams() {
+  constexpr int64_t kPage = 4096;  // bytes
+  for (ScalarId id : plan_.ahead) {
+    const Scalar& s = k_.scalars[id];
+    const auto size = static_cast<int64_t>(dtype_size(k_.buffers[s.buffer].dtype));
+    prefetch(s.buffer, expression(s.index + kPage / size), Cache::Second);
+  }
 }
 
 void KernelEmitter::emit_point() {
@@ -369,7 +382,7 @@ void KernelEmitter::emit_lane_loops() {
       for (int u = 0; u < p.unroll; ++u) {
         symbols_[axis.symbol] = b_.CreateAdd(i, b_.getInt64(width * static_cast<unsigned>(u)));
         emit_body(static_cast<size_t>(u));
-        fetch_ahead();
+        if (u % 2 == 0) fetch_ahead();  // at half the speed of the loop: two vectors for each line
         forget(level);
       }
     });
@@ -413,14 +426,15 @@ void KernelEmitter::fetch_ahead() {
       if (!(own.extent == lane.extent)) continue;
       Value* start = expression(linear_in(s.index, own.symbol)->rest + next + (later == 0 ? half : SymInt(0)));
       Value* at = b_.CreateAdd(start, b_.CreateLShr(symbols_.at(lane.symbol), b_.getInt64(1)));
-      prefetch(s.buffer, at);
+      prefetch(s.buffer, at, plan_.ahead_near ? Cache::First : Cache::Second);
     }
   }
 }
 
-void KernelEmitter::prefetch(BufferId buffer, Value* index) {
-  b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()},
-                     {pointer(buffer, index), b_.getInt32(0), b_.getInt32(3), b_.getInt32(1)});
+void KernelEmitter::prefetch(BufferId buffer, Value* index, Cache into) {
+  b_.CreateIntrinsic(
+      llvm::Intrinsic::prefetch, {b_.getPtrTy()},
+      {pointer(buffer, index), b_.getInt32(0), b_.getInt32(static_cast<uint32_t>(into)), b_.getInt32(1)});
 }
 
 void KernelEmitter::emit_body(size_t copy) {
@@ -451,9 +465,11 @@ llvm::Value* KernelEmitter::emit_scalar(ScalarId id) {
   if (auto it = values_.find(id); it != values_.end()) return it->second;
   const Scalar& s = k_.scalars[id];
   if (s.op == ScalarOp::Reduced && s.a == nest_) accumulate(s.b, copy_);
-  llvm::IRBuilder<>::InsertPointGuard guard(b_);
   int level = dep_.level(id);
   bool hoisted = level < depth_;
+  // Where the builder stands, what is computed may go on in another block.
+  std::optional<llvm::IRBuilder<>::InsertPointGuard> guard;
+  if (hoisted) guard.emplace(b_);
   set_insert(level);
   set_line(s.node);
   int depth = depth_;

@@ -142,6 +142,9 @@ double operation_cost(const Scalar& s) {
       return 12;
     case ScalarOp::Erf:
       return 16;
+    case ScalarOp::Sin:
+    case ScalarOp::Cos:
+      return 18;
     default:
       break;
   }
@@ -302,11 +305,14 @@ size_t work_in(const Kernel& k, const Nest& nest) {
   return work;
 }
 
+bool streams(const KernelPlan& plan) {
+  return std::find(plan.streamed.begin(), plan.streamed.end(), 1) != plan.streamed.end();
+}
+
 void choose_unrolling(KernelPlan& plan, const Target& target) {
   const Kernel& k = plan.kernel;
   // Only whole vectors go past the caches: a loop of such stores is worth a masked rest of its own.
-  const bool streams = std::find(plan.streamed.begin(), plan.streamed.end(), 1) != plan.streamed.end();
-  bool can_mask = target.avx512 && !streams;
+  bool can_mask = target.avx512 && !streams(plan);
   int wanted = k.schedule.unroll > 0 ? std::min(k.schedule.unroll, 8) : 0;
   for (size_t n = 0; n < k.nests.size(); ++n) {
     const Nest& nest = k.nests[n];
@@ -399,17 +405,41 @@ void choose_streams(KernelPlan& plan, const Target& target) {
 /// 0 where nothing is known.
 int64_t bytes_of(const Buffer& b) { return hint(b.numel).value_or(0) * static_cast<int64_t>(dtype_size(b.dtype)); }
 
+/// Of a pointwise kernel with a long body: while one vector is at work too few of the next ones' loads are under way
+/// for memory to be busy. A short one has enough of them.
+void choose_streams_ahead(KernelPlan& plan, const Target& target) {
+  constexpr size_t kLongBody = 16;  // instructions
+  const Kernel& k = plan.kernel;
+  if (k.outer.empty() || k.nests.size() != 1 || !k.nests[0].axes.empty() || work_in(k, k.nests[0]) < kLongBody) return;
+  const size_t lane = k.axes[k.outer.back()].symbol;
+  for (ScalarId id : k.nests[0].body) {
+    const Scalar& s = k.scalars[id];
+    if (s.op != ScalarOp::Load || s.a != kNone || k.buffers[s.buffer].role != BufferRole::Input) continue;
+    const auto along = linear_in(s.index, lane);
+    if (along && along->coefficient == SymInt(1) && bytes_of(k.buffers[s.buffer]) >= target.cache_bytes)
+      plan.ahead.push_back(id);
+  }
+}
+
+/// Whether the kernel computes so much for each element that stores do not come one after the other.
+bool takes_functions(const Kernel& k) {
+  return std::any_of(k.scalars.begin(), k.scalars.end(), [](const Scalar& s) { return operation_cost(s) >= 12; });
+}
+
 /// What is fetched before its turn. A kernel that goes through a line several times reads memory only the first time,
 /// and the machine's own prefetching ends at a page: without help memory waits while the line is worked on. Tiles of a
 /// transpose read a vector here and one there, which it does not foresee either.
+/// Stores past the caches and lines on their way into the first cache wait for the same few buffers: where such stores
+/// come close together, lines are fetched into the second cache.
 void choose_ahead(KernelPlan& plan, const Target& target) {
   constexpr int64_t kShortest = 512, kLongest = 256 << 10;  // bytes of a line
   const Kernel& k = plan.kernel;
   for (const NestPlan& nest : plan.nests)
     for (ScalarId id : nest.turned)
       if (bytes_of(k.buffers[k.scalars[id].buffer]) >= target.cache_bytes) plan.ahead.push_back(id);
+  if (plan.lanes_are_points) return choose_streams_ahead(plan, target);
   const auto passes = std::count_if(k.nests.begin(), k.nests.end(), [](const Nest& n) { return !n.axes.empty(); });
-  if (plan.lanes_are_points || k.outer.empty() || passes < 2) return;
+  if (k.outer.empty() || passes < 2) return;
   std::vector<char> seen(k.buffers.size(), 0);
   for (size_t n = 0; n < k.nests.size(); ++n) {
     if (k.nests[n].axes.size() != 1 || plan.nests[n].lanes < 2) continue;
@@ -429,6 +459,7 @@ void choose_ahead(KernelPlan& plan, const Target& target) {
       plan.ahead.push_back(id);
     }
   }
+  plan.ahead_near = !streams(plan) || takes_functions(k);
 }
 
 void estimate(KernelPlan& plan) {
@@ -486,13 +517,14 @@ Kernel merge_axes(const Kernel& kernel) {
 namespace {
 
 /// Tiles for kernels that transpose.
-bool use_tiles(KernelPlan& plan, int lanes) {
-  auto tiles = tile_transposes(plan.kernel, lanes);
+bool use_tiles(KernelPlan& plan, int lanes, const Target& target) {
+  auto tiles = tile_transposes(plan.kernel, lanes, target.cache_bytes);
   if (!tiles) return false;
   plan.kernel = std::move(tiles->kernel);
   plan.lanes_are_points = false;
   plan.nests[0].lanes = lanes;
   plan.nests[0].turned = std::move(tiles->turned);
+  plan.nests[0].squares = tiles->squares;
   return true;
 }
 
@@ -537,7 +569,7 @@ KernelPlan plan_kernel(const Kernel& kernel, const Target& target) {
   plan.kernel = merge_axes(kernel);
   plan.nests.resize(plan.kernel.nests.size());
   const int lanes = choose_lanes(plan.kernel, target);
-  if (!use_tiles(plan, std::min(lanes, 16))) use_lanes(plan, lanes);
+  if (!use_tiles(plan, std::min(lanes, 16), target)) use_lanes(plan, lanes);
   plan.serial = points_may_collide(plan.kernel);
   widen_column_reductions(plan, target);
   choose_streams(plan, target);

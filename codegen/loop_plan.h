@@ -27,6 +27,7 @@ struct NestPlan {
   int unroll = 1;       ///< vectors, and accumulators, per iteration
   bool masked = false;  ///< one loop whose last iteration is masked, instead of a plain loop and a masked rest
   std::vector<loop::ScalarId> turned;  ///< loads read in tiles and transposed (loop_tile.h); none: no tiles
+  int squares = 1;                     ///< of a tile, side by side
   double cost = 1;  ///< estimated nanoseconds of one iteration of the innermost loop, all lanes of it shared out
 };
 
@@ -40,8 +41,10 @@ struct KernelPlan {
   bool serial = false;         ///< outer points may write the same place: no two threads
   std::vector<char> streamed;  ///< per buffer: results that no cache holds go to memory past the caches
   /// Loads of long lines that several nests go through: while one point is at work, the next one's line is fetched.
-  /// Loads in tiles: those of the squares after the one at work.
+  /// Loads in tiles: those of the squares, or of the tile, after the one at work. Loads of long pointwise bodies: those
+  /// of a page later.
   std::vector<loop::ScalarId> ahead;
+  bool ahead_near = true;  ///< lines of the next point come into the first cache, else into the second
   std::vector<NestPlan> nests;
 };
 

@@ -4,6 +4,11 @@
 // A tile is as many rows as a vector has lanes: more rows at a power of two from each other would drive each other out
 // of the caches before their lines are used up. It is a page long in the direction that is read, so that few pages of
 // the result are open at a time.
+//
+// What comes from memory has other needs. Lines that are stored one by one, each to another page, take three times as
+// long as two neighbours at a time; and lines that are read one by one from many pages come late. There a tile is two
+// squares wide, and while it is at work the rows of the next one are fetched into the second cache, each from its
+// beginning to its end.
 
 #include "codegen/loop_tile.h"
 
@@ -95,7 +100,7 @@ std::pair<std::optional<AxisId>, AxisId> cut(Kernel& k, ShapeEnv& env, AxisId ax
 
 }  // namespace
 
-std::optional<Tiles> tile_transposes(const Kernel& kernel, int lanes) {
+std::optional<Tiles> tile_transposes(const Kernel& kernel, int lanes, int64_t cache_bytes) {
   if (lanes < 4 || !is_pointwise(kernel)) return std::nullopt;
   const auto written = written_axis(kernel);
   ShapeEnv* env = environment_of_stores(kernel);
@@ -110,11 +115,14 @@ std::optional<Tiles> tile_transposes(const Kernel& kernel, int lanes) {
     read = a;
   }
   if (tiles.turned.empty()) return std::nullopt;
-  const auto bytes = static_cast<int64_t>(dtype_size(kernel.buffers[kernel.scalars[tiles.turned[0]].buffer].dtype));
+  const Buffer& source = kernel.buffers[kernel.scalars[tiles.turned[0]].buffer];
+  const auto bytes = static_cast<int64_t>(dtype_size(source.dtype));
+  const bool from_memory = hint(source.numel).value_or(0) >= cache_bytes / bytes;
+  tiles.squares = from_memory && length(kernel, *written) >= 4 * int64_t{lanes} ? 2 : 1;
   tiles.kernel = kernel;
   Kernel& k = tiles.kernel;
-  const auto [page, row] = cut(k, *env, read, kPage / bytes);
-  const auto [strip, lane] = cut(k, *env, *written, lanes);
+  const auto [page, row] = cut(k, *env, read, (tiles.squares > 1 ? kTileRowBytes : kPage) / bytes);
+  const auto [strip, lane] = cut(k, *env, *written, int64_t{lanes} * tiles.squares);
   std::erase_if(k.outer, [&](AxisId a) { return a == read || a == *written; });
   if (page) k.outer.push_back(*page);
   if (strip) k.outer.push_back(*strip);

@@ -14,11 +14,16 @@ namespace strata::codegen {
 struct Tiles {
   loop::Kernel kernel;
   std::vector<loop::ScalarId> turned;  ///< loads that lie along the first of the two: read row by row and transposed
+  int squares = 1;                     ///< of `lanes` elements each, side by side along the axis of the lanes
 };
 
+/// Bytes of a row of a tile that has several squares.
+inline constexpr int64_t kTileRowBytes = 1024;
+
 /// Cuts a pointwise kernel that reads along one axis and writes along another into tiles of `lanes` elements of the
-/// written axis and a page of the read one, so that both sides of a transpose go through memory line by line. Nothing
-/// if the kernel is none of these, or too small to gain by it. `lanes` is a power of two.
-std::optional<Tiles> tile_transposes(const loop::Kernel& kernel, int lanes);
+/// written axis and a page of the read one, so that both sides of a transpose go through memory line by line. Of
+/// operands of at least `cache_bytes`, tiles are twice as wide and `kTileRowBytes` long. Nothing if the kernel is none
+/// of these, or too small to gain by it. `lanes` is a power of two.
+std::optional<Tiles> tile_transposes(const loop::Kernel& kernel, int lanes, int64_t cache_bytes);
 
 }  // namespace strata::codegen

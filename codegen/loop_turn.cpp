@@ -5,7 +5,10 @@
 // lane, and transposed in registers; then the body runs once for each row of the square, with lanes along the last
 // axis.
 
+#include <algorithm>
+
 #include "codegen/loop_emitter.h"
+#include "codegen/loop_tile.h"
 
 namespace strata::codegen {
 
@@ -16,25 +19,33 @@ void KernelEmitter::emit_tiles() {
   const Axis &row = k_.axes[nest.axes[0]], &lane = k_.axes[nest.axes[1]];
   depth_ = kInnerLevel;
   Value *rows = expression(row.extent), *points = expression(lane.extent);
-  const unsigned width = lanes_;
-  if (lane.extent == SymInt(int64_t{width})) {
-    emit_whole_tiles(rows);
+  const unsigned width = lanes_, squares = static_cast<unsigned>(plan_.nests[nest_].squares);
+  if (lane.extent == SymInt(int64_t{width} * squares)) {
+    emit_whole_tiles(rows, b_.getInt64(0), squares);
   } else {
     Block *whole = block("whole"), *part = block("part"), *done = block("tiled");
-    b_.CreateCondBr(b_.CreateICmpEQ(points, b_.getInt64(width)), whole, part);
+    b_.CreateCondBr(b_.CreateICmpEQ(points, b_.getInt64(width * squares)), whole, part);
     b_.SetInsertPoint(whole);
-    emit_whole_tiles(rows);
+    emit_whole_tiles(rows, b_.getInt64(0), squares);
     go(done);
     b_.SetInsertPoint(part);
-    emit_part_tiles(rows, points);
+    Value* first = b_.getInt64(0);
+    if (squares > 1) {
+      first =
+          loop(first, points, width, false, kInnerLevel, "square", [&](Value* at) { emit_whole_tiles(rows, at, 1); });
+      Block* rest = block("part.rest");
+      b_.CreateCondBr(b_.CreateICmpSLT(first, points), rest, done);
+      b_.SetInsertPoint(rest);
+    }
+    emit_part_tiles(rows, points, first);
     go(done);
     b_.SetInsertPoint(done);
   }
   lanes_ = width;
 }
 
-/// All lanes count.
-void KernelEmitter::emit_whole_tiles(Value* rows) {
+/// `squares` of them side by side from lane `first`, in which all lanes count.
+void KernelEmitter::emit_whole_tiles(Value* rows, Value* first, unsigned squares) {
   const Nest& nest = k_.nests[nest_];
   const size_t row = k_.axes[nest.axes[0]].symbol, lane = k_.axes[nest.axes[1]].symbol;
   const auto body_at = [&](Value* i) {
@@ -42,21 +53,63 @@ void KernelEmitter::emit_whole_tiles(Value* rows) {
     emit_body(0);
     forget(kInnerLevel);
   };
+  const auto begin_square = [&](unsigned square) {
+    symbols_[lane] = b_.CreateAdd(first, b_.getInt64(square * lanes_));
+  };
+  const bool by_tile = plan_.nests[nest_].squares > 1;
   depth_ = dep_.depth(nest_);
-  symbols_[lane] = b_.getInt64(0);
+  begin_square(0);
   Value* rest = loop(b_.getInt64(0), rows, lanes_, false, kInnerLevel, "tile", [&](Value* i) {
-    symbols_[row] = i;
-    fetch_squares(rows);
-    std::vector<std::pair<ScalarId, std::vector<Value*>>> squares;
-    for (ScalarId id : plan_.nests[nest_].turned) squares.emplace_back(id, turned_rows(k_.scalars[id]));
-    forget(kInnerLevel);
-    for (unsigned r = 0; r < lanes_; ++r) {
-      for (const auto& [id, vectors] : squares) values_[id] = vectors[r];
-      llvm::IRBuilder<> head(hoist_[kInnerLevel]->getTerminator());
-      body_at(head.CreateAdd(i, b_.getInt64(r)));
+    for (unsigned square = 0; square < squares; ++square) {
+      symbols_[row] = i;
+      begin_square(square);
+      if (!by_tile) fetch_squares(rows);
+      const auto lines = by_tile ? lines_of_next_tile(square) : std::vector<std::pair<BufferId, Value*>>{};
+      std::vector<std::pair<ScalarId, std::vector<Value*>>> turned;
+      for (ScalarId id : plan_.nests[nest_].turned) turned.emplace_back(id, turned_rows(k_.scalars[id]));
+      forget(kInnerLevel);
+      size_t fetched = 0;
+      for (unsigned r = 0; r < lanes_; ++r) {
+        for (const auto& [id, vectors] : turned) values_[id] = vectors[r];
+        llvm::IRBuilder<> head(hoist_[kInnerLevel]->getTerminator());
+        body_at(head.CreateAdd(i, b_.getInt64(r)));
+        // Between the stores, so that neither waits for the other.
+        for (; fetched * lanes_ < lines.size() * (r + 1); ++fetched)
+          prefetch(lines[fetched].first, lines[fetched].second, Cache::Second);
+      }
     }
   });
-  loop(rest, rows, 1, false, kInnerLevel, "rest", body_at);
+  for (unsigned square = 0; square < squares; ++square) {
+    begin_square(square);
+    loop(rest, rows, 1, false, kInnerLevel, "rest", body_at);
+  }
+}
+
+/// While a tile is at work, the rows of the next one are fetched: each square has as many lines to fetch as its share.
+std::vector<std::pair<BufferId, llvm::Value*>> KernelEmitter::lines_of_next_tile(unsigned square) {
+  constexpr int64_t kLine = 64, kLinesOfRow = kTileRowBytes / kLine;
+  const Nest& nest = k_.nests[nest_];
+  const size_t row = k_.axes[nest.axes[0]].symbol, lane = k_.axes[nest.axes[1]].symbol;
+  const int64_t width = lanes_, squares = plan_.nests[nest_].squares;
+  std::vector<std::pair<BufferId, Value*>> lines;
+  for (ScalarId id : plan_.ahead) {
+    const Scalar& s = k_.scalars[id];
+    const auto size = static_cast<int64_t>(dtype_size(k_.buffers[s.buffer].dtype));
+    const int64_t share = std::max<int64_t>(width * width * size / kLine, 1);
+    const auto across = linear_in(s.index, lane);
+    Value* start = expression(linear_in(across->rest, row)->rest + across->coefficient * (width * squares));
+    // Number of the square in the tile, and of the first line of its share.
+    Value* number = b_.CreateMul(symbols_.at(row), b_.getInt64(static_cast<uint64_t>(squares)));
+    number = b_.CreateAdd(b_.CreateUDiv(number, b_.getInt64(lanes_)), b_.getInt64(square));
+    Value* line = b_.CreateMul(number, b_.getInt64(static_cast<uint64_t>(share)));
+    Value* at_row = b_.CreateUDiv(line, b_.getInt64(kLinesOfRow));
+    Value* column =
+        b_.CreateMul(b_.CreateURem(line, b_.getInt64(kLinesOfRow)), b_.getInt64(static_cast<uint64_t>(kLine / size)));
+    Value* at = b_.CreateAdd(b_.CreateAdd(start, column), b_.CreateMul(at_row, expression(across->coefficient)));
+    for (int64_t i = 0; i < share; ++i)
+      lines.emplace_back(s.buffer, b_.CreateAdd(at, b_.getInt64(static_cast<uint64_t>(i * kLine / size))));
+  }
+  return lines;
 }
 
 /// Two cache lines ahead in every row of the square; at the end of the rows, what the next tile begins with.
@@ -70,18 +123,19 @@ void KernelEmitter::fetch_squares(Value* rows) {
     Value* next_tile = b_.CreateSub(b_.CreateMul(stride, b_.getInt64(lanes_)), rows);
     Value* inside = b_.CreateICmpSLT(b_.CreateAdd(symbols_.at(row), ahead), rows);
     base = b_.CreateAdd(base, b_.CreateAdd(ahead, b_.CreateSelect(inside, b_.getInt64(0), next_tile)));
-    for (unsigned i = 0; i < lanes_; ++i) prefetch(s.buffer, b_.CreateAdd(base, b_.CreateMul(stride, b_.getInt64(i))));
+    for (unsigned i = 0; i < lanes_; ++i)
+      prefetch(s.buffer, b_.CreateAdd(base, b_.CreateMul(stride, b_.getInt64(i))), Cache::First);
   }
 }
 
 /// Fewer points than lanes, at the end of the axis.
-void KernelEmitter::emit_part_tiles(Value* rows, Value* points) {
+void KernelEmitter::emit_part_tiles(Value* rows, Value* points, Value* first) {
   const Nest& nest = k_.nests[nest_];
   const size_t row = k_.axes[nest.axes[0]].symbol, lane = k_.axes[nest.axes[1]].symbol;
   depth_ = dep_.depth(nest_);
   if (target_.avx512) {
-    symbols_[lane] = b_.getInt64(0);
-    active_count_ = b_.CreateTrunc(points, b_.getInt32Ty());
+    symbols_[lane] = first;
+    active_count_ = b_.CreateTrunc(b_.CreateSub(points, first), b_.getInt32Ty());
     active_ = b_.CreateICmpULT(lane_numbers(b_.getInt32Ty()), b_.CreateVectorSplat(lanes_, active_count_));
   } else {
     lanes_ = 1;
@@ -94,9 +148,9 @@ void KernelEmitter::emit_part_tiles(Value* rows, Value* points) {
       forget(dep_.depth(nest_));
     };
     if (lanes_ > 1) {
-      body_at(b_.getInt64(0));
+      body_at(first);
     } else {
-      loop(b_.getInt64(0), points, 1, false, dep_.depth(nest_), "lane", body_at);
+      loop(first, points, 1, false, dep_.depth(nest_), "lane", body_at);
     }
     forget(kInnerLevel);
   });

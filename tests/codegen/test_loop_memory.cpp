@@ -220,21 +220,44 @@ TEST(LoopMemory, TransposesInTiles) {
   }
 }
 
+size_t fetches(const std::string& llvm) {
+  const std::string call = "call void @llvm.prefetch";
+  size_t count = 0;
+  for (size_t at = llvm.find(call); at != std::string::npos; at = llvm.find(call, at + 1)) ++count;
+  return count;
+}
+
+/// Tiles of what comes from memory are two squares wide: whole ones, single squares, and what is left of one.
+TEST(LoopMemory, TransposesFromMemory) {
+  const auto run = [](int64_t n, int64_t m, DType dtype, const Target& target) {
+    LoopCase c("transpose"), s("transpose");
+    transpose_add(c, n, m, dtype);
+    EXPECT_EQ(codegen::plan_kernel(c.kernel, without_cache(target)).nests[0].squares, 2) << n << " " << m;
+    EXPECT_EQ(codegen::plan_kernel(c.kernel, target).nests[0].squares, 1);
+    check(c, Check::Jit, without_cache(target));
+    transpose_add(s, s.size("s0", n), s.size("s1", m), dtype);
+    check(s, Check::Jit, without_cache(target));
+  };
+  for (const Target& target : targets()) {
+    run(300, 149, DType::F32, target);
+    run(33, 131, DType::BF16, target);
+  }
+  run(16, 128, DType::I8, host_target());
+  run(300, 81, DType::F64, host_target());
+  run(70, 97, DType::F32, host_target());
+}
+
 /// The machine does not foresee where the next square lies.
 TEST(LoopMemory, SquaresOfLargeTransposesAreFetchedAhead) {
-  const auto fetches = [](const std::string& text) {
-    size_t count = 0;
-    for (size_t at = text.find("call void @llvm.prefetch"); at != std::string::npos;
-         at = text.find("call void @llvm.prefetch", at + 1))
-      ++count;
-    return count;
-  };
-  LoopCase c("transpose");
-  transpose_add(c, 64, 48, DType::F32);
   const Target target = host_target();
+  LoopCase c("transpose"), wide("transpose");
+  transpose_add(c, 64, 48, DType::F32);
   const size_t lanes = codegen::plan_kernel(c.kernel, target).nests[0].lanes;
   EXPECT_EQ(fetches(llvm_of(c, target)), 0U);
   EXPECT_EQ(fetches(llvm_of(c, without_cache(target))), lanes);  // of x, none of z, which is read line by line
+  // Squares of 4 * lanes * lanes bytes fetch as many of the next tile, each of the two.
+  transpose_add(wide, 512, 128, DType::F32);
+  EXPECT_EQ(fetches(llvm_of(wide, without_cache(target))), 2 * std::max<size_t>(lanes * lanes * 4 / 64, 1));
 }
 
 TEST(LoopMemory, TransposesOfAllTypes) {
@@ -462,6 +485,49 @@ TEST(LoopMemory, LinesAreFetchedAhead) {
       EXPECT_TRUE(codegen::plan_kernel(c.kernel, target).ahead.empty());
     }
   }
+}
+
+/// Long pointwise bodies fetch what they read a page later, of what memory has; short ones need no help.
+TEST(LoopMemory, LongBodiesFetchAPageAhead) {
+  for (const Target& target : targets()) {
+    for (const auto& [rows, columns] : {std::pair<int64_t, int64_t>{7, 300}, {1, 5000}}) {
+      for (const bool is_long : {true, false}) {
+        LoopCase c("pointwise");
+        BufferId x = c.input("x", DType::F32, rows * columns), bias = c.input("bias", DType::F32, columns);
+        BufferId y = c.output("y", DType::F32, rows * columns);
+        SymInt i = c.outer(rows), j = c.outer(columns);
+        Body& b = c.body;
+        b.begin_nest({});
+        ScalarId v = b.binary(ScalarOp::Add, b.load(x, i * columns + j), b.load(bias, j));
+        b.store({y, i * columns + j, is_long ? b.unary(ScalarOp::Erf, v) : v});
+        const Target large = without_cache(target);
+        EXPECT_EQ(codegen::plan_kernel(c.kernel, large).ahead.size(), is_long ? 2U : 0U);
+        EXPECT_EQ(fetches(llvm_of(c, large)) > 0, is_long);
+        EXPECT_TRUE(codegen::plan_kernel(c.kernel, target).ahead.empty());
+        check(c, Check::Jit, large);
+      }
+    }
+  }
+}
+
+/// Lines come into the second cache where stores past the caches follow one another, else into the first.
+TEST(LoopMemory, WhereLinesAreFetchedTo) {
+  const Target large = without_cache(host_target());
+  LoopCase c("softmax"), scaled("scaled");
+  spelled_softmax(c, 9, 1000);
+  EXPECT_TRUE(codegen::plan_kernel(c.kernel, large).ahead_near);
+  constexpr int64_t rows = 6, width = 700;
+  BufferId x = scaled.input("x", DType::F32, rows * width), y = scaled.output("y", DType::F32, rows * width);
+  SymInt i = scaled.outer(rows);
+  Body& b = scaled.body;
+  AxisId r = scaled.inner(width);
+  SymInt at = i * width + b.axis_index(r);
+  size_t nest = b.begin_nest({r});
+  b.reduce({Combine::Sum, b.load(x, at), kNone, kNone, DType::F32, 0});
+  b.begin_nest({r});
+  b.store({y, at, b.binary(ScalarOp::Mul, b.load(x, at), b.reduced(nest, 0))});
+  EXPECT_FALSE(codegen::plan_kernel(scaled.kernel, large).ahead_near);
+  check(scaled, Check::Jit, large);
 }
 
 }  // namespace
