@@ -66,11 +66,13 @@ class MathEmitter {
   Value* in_vectors(unsigned width, std::span<Value* const> args, const VectorFunction& function);
   /// A C math function by its double name, through libmvec where it has it, else lane by lane.
   Value* math_call(const std::string& name, std::span<Value* const> args);
-  /// Functions that are computed in place instead (vector_functions.cpp).
+  /// Functions that are computed in place instead (vector_functions.cpp). They may end the block that is built.
   bool is_short(loop::ScalarOp op, const Value* a) const;
   Value* short_function(loop::ScalarOp op, Value* a);
   Value* short_exp(Value* x);
   Value* short_erf(Value* x);
+  Value* sine(loop::ScalarOp op, Value* x);
+  Value* short_sine(loop::ScalarOp op, Value* x, Value* size);
   Value* vector_call(const std::string& function, unsigned width, std::span<Value* const> args);
   Value* call_lanes(const std::string& function, llvm::Type* result, std::span<Value* const> args);
   Value* slice(Value* v, unsigned begin, unsigned count);

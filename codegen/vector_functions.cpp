@@ -6,10 +6,13 @@
 //
 // Single numbers and fewer than sixteen go the same way, so that a value does not depend on where it is computed.
 //
-// exp and erf are at most 2.1 units in the last place from the exact value, denormal results included; NaN stays NaN.
-// tests/codegen/test_loop_scalar.cpp holds them to that.
+// exp and erf are at most 2.1 units in the last place from the exact value, sin and cos 1.6, denormal results included;
+// NaN stays NaN. tests/codegen/test_loop_scalar.cpp holds them to that. sin and cos of numbers beyond kFarthest are the
+// library's; whether there are any is one comparison for all lanes. A sine and a cosine of one number share all but
+// their last steps: the same instructions, of which LLVM keeps one copy.
 
 #include <llvm/IR/IntrinsicsX86.h>
+#include <llvm/IR/MDBuilder.h>
 
 #include <array>
 #include <functional>
@@ -48,16 +51,78 @@ constexpr std::array<std::array<float, kWidth>, 6> kErf = {{
      2.05562909e-08, 0},
 }};
 
+/// Up to here, a whole number of quarter turns taken off in three steps of fma leaves a float's accuracy.
+constexpr double kFarthest = 65536;
+
+bool is_sine(ScalarOp op) { return op == ScalarOp::Sin || op == ScalarOp::Cos; }
+
 }  // namespace
 
 bool MathEmitter::is_short(ScalarOp op, const Value* a) const {
-  return (op == ScalarOp::Exp || op == ScalarOp::Erf) && target_.avx512 && target_.vector_bits >= 512 &&
+  return (op == ScalarOp::Exp || op == ScalarOp::Erf || is_sine(op)) && target_.avx512 && target_.vector_bits >= 512 &&
          a->getType()->getScalarType()->isFloatTy();
 }
 
 llvm::Value* MathEmitter::short_function(ScalarOp op, Value* a) {
-  return in_vectors(kWidth, std::array{a},
-                    [&](std::span<Value* const> x) { return op == ScalarOp::Exp ? short_exp(x[0]) : short_erf(x[0]); });
+  return in_vectors(kWidth, std::array{a}, [&](std::span<Value* const> x) {
+    return is_sine(op) ? sine(op, x[0]) : op == ScalarOp::Exp ? short_exp(x[0]) : short_erf(x[0]);
+  });
+}
+
+/// Near ones in place, a vector with any far ones (or NaN) by the library.
+llvm::Value* MathEmitter::sine(ScalarOp op, Value* x) {
+  Value* size = b_.CreateUnaryIntrinsic(intrinsic::fabs, x);
+  Value* far = b_.CreateFCmpUGT(size, number(kFarthest, x));
+  Value* near_value = short_sine(op, x, size);
+  const std::string name = op == ScalarOp::Sin ? "sin" : "cos";
+  llvm::BasicBlock* here = b_.GetInsertBlock();
+  // What is hoisted stands in front of a branch that is there already.
+  if (here->getTerminator()) return b_.CreateSelect(far, math_call(name, std::array{x}), near_value);
+  llvm::Function* function = here->getParent();
+  auto* call = llvm::BasicBlock::Create(b_.getContext(), "far", function);
+  auto* next = llvm::BasicBlock::Create(b_.getContext(), "near", function);
+  Value* any = b_.CreateICmpNE(b_.CreateBitCast(far, b_.getInt16Ty()), b_.getInt16(0));
+  b_.CreateCondBr(any, call, next, llvm::MDBuilder(b_.getContext()).createUnlikelyBranchWeights());
+  b_.SetInsertPoint(call);
+  Value* far_value = b_.CreateSelect(far, math_call(name, std::array{x}), near_value);
+  b_.CreateBr(next);
+  b_.SetInsertPoint(next);
+  auto* value = b_.CreatePHI(x->getType(), 2);
+  value->addIncoming(near_value, here);
+  value->addIncoming(far_value, call);
+  return value;
+}
+
+/// sin(q * pi/2 + r) and cos of it: a sine or cosine of r, |r| < pi/4 (a little more for large numbers), with a sign.
+llvm::Value* MathEmitter::short_sine(ScalarOp op, Value* x, Value* size) {
+  const llvm::IRBuilderBase::FastMathFlagGuard guard(b_);
+  b_.clearFastMathFlags();
+  const auto fma = [&](Value* a, Value* b, Value* c) {
+    return b_.CreateIntrinsic(intrinsic::fma, {a->getType()}, {a, b, c});
+  };
+  auto* integers = FixedVectorType::get(b_.getInt32Ty(), kWidth);
+  const auto whole = [&](uint32_t value) { return llvm::ConstantInt::get(integers, value); };
+  Value* shift = number(12582912, x);  // as in short_erf
+  Value* shifted = fma(size, number(0.6366197466850281, x), shift);
+  Value* turns = b_.CreateFSub(shifted, shift);
+  // pi/2 in three parts. What the first step leaves is exact.
+  Value* r = fma(turns, number(-1.5707963705062866, x), size);
+  r = fma(turns, number(4.371138828673793e-08, x), r);
+  r = fma(turns, number(1.7151245100058819e-15, x), r);
+  Value* square = b_.CreateFMul(r, r);
+  Value* s = number(-0.00019506503304000944, x);
+  for (const double c : {0.00833209976553917, -0.16666653752326965}) s = fma(s, square, number(c, x));
+  s = fma(b_.CreateFMul(square, r), s, r);
+  Value* c = number(2.4412080165348016e-05, x);
+  for (const double k : {-0.0013887130189687014, 0.04166664183139801, -0.5, 1.0}) c = fma(c, square, number(k, x));
+  Value* quarter = b_.CreateBitCast(shifted, integers);
+  Value* odd = b_.CreateICmpNE(b_.CreateAnd(quarter, whole(1)), whole(0));
+  const bool is_cosine = op == ScalarOp::Cos;
+  Value* value = b_.CreateSelect(odd, is_cosine ? s : c, is_cosine ? c : s);
+  Value* sign = b_.CreateShl(is_cosine ? b_.CreateAdd(quarter, whole(1)) : quarter, whole(30));
+  if (!is_cosine) sign = b_.CreateXor(sign, b_.CreateBitCast(x, integers));
+  sign = b_.CreateAnd(sign, whole(0x80000000));
+  return b_.CreateBitCast(b_.CreateXor(b_.CreateBitCast(value, integers), sign), x->getType());
 }
 
 /// 2^n * e^r with n whole and |r| <= ln(2) / 2.
