@@ -22,6 +22,7 @@
 #include "core/runtime/result_memory.h"
 #include "core/runtime/run_layout.h"
 #include "core/support/error.h"
+#include "core/support/huge_pages.h"
 
 namespace strata {
 namespace {
@@ -312,6 +313,7 @@ void Executor::Impl::grow_arena(Stage& stage) {
   stage.arena.reset(static_cast<std::byte*>(std::aligned_alloc(64, static_cast<size_t>(wanted))));
   stage.arena_size = stage.arena ? bytes : 0;
   if (!stage.arena) throw_runtime("out of memory allocating " + std::to_string(bytes) + " bytes for temporaries");
+  prefer_huge_pages(stage.arena.get(), static_cast<size_t>(wanted));
 }
 
 void Executor::Impl::fill_static(Stage& stage) const {

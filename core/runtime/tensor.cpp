@@ -9,6 +9,7 @@
 
 #include "core/runtime/elements.h"
 #include "core/support/error.h"
+#include "core/support/huge_pages.h"
 
 namespace strata {
 namespace {
@@ -143,6 +144,7 @@ Tensor Tensor::empty(DType dtype, std::vector<int64_t> shape) {
   if (rounded < bytes) throw_runtime("tensor is too large for memory");
   void* memory = std::aligned_alloc(64, rounded);
   if (!memory) throw_runtime("out of memory allocating " + std::to_string(bytes) + " bytes for a tensor");
+  prefer_huge_pages(memory, rounded);
   auto storage = std::make_shared<OwnStorage>();
   storage->data = static_cast<std::byte*>(memory);
   storage->size = bytes;

@@ -2,13 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <limits>
+#include <string>
 
 #include "core/runtime/tensor.h"
 #include "core/support/error.h"
+#include "core/support/huge_pages.h"
 
 namespace strata {
 namespace {
@@ -128,6 +134,34 @@ TEST(Tensor, EveryTypeStoresAndLoads) {
     const Tensor t = Tensor::full(dtype, {3}, 1);
     EXPECT_THAT(t.values(), ElementsAre(1, 1, 1)) << dtype_name(dtype);
   }
+}
+
+/// The flags that the system has noted for the mapping around an address; empty where it does not tell.
+std::string mapping_flags(const void* memory) {
+  std::ifstream maps("/proc/self/smaps");
+  const auto address = reinterpret_cast<uintptr_t>(memory);
+  bool inside = false;
+  for (std::string line; std::getline(maps, line);) {
+    char* end = nullptr;
+    const uintptr_t low = std::strtoull(line.c_str(), &end, 16);
+    if (*end == '-') inside = low <= address && address < std::strtoull(end + 1, nullptr, 16);
+    if (inside && line.starts_with("VmFlags:")) return line + " ";
+  }
+  return {};
+}
+
+TEST(Tensor, LargeMemoryAsksForHugePages) {
+  const Tensor large = Tensor::empty(DType::U8, {16 << 20});
+  const std::string flags = mapping_flags(large.data() + (8 << 20));
+  if (flags.empty() || !std::filesystem::exists("/sys/kernel/mm/transparent_hugepage"))
+    GTEST_SKIP() << "the system has no huge pages, or does not tell";
+  EXPECT_NE(flags.find(" hg "), std::string::npos) << flags;
+  void* small = mmap(nullptr, 2 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(small, MAP_FAILED);
+  prefer_huge_pages(small, 2 << 20);
+  EXPECT_EQ(mapping_flags(small).find(" hg "), std::string::npos);
+  munmap(small, 2 << 20);
+  prefer_huge_pages(nullptr, 16 << 20);
 }
 
 TEST(Tensor, ImpossibleSizesAreRefused) {
