@@ -39,13 +39,16 @@ float first(Vector v) { return _mm256_cvtss_f32(v); }
 #endif
 
 /// Reads every array of `reads`, writes every one of `writes`: what comes in is added and goes out. Four vectors at a
-/// time, so that sums do not wait for one another.
-template <int kReads, bool kStreaming>
+/// time, so that sums do not wait for one another. Perhaps what is read a page later is fetched into the second cache:
+/// the machine's own prefetching ends at a page.
+template <int kReads, bool kStreaming, bool kAhead>
 void move_part(const float* const* reads, float* const* writes, int written, long begin, long end, float* result) {
   Vector sums[4] = {};
   for (long i = begin; i < end; i += 4 * kLanes) {
     for (int part = 0; part < 4; ++part) {
       const long at = i + part * kLanes;
+      for (int r = 0; kAhead && r < kReads; ++r)
+        _mm_prefetch(reinterpret_cast<const char*>(reads[r] + at + 1024), _MM_HINT_T1);
       Vector value = kReads > 0 ? load(reads[0] + at) : Vector{};
       for (int r = 1; r < kReads; ++r) value = add(value, load(reads[r] + at));
       if (written == 0) sums[part] = add(sums[part], value);
@@ -56,7 +59,7 @@ void move_part(const float* const* reads, float* const* writes, int written, lon
   *result = first(add(add(sums[0], sums[1]), add(sums[2], sums[3])));
 }
 
-template <int kReads>
+template <int kReads, bool kAhead>
 void move_all(bool streaming, const float* const* reads, float* const* writes, int written, long n, int threads) {
   const long block = 4 * kLanes;
   const long share = (n / block + threads - 1) / threads * block;
@@ -65,9 +68,9 @@ void move_all(bool streaming, const float* const* reads, float* const* writes, i
   for (int t = 0; t < threads; ++t) {
     const long begin = std::min(n, t * share), end = std::min(n, begin + share);
     if (streaming)
-      move_part<kReads, true>(reads, writes, written, begin, end, &results[t]);
+      move_part<kReads, true, kAhead>(reads, writes, written, begin, end, &results[t]);
     else
-      move_part<kReads, false>(reads, writes, written, begin, end, &results[t]);
+      move_part<kReads, false, kAhead>(reads, writes, written, begin, end, &results[t]);
   }
   volatile float kept = results[0];
   (void)kept;
@@ -78,10 +81,15 @@ void move_all(bool streaming, const float* const* reads, float* const* writes, i
 extern "C" {
 
 /// One to three arrays read, none or one written, of n floats, n a multiple of 64.
-void move(int streaming, const float* const* reads, int read, float* const* writes, int written, long n, int threads) {
-  if (read == 1) move_all<1>(streaming != 0, reads, writes, written, n, threads);
-  if (read == 2) move_all<2>(streaming != 0, reads, writes, written, n, threads);
-  if (read == 3) move_all<3>(streaming != 0, reads, writes, written, n, threads);
+void move(int streaming, int ahead, const float* const* reads, int read, float* const* writes, int written, long n,
+          int threads) {
+  const auto all = [&]<int kReads>() {
+    ahead != 0 ? move_all<kReads, true>(streaming != 0, reads, writes, written, n, threads)
+               : move_all<kReads, false>(streaming != 0, reads, writes, written, n, threads);
+  };
+  if (read == 1) all.operator()<1>();
+  if (read == 2) all.operator()<2>();
+  if (read == 3) all.operator()<3>();
 }
 
 void sin2cos2(const float* in, float* out, long n, int threads) {

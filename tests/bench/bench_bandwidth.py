@@ -5,8 +5,9 @@
     PYTHONPATH=build/python python3 tests/bench/bench_bandwidth.py [KERNEL ...] [--threads 1,2] [--inductor]
 
 Arrays are far larger than the caches. The limit of a kernel is a loop over as many bytes with the same share of reads and writes
-(bandwidth.cpp: the better of usual and streaming stores, no arithmetic but for an addition), which takes turns with it. Freed memory
-stays with the process, so that results are not written to pages that the kernel has yet to clear. sin2cos2 is
+(bandwidth.cpp: the best of usual and streaming stores, with and without fetching ahead; no arithmetic but for an addition), which takes turns with it and reads the
+same arrays. Freed memory stays with the process, so that results are not written to pages that the kernel has yet to clear, and lies in
+huge pages where there are any: how small ones happen to lie makes a difference of a third from run to run. sin2cos2 is
 computed beside a loop of vector intrinsics over libmvec's functions, on a million floats.
 """
 import argparse
@@ -45,20 +46,20 @@ def kernels():
     }
 
 
-# Of glibc: blocks of any size come from a heap that does not shrink.
-KEEP_FREED = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(1 << 40), "MALLOC_TOP_PAD_": str(1 << 26)}
+# Of glibc: blocks of any size come from a heap that does not shrink, in huge pages where the system gives them.
+KEEP_FREED = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(1 << 40), "MALLOC_TOP_PAD_": str(1 << 26), "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
 NAMES = ["pointwise", "softmax", "layer norm", "RMS norm", "GELU+bias+residual", "cross entropy", "transpose", "column sum", "sin2cos2"]
 
 
 def limits(path, threads):
-    """Name to a function that runs once: memory traffic by (kind of store, read arrays, written arrays), and sin2cos2."""
+    """Name to a function that runs once: memory traffic by (kind of store, whether to fetch ahead, read arrays, written arrays), and sin2cos2."""
     library = ctypes.CDLL(path)
     pointers = lambda tensors: (ctypes.c_void_p * max(1, len(tensors)))(*[t.data_ptr() for t in tensors])
 
-    def traffic(streaming, reads, writes):
+    def traffic(streaming, ahead, reads, writes):
         n = (reads + writes)[0].numel()
         arrays = pointers(reads), len(reads), pointers(writes), len(writes), ctypes.c_long(n), threads
-        return lambda: library.move(int(streaming), *arrays)
+        return lambda: library.move(int(streaming), int(bool(ahead)), *arrays)
 
     def sin2cos2(x, y):
         return lambda: library.sin2cos2(ctypes.c_void_p(x.data_ptr()), ctypes.c_void_p(y.data_ptr()), ctypes.c_long(x.numel()), threads)
@@ -104,11 +105,12 @@ def measure_one(name, threads, floats, library, seconds, inductor):
     if name == "sin2cos2":
         size, calls = 1 << 20, {"intrinsics": sin2cos2(inputs[0], torch.empty(1 << 20))}
     else:
-        size, reads = floats, [torch.randn(floats) for _ in range(read)]
+        # The very arrays that the kernel reads: how fast memory is depends on where it lies.
+        size, reads = floats, [x.view(-1) for x in inputs if x.numel() == floats]
+        assert len(reads) == read, f"{name} reads {len(reads)} large arrays"
         writes = [torch.zeros(floats) for _ in range(written)]
-        calls = {"usual stores": traffic(False, reads, writes)}
-        if written:
-            calls["streaming stores"] = traffic(True, reads, writes)
+        stores = {"usual stores": False, **({"streaming stores": True} if written else {})}
+        calls = {f"{name}{tail}": traffic(streaming, tail, reads, writes) for name, streaming in stores.items() for tail in ("", ", fetched ahead")}
     ms = alternate({**contenders, **calls}, seconds)
     best = min(calls, key=lambda key: ms[key])
     yardstick = {"intrinsics": "vector intrinsics"}.get(best, f"{read} read, {written} written, {best}")
