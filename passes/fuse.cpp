@@ -20,6 +20,7 @@
 #include "passes/channel_layouts.h"
 #include "passes/data_sizes.h"
 #include "passes/fusion_answers.h"
+#include "passes/fusion_recompute.h"
 #include "passes/fusion_siblings.h"
 #include "passes/repeated_elements.h"
 
@@ -28,6 +29,7 @@ namespace {
 
 constexpr size_t kMaxNodes = 256;  ///< per kernel: keeps code and compile time bounded
 constexpr size_t kMaxBuffers = 32;
+constexpr size_t kNoGroup = SIZE_MAX;
 constexpr int kNear = 256;  ///< nodes between siblings: what is computed long before it is needed only occupies memory
 
 bool is_expensive(const Node& node) {
@@ -59,6 +61,7 @@ class Fuser {
     choose_output_layouts();
     fuse_loops();
     fuse_siblings();
+    if (!options_.within_operators) compute_values_again();
     Fused fused = finish();
     answer_for_every_pair(graph_, fused);
     return fused;
@@ -489,6 +492,39 @@ class Fuser {
   }
 
   // --------------------------------------------------------------------------------------------------------------
+  // what is computed again
+
+  void compute_values_again() {
+    const auto cheap = [this](const Node& node) {
+      static const std::set<std::string_view> slow = {"aten.div",        "aten.sqrt",      "aten.rsqrt",
+                                                      "aten.reciprocal", "aten.remainder", "aten.fmod"};
+      const std::string_view name(node.target.data(), node.target.rfind('.'));
+      const bool pointwise = std::holds_alternative<PointwiseBody>(node.op->lowering);
+      return is_inlinable(node) && (pointwise || is_free(node)) && !is_expensive(node) && !slow.contains(name) &&
+             !node.op->has(trait::Random) && !waits_for_.contains(&node);
+    };
+    compute_again({graph_, groups_, group_of_, again_, readers_, [this](const Node* n) { return base_of(n); },
+                   [this](const Node* n) { return output_bases_.contains(n); }, cheap,
+                   [this](const Group& group) { return is_loop_group(group); },
+                   [this](size_t group) { return stored_of(groups_[group]); },
+                   [this](const Node* n) {
+                     const Group& group = groups_[group_of_.at(n)];
+                     return readers_outside(n, {group.begin(), group.end()});
+                   },
+                   [this](const Group& nodes, const Group& stored) {
+                     if (nodes.size() > kMaxNodes) return false;
+                     const LoweredLoops lowered =
+                         lower_to_loops(graph_, {nodes, stored}, {&fused_.layouts, "trial", false});
+                     return lowered.ok && lowered.buffers.size() <= kMaxBuffers;
+                   },
+                   [this](const Node& value, const Node& reader, const std::string& reason) {
+                     decide(value, reader, false, "two kernels");
+                     std::string& why = fused_.decisions[decision_index_.at({value.id, reader.id})].reason;
+                     why += "; " + reason;
+                   }});
+  }
+
+  // --------------------------------------------------------------------------------------------------------------
   // order
 
   bool same_operator(const Node& a, const Node& b) const {
@@ -546,15 +582,33 @@ class Fuser {
     return false;
   }
 
+  bool is_again(size_t group, const Node* node) const {
+    const auto it = again_.find(group);
+    return it != again_.end() && it->second.contains(node);
+  }
+
+  /// Groups but that of `members` that read a value from memory; kNoGroup for parts of tuples.
+  std::set<size_t> readers_outside(const Node* value, const std::set<const Node*>& members) const {
+    std::set<size_t> found;
+    const auto it = readers_.find(value);
+    if (it == readers_.end()) return found;
+    for (const Node* reader : it->second) {
+      const auto g = group_of_.find(reader);
+      if (g == group_of_.end())
+        found.insert(kNoGroup);
+      else if (!members.contains(reader) && !is_again(g->second, value))
+        found.insert(g->second);
+      for (const auto& [other, nodes] : again_)
+        if (nodes.contains(reader) && !nodes.contains(value) && group_of_.at(value) != other) found.insert(other);
+    }
+    return found;
+  }
+
   std::vector<const Node*> stored_of(const Group& group) const {
     const std::set<const Node*> members(group.begin(), group.end());
     std::vector<const Node*> stored;
-    for (const Node* node : group) {
-      bool outside = output_bases_.contains(node);
-      if (const auto it = readers_.find(node); it != readers_.end())
-        for (const Node* reader : it->second) outside |= !members.contains(reader);
-      if (outside) stored.push_back(node);
-    }
+    for (const Node* node : group)
+      if (output_bases_.contains(node) || !readers_outside(node, members).empty()) stored.push_back(node);
     if (stored.empty() && !group.empty()) stored.push_back(group.back());
     return stored;
   }
@@ -588,6 +642,11 @@ class Fuser {
       } else {
         group.stored = stored_of(group.nodes);
       }
+      if (const auto it = again_.find(g); it != again_.end()) {
+        for (const auto& node : graph_.nodes())
+          if (it->second.contains(node.get())) group.again.push_back(node.get());
+        group.nodes = united(group.nodes, group.again);
+      }
       group.name = name_of(group, static_cast<int>(fused_.groups.size()));
       fused_.groups.push_back(std::move(group));
     }
@@ -597,15 +656,19 @@ class Fuser {
   /// Topological, ties by first position.
   std::vector<size_t> sorted_groups() const {
     std::vector<std::set<size_t>> needs(groups_.size());
-    for (size_t g = 0; g < groups_.size(); ++g)
-      for (const Node* node : groups_[g]) {
-        const auto need = [&](const Node* other) {
-          if (const auto it = group_of_.find(other); it != group_of_.end() && it->second != g)
-            needs[g].insert(it->second);
-        };
+    for (size_t g = 0; g < groups_.size(); ++g) {
+      const auto need = [&](const Node* other) {
+        if (const auto it = group_of_.find(other); it != group_of_.end() && it->second != g && !is_again(g, other))
+          needs[g].insert(it->second);
+      };
+      const auto need_operands = [&](const Node* node) {
         for (const Node* operand : node->operands()) need(base_of(operand));
         for_each_wait(waits_for_, node, need);
-      }
+      };
+      for (const Node* node : groups_[g]) need_operands(node);
+      if (const auto it = again_.find(g); it != again_.end())
+        for (const Node* node : it->second) need_operands(node);
+    }
     std::vector<size_t> order;
     std::vector<char> state(groups_.size(), 0);
     std::vector<size_t> by_position;
@@ -659,6 +722,8 @@ class Fuser {
   std::unordered_map<const Node*, int> position_;
   std::unordered_map<const Node*, size_t> group_of_;
   std::vector<Group> groups_;
+  std::unordered_map<size_t, std::unordered_set<const Node*>>
+      again_;  ///< group to nodes of others that it computes too
   std::unordered_set<const Node*> outputs_, output_bases_;
   std::unordered_map<const Node*, std::vector<const Node*>> readers_;
   std::map<std::pair<NodeId, NodeId>, size_t> decision_index_;

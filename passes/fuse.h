@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -19,6 +20,9 @@ struct FusionGroup {
   std::string name;                 ///< `fused_add_relu_3`, `convolution_relu_1`
   std::vector<const Node*> nodes;   ///< in graph order; Library: the call, then its post-operations
   std::vector<const Node*> stored;  ///< what others need, in graph order
+  std::vector<const Node*> again;   ///< of `nodes`, what belongs to another group and is computed here as well
+
+  bool computes_again(const Node* node) const { return std::find(again.begin(), again.end(), node) != again.end(); }
 };
 
 /// Why two nodes that share data are, or are not, in one kernel. Every pair of kernels that share data has at least

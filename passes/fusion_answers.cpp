@@ -18,7 +18,8 @@ class Answers {
  public:
   Answers(const Graph& graph, Fused& fused) : graph_(graph), fused_(fused) {
     for (size_t g = 0; g < fused.groups.size(); ++g)
-      for (const Node* node : fused.groups[g].nodes) group_of_[node] = g, group_of_id_[node->id] = g;
+      for (const Node* node : fused.groups[g].nodes)
+        if (!fused.groups[g].computes_again(node)) group_of_[node] = g, group_of_id_[node->id] = g;
     for (size_t i = 0; i < fused.decisions.size(); ++i) {
       const FusionDecision& d = fused.decisions[i];
       decided_[{d.producer, d.consumer}] = i;

@@ -376,8 +376,9 @@ void CompileRecording::pass_done(const PassRun& run, const Graph& graph) {
 
 void CompileRecording::scheduled(const Graph& graph, const Scheduled& scheduled) {
   std::unordered_map<NodeId, int64_t> group_of;
-  for (size_t g = 0; g < scheduled.groups.size(); ++g)
-    for (const Node* node : scheduled.groups[g].nodes) group_of[node->id] = static_cast<int64_t>(g) + 1;
+  for (size_t g = 0; g < scheduled.groups.size(); ++g)  // what several compute stands where it came from
+    for (const Node* node : scheduled.groups[g].nodes)
+      if (!scheduled.groups[g].computes_again(node)) group_of[node->id] = static_cast<int64_t>(g) + 1;
   // A view that only one kernel reads through belongs to it.
   for (const auto& [id, fate] : scheduled.fates)
     if (fate.launches.size() == 1) group_of.try_emplace(id, fate.launches.front() + 1);
