@@ -313,13 +313,19 @@ llvm::Value* MathEmitter::sigmoid(Value* a, DType dtype) {
   return b_.CreateFDiv(number(1, a), b_.CreateFAdd(number(1, a), e));
 }
 
+/// LLVM 19 takes `|x| <= 0 ? 0 : x` for a number that is not negative: what a comparison says of |x| it takes for said of
+/// x. Behind the fence, which is no instruction, it does not see what is compared.
+llvm::Value* MathEmitter::absolute(Value* a) {
+  return b_.CreateArithmeticFence(b_.CreateUnaryIntrinsic(intrinsic::fabs, a), a->getType());
+}
+
 llvm::Value* MathEmitter::float_unary(ScalarOp op, Value* a, DType dtype) {
   auto call = [&](ID id) { return b_.CreateUnaryIntrinsic(id, a); };
   switch (op) {
     case ScalarOp::Neg:
       return b_.CreateFNeg(a);
     case ScalarOp::Abs:
-      return call(intrinsic::fabs);
+      return absolute(a);
     case ScalarOp::Sqrt:
       return call(intrinsic::sqrt);
     case ScalarOp::Rsqrt:
@@ -339,7 +345,7 @@ llvm::Value* MathEmitter::float_unary(ScalarOp op, Value* a, DType dtype) {
     case ScalarOp::IsNan:
       return is_nan(a);
     case ScalarOp::IsInf:
-      return b_.CreateFCmpOEQ(call(intrinsic::fabs), number(std::numeric_limits<double>::infinity(), a));
+      return b_.CreateFCmpOEQ(absolute(a), number(std::numeric_limits<double>::infinity(), a));
     case ScalarOp::Sign: {
       Value* zero = number(0, a);
       Value* up = b_.CreateUIToFP(b_.CreateFCmpOGT(a, zero), a->getType());

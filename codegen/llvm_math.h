@@ -42,6 +42,7 @@ class MathEmitter {
   /// Larger or smaller of two, NaN if either is.
   Value* extremum(Value* a, Value* b, DType dtype, bool larger);
   Value* product(Value* a, Value* b);
+  Value* absolute(Value* a);
 
  private:
   Value* splat_like(Value* scalar, const Value* shape);

@@ -52,6 +52,24 @@ TEST(LoopRounding, ExtremaOfAbsoluteValues) {
   }
 }
 
+/// LLVM 19 takes `|x| <= 0 ? 0 : x` for a number that is not negative, and drops what follows for negative ones.
+TEST(LoopRounding, ChoicesByAbsoluteValues) {
+  for (const DType dtype : {DType::F32, DType::F64}) {
+    Graph graph;
+    Builder b(graph);
+    Node* x = graph.placeholder("x", Type::of(dtype, {101}));
+    Node* shrunk = b.call("aten.hardshrink.default", {x, 0.0});
+    graph.output(Argument::list({b.call("aten.elu.default", {shrunk}), b.call("aten.relu.default", {shrunk})}));
+    const Tensor in = random_floats({101}, 8).to(dtype);
+    const std::vector<Tensor> out = compiled(graph, {in});
+    for (int64_t i = 0; i < 101; ++i) {
+      const double v = in.at(i);
+      EXPECT_NEAR(out[0].at(i), v < 0 ? std::expm1(v) : v, 1e-6) << v;
+      EXPECT_EQ(out[1].at(i), v < 0 ? 0 : v);
+    }
+  }
+}
+
 /// A product that goes into a difference is rounded first: p - p is 0, not what rounding p has lost.
 TEST(LoopRounding, ProductsAreRounded) {
   Graph graph;

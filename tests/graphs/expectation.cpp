@@ -118,7 +118,9 @@ class Noise {
     for (int64_t i = 0, n = t->numel(); i < n; ++i) {
       const double v = t->at(i), moved = snaps ? snapped(v, eps, shift) : v * (1 + eps * unit_(rng_));
       const bool is_zero = flushes && std::abs(v) < smallest(DType::BF16);
-      t->set(i, (is_zero ? std::copysign(0.0, v) : moved) + (hidden == 0 ? 0 : hidden * unit_(rng_)));
+      const bool vanishes = snaps && std::abs(v) < hidden;  // what is small beside what it was the difference of
+      const double more = hidden == 0 || snaps ? 0 : hidden * unit_(rng_);
+      t->set(i, is_zero || vanishes ? std::copysign(0.0, v) : moved + more);
     }
   }
 
@@ -148,11 +150,36 @@ std::unordered_map<const Node*, DType> read_types(const Graph& graph) {
   return types;
 }
 
+/// One of several results of an operator.
+bool is_part(const Node& node) { return node.is("_operator.getitem") && node.type.is_tensor(); }
+
+/// Sums of many numbers in float64, which kernels take one after the other: where the numbers are alike, so are the
+/// roundings. (Narrower types are summed in float64.)
+double long_sum_rounding(const Node& node, const RefValue& value) {
+  const auto* result = std::get_if<Tensor>(&value.value);
+  if (!result || result->numel() == 0 || node.tensor().dtype != DType::F64) return 0;
+  int64_t most = 0;
+  const Node& maker = is_part(node) ? *node.args.at(0).node() : node;
+  for (const Node* operand : maker.operands())
+    if (operand->type.is_tensor())
+      if (const auto numel = hint(operand->tensor().numel())) most = std::max(most, *numel);
+  const int64_t terms = most / result->numel();
+  return terms < 256 ? 0 : epsilon(DType::F64) * static_cast<double>(terms) / 64 * magnitude(value);
+}
+
 /// Whether a node's value is memory of its own, or has just been written.
 bool is_fresh(const Node& node) {
+  if (is_part(node)) return true;
   if (node.kind != NodeKind::Call || !node.op || !node.type.is_tensor()) return false;
   if (node.op->op_class == OpClass::Mutation) return true;
   return node.op->op_class != OpClass::View && !node.op->schema.returns_alias;
+}
+
+/// A `to` that has work to do: in float64 it hands its operand on.
+bool converts(const Node& node) {
+  if (node.kind != NodeKind::Call || !node.op || !node.op->schema.returns_alias || !node.type.is_tensor()) return false;
+  const auto operands = node.operands();
+  return !operands.empty() && operands[0]->type.is_tensor() && operands[0]->tensor().dtype != node.tensor().dtype;
 }
 
 /// Views of programs that write nothing, nor look at memory, become tensors of their own, so that places with one
@@ -172,9 +199,9 @@ std::string text_of(const RefValue& v) {
   return "nothing";
 }
 
-std::string number(double v) {
+std::string number(double v, int digits = 9) {
   char text[40];
-  std::snprintf(text, sizeof text, "%.9g", v);
+  std::snprintf(text, sizeof text, "%.*g", digits, v);
   return text;
 }
 
@@ -208,7 +235,7 @@ Results interpret(const RandomProgram& program, const Graph& graph, bool float64
                                                                                    const RefValue& seen) {
       auto& value = const_cast<RefValue&>(seen);  // the interpreter's own, which it keeps for the users
       const bool is_view = node.kind == NodeKind::Call && node.op && node.op->op_class == OpClass::View;
-      if (owns && is_view && node.type.is_tensor()) {
+      if (owns && (is_view || converts(node)) && node.type.is_tensor()) {
         value = value.tensor().clone();
         run->disturb(node.tensor().dtype, value);
       }
@@ -222,6 +249,7 @@ Results interpret(const RandomProgram& program, const Graph& graph, bool float64
         if (node.is("aten.layer_norm.default") && operands->contains(node.args[0].node()))
           hidden *= magnification(node, operands->at(node.args[0].node()));
       }
+      if (is_fresh(node)) hidden += long_sum_rounding(node, value);
       if (is_fresh(node)) run->disturb(type_of(node, node.tensor().dtype), value, hidden);
       if (const auto it = magnitudes->find(&node); it != magnitudes->end()) {
         it->second = magnitude(value);
@@ -343,8 +371,9 @@ std::string Expectation::tensors(size_t i, const Tensor& found, const Tensor& na
     if (same(t, f) || std::abs(f - t) <= tolerance) continue;
     if (std::isinf(f) && tolerance >= std::abs(t)) continue;             // a quotient of what may be zero
     if (std::isnan(f) && spread > std::max(1.0, std::abs(t))) continue;  // a pole, as digamma has at -7
-    return " element " + std::to_string(k) + " is " + number(f) + ", expected " + number(t) + " (natively " +
-           number(n) + ", tolerance " + number(tolerance) + ")";
+    const int digits = native.dtype == DType::F64 ? 17 : 9;
+    return " element " + std::to_string(k) + " is " + number(f, digits) + ", expected " + number(t, digits) +
+           " (natively " + number(n, digits) + ", tolerance " + number(tolerance) + ")";
   }
   return {};
 }

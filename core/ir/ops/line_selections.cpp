@@ -122,7 +122,16 @@ Nodes median_of_all(Builder& b, const Call& c) {
                    {{"dtype", c.type(0).dtype}})};
   }
   Node* flat = b.reshape(x, {c.type(0).numel()});
-  return {b.getitem(b.call(SkipNan ? "aten.nanmedian.dim" : "aten.median.dim", {flat, 0}), 0)};
+  if (known_lt(0, c.type(0).numel()) || !is_floating(c.type(0).dtype))
+    return {b.getitem(b.call(SkipNan ? "aten.nanmedian.dim" : "aten.median.dim", {flat, 0}), 0)};
+  // Of a size that may turn out to be 0: one NaN more, which is the median of nothing else.
+  Node* nan =
+      b.call("aten.full.default", {sizes({1}), std::numeric_limits<double>::quiet_NaN()}, {{"dtype", c.type(0).dtype}});
+  Node* more = b.call("aten.cat.default", {Argument::list({flat, nan}), 0});
+  Node* median = b.getitem(b.call("aten.nanmedian.dim", {more, 0}), 0);
+  if constexpr (SkipNan) return {median};
+  Node* any = b.call("aten.any.default", {b.call("aten.isnan.default", {flat})});
+  return {b.call("aten.where.self", {any, b.reshape(nan, {}), median})};
 }
 
 Rows selecting() {

@@ -264,7 +264,10 @@ Rows multiply_adds() {
     r.push_back(simple(
         schema, pointwise_type,
         [](Builder& b, const Call& c) -> std::vector<Node*> {
-          return {b.add(c.tensor(0), b.mul(b.sub(c.tensor(1), c.tensor(0)), c.arg(2)))};
+          // All in the type that the three come to, which two of them alone may not.
+          const DType type = pointwise_compute_dtype(c);
+          Node* self = b.cast(c.tensor(0), type);
+          return {b.cast(b.add(self, b.mul(b.sub(b.cast(c.tensor(1), type), self), c.arg(2))), type)};
         },
         "self + weight * (end - self)"));
   return r;
