@@ -18,7 +18,7 @@ namespace {
 
 using Scalar = float (*)(float);
 /// x[i] = f(x[i]), where `f` is what the loop knows how to call.
-using Loop = void (*)(void* f, float* x, int64_t n);
+using VectorLoop = void (*)(void* f, float* x, int64_t n);
 
 void by_one(void* f, float* x, int64_t n) {
   for (int64_t i = 0; i < n; ++i) x[i] = reinterpret_cast<Scalar>(f)(x[i]);
@@ -37,11 +37,11 @@ __attribute__((target("avx2,fma"))) void by_eight(void* f, float* x, int64_t n) 
 #endif
 
 /// The widest form of a function that processor and library have.
-struct Form {
-  Loop loop = by_one;
+struct MathForm {
+  VectorLoop loop = by_one;
   void* function;
 
-  Form(const char* name, Scalar scalar) : function(reinterpret_cast<void*>(scalar)) {
+  MathForm(const char* name, Scalar scalar) : function(reinterpret_cast<void*>(scalar)) {
 #ifdef STRATA_HAS_VECTOR_MATH
     // Names as the vector ABI of x86-64 builds them: instruction set (d: AVX2, e: AVX-512), no mask, lanes, one vector.
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) take(by_eight, "_ZGVdN8v_", name);
@@ -50,7 +50,7 @@ struct Form {
   }
 
  private:
-  void take(Loop with, const char* prefix, const char* name) {
+  void take(VectorLoop with, const char* prefix, const char* name) {
     void* const found = codegen::math_symbol(std::string(prefix) + name);
     if (!found) return;
     loop = with;
@@ -61,9 +61,9 @@ struct Form {
 }  // namespace
 
 void apply_all(MathFunction f, float* x, int64_t n) {
-  static const std::array<Form, 4> forms{
+  static const std::array<MathForm, 4> forms{
       {{"expf", std::exp}, {"expm1f", std::expm1}, {"tanhf", std::tanh}, {"erff", std::erf}}};
-  const Form& form = forms[static_cast<size_t>(f)];
+  const MathForm& form = forms[static_cast<size_t>(f)];
   form.loop(form.function, x, n);
 }
 
