@@ -148,10 +148,15 @@ def time_row(options, row, results, kept):
     print(cpu_tables.time_line(results.records["time", *row, ""]), flush=True)
 
 
+def compilers(options):
+    """Strata, and of TorchInductor's what it is measured against."""
+    return [name for name in COMPILERS if name.startswith("strata") or name in options.against.split(",")]
+
+
 def measure_compiles(options, rows, results):
-    seed = seeded_cache(options)
+    seed = seeded_cache(options) if "inductor" in options.against else None
     for row in rows:
-        for contender in COMPILERS:
+        for contender in compilers(options):
             if results.has("compile", row, contender):
                 continue
             with tempfile.TemporaryDirectory() as folder:
@@ -170,7 +175,8 @@ def measure_compiles(options, rows, results):
                 failed = record["cold"].get("failed") or record["cached"].get("failed")
                 results.add({**record, **({"failed": failed} if failed else {})})
         print(cpu_tables.compile_line(results, row), flush=True)
-    seed.cleanup()
+    if seed:
+        seed.cleanup()
 
 
 def seeded_cache(options):

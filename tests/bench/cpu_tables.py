@@ -101,21 +101,31 @@ def _time_summary(records):
 
 
 def _compiles(results, row):
+    """Records by contender, of those that were measured; nothing where Strata was not."""
     found = {name: results.records.get(("compile", *row, name)) for name in COMPILERS}
-    return found if all(r and "failed" not in r and "refused" not in r["cold"] for r in found.values()) else None
+    found = {name: r for name, r in found.items() if r and "failed" not in r and "refused" not in r["cold"]}
+    return found if "strata" in found and "strata freezing" in found else None
+
+
+def _quotient(found, theirs, ours, key):
+    if theirs in found:
+        return found[theirs]["cold"][key] / found[ours]["cold"][key]
 
 
 def compile_line(results, row):
     found = _compiles(results, row)
     if not found:
         return f"{_title(row)} -"
-    cold = {name: r["cold"]["start_ms"] for name, r in found.items()}
-    cached = {name: r["cached"]["start_ms"] for name, r in found.items()}
-    first = found["inductor"]["cold"]["first_call_ms"] / found["strata"]["cold"]["first_call_ms"]
+    times = {state: "".join(_number(found[n][state]["start_ms"] if n in found else None) for n in COMPILERS) for state in ("cold", "cached")}
     return (
-        f"{_title(row)}{''.join(_number(cold[n]) for n in COMPILERS)}                |{cold['inductor'] / cold['strata']:7.1f}"
-        f"{cold['inductor freezing'] / cold['strata freezing']:9.1f} |{''.join(_number(cached[n]) for n in COMPILERS)}                  |{first:12.1f}"
+        f"{_title(row)}{times['cold']}                |{_ratio(_quotient(found, 'inductor', 'strata', 'start_ms'), 7)}"
+        f"{_ratio(_quotient(found, 'inductor freezing', 'strata freezing', 'start_ms'), 9)} |{times['cached']}                  "
+        f"|{_ratio(_quotient(found, 'inductor', 'strata', 'first_call_ms'), 12)}"
     )
+
+
+def _ratio(value, width):
+    return f"{value:{width}.1f}" if value is not None else f"{'-':>{width}}"
 
 
 def _compile_summary(results):
@@ -125,7 +135,9 @@ def _compile_summary(results):
         return []
     lines = []
     for ours, theirs in (("strata", "inductor"), ("strata freezing", "inductor freezing")):
-        ratios = [f[theirs]["cold"]["start_ms"] / f[ours]["cold"]["start_ms"] for f in found]
+        ratios = [q for q in (_quotient(f, theirs, ours, "start_ms") for f in found) if q is not None]
+        if not ratios:
+            continue
         lines.append(
             f"cold compile, {theirs} / {ours}: geomean {geomean(ratios):.1f}, worst {min(ratios):.1f} of {len(ratios)}, at least 20: {_verdict(min(ratios) >= 20)}"
         )

@@ -150,7 +150,8 @@ def graphs_left():
 
 
 def measure_compile(module, inputs, options):
-    import torch._inductor.compile_fx  # noqa: F401  importing is not compiling
+    if options.contender.startswith("inductor"):  # importing is not compiling; it also starts processes that keep the cores busy
+        import torch._inductor.compile_fx  # noqa: F401
 
     contender = Contender(options.contender, module, cpu_models.is_dynamic(options.name))
     start = time.perf_counter()
