@@ -61,6 +61,25 @@ class Backend(unittest.TestCase):
         own, theirs = ((v.double() - exact).abs().max().item() if v.numel() else 0 for v in (a, b))
         self.assertLessEqual(own, 2 * theirs + 1e-6 * size)
 
+    def test_garbage_is_collected_again_after_compiling(self):
+        from strata._register import _backend
+
+        seen = []
+
+        def backend(gm, inputs):
+            made = _backend(gm, inputs)
+            seen.append(gc.isenabled())
+            return made
+
+        for enabled in (True, False):
+            torch._dynamo.reset()
+            (gc.enable if enabled else gc.disable)()
+            try:
+                torch.compile(lambda x: x.sin() + 1, backend=backend)(torch.rand(5))
+            finally:
+                gc.enable()
+        self.assertEqual(seen, [True, False])
+
     def test_networks(self):
         nn = torch.nn
         perceptron = nn.Sequential(nn.Linear(32, 64), nn.GELU(), nn.LayerNorm(64), nn.Linear(64, 8), nn.Softmax(-1))

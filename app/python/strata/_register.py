@@ -5,6 +5,8 @@
 Importing `strata` must not import PyTorch (a second, and not everyone has it), and PyTorch's own compiler is loaded by the first call of
 `torch.compile` only. So this waits for that module to be loaded.
 """
+import contextlib
+import gc
 import sys
 
 from ._when_loaded import WhenLoaded
@@ -12,10 +14,24 @@ from ._when_loaded import WhenLoaded
 _REGISTRY = "torch._dynamo.backends.registry"
 
 
-def _backend(gm, inputs, **more):
-    from ._torch import backend
+@contextlib.contextmanager
+def _collection_paused():
+    """No garbage collection meanwhile. A full one looks at all that PyTorch has loaded, which can take longer than compiling does."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
-    return backend(gm, inputs, **more)
+
+def _backend(gm, inputs, **more):
+    with _collection_paused():
+        from ._torch import backend
+
+        return backend(gm, inputs, **more)
 
 
 _functions = {"strata": _backend}
