@@ -313,8 +313,8 @@ llvm::Value* MathEmitter::sigmoid(Value* a, DType dtype) {
   return b_.CreateFDiv(number(1, a), b_.CreateFAdd(number(1, a), e));
 }
 
-/// LLVM 19 takes `|x| <= 0 ? 0 : x` for a number that is not negative: what a comparison says of |x| it takes for said of
-/// x. Behind the fence, which is no instruction, it does not see what is compared.
+/// LLVM 19 takes `|x| <= 0 ? 0 : x` for a number that is not negative: what a comparison says of |x| it takes for said
+/// of x. Behind the fence, which is no instruction, it does not see what is compared.
 llvm::Value* MathEmitter::absolute(Value* a) {
   return b_.CreateArithmeticFence(b_.CreateUnaryIntrinsic(intrinsic::fabs, a), a->getType());
 }
