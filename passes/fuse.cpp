@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "core/ir/program.h"
@@ -359,13 +360,21 @@ class Fuser {
     if (closes_cycle(from, to)) return no("another kernel has to run in between");
     if (!repeats_ok(producer, consumer, from, reason)) return false;
     const Group merged = united(from, to);
-    LoopGroup trial{merged, stored_of(merged)};
-    const LoweredLoops lowered = lower_to_loops(graph_, trial, {&fused_.layouts, "trial", false});
-    if (!lowered.ok) return no(lowered.refusal);
-    if (lowered.buffers.size() > kMaxBuffers)
-      return no("the kernel would read and write more than " + std::to_string(kMaxBuffers) + " buffers");
+    const LoopGroup trial{merged, stored_of(merged)};
+    if (const auto why = why_no_kernel(lowered_trial(trial))) return no(*why);
     reason = trial.stored.size() > 1 ? "same loops; both values are needed" : "same loops";
     return true;
+  }
+
+  LoweredLoops lowered_trial(const LoopGroup& group) const {
+    return lower_to_loops(graph_, group, {&fused_.layouts, "trial", false});
+  }
+
+  static std::optional<std::string> why_no_kernel(const LoweredLoops& lowered) {
+    if (!lowered.ok) return lowered.refusal;
+    if (lowered.buffers.size() > kMaxBuffers)
+      return "the kernel would read and write more than " + std::to_string(kMaxBuffers) + " buffers";
+    return {};
   }
 
   /// Work that would be done again for every reader of an element.
@@ -482,10 +491,8 @@ class Fuser {
     if (closes_cycle(a, b) || closes_cycle(b, a)) return no("one of them needs what follows from the other");
     const Group merged = united(a, b);
     const LoopGroup trial{merged, stored_of(merged)};
-    const LoweredLoops lowered = lower_to_loops(graph_, trial, {&fused_.layouts, "trial", false});
-    if (!lowered.ok) return no(lowered.refusal);
-    if (lowered.buffers.size() > kMaxBuffers)
-      return no("the kernel would read and write more than " + std::to_string(kMaxBuffers) + " buffers");
+    const LoweredLoops lowered = lowered_trial(trial);
+    if (const auto why = why_no_kernel(lowered)) return no(*why);
     if (const auto why = siblings_lose(value, trial, lowered, fused_.layouts)) return no(*why);
     reason = "both read '" + value.name + "' in the same loops";
     return true;
@@ -512,10 +519,7 @@ class Fuser {
                      return readers_outside(n, {group.begin(), group.end()});
                    },
                    [this](const Group& nodes, const Group& stored) {
-                     if (nodes.size() > kMaxNodes) return false;
-                     const LoweredLoops lowered =
-                         lower_to_loops(graph_, {nodes, stored}, {&fused_.layouts, "trial", false});
-                     return lowered.ok && lowered.buffers.size() <= kMaxBuffers;
+                     return nodes.size() <= kMaxNodes && !why_no_kernel(lowered_trial({nodes, stored}));
                    },
                    [this](const Node& value, const Node& reader, const std::string& reason) {
                      decide(value, reader, false, "two kernels");

@@ -3,6 +3,8 @@
 #include "core/runtime/run_layout.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <utility>
 
 #include "core/support/error.h"

@@ -6,8 +6,8 @@
 /// executor.cpp.
 
 #include <cstdint>
+#include <cstdlib>
 #include <list>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>

@@ -249,8 +249,8 @@ Results interpret(const RandomProgram& program, const Graph& graph, bool float64
         if (node.is("aten.layer_norm.default") && operands->contains(node.args[0].node()))
           hidden *= magnification(node, operands->at(node.args[0].node()));
       }
-      if (is_fresh(node)) hidden += long_sum_rounding(node, value);
-      if (is_fresh(node)) run->disturb(type_of(node, node.tensor().dtype), value, hidden);
+      if (is_fresh(node))
+        run->disturb(type_of(node, node.tensor().dtype), value, hidden + long_sum_rounding(node, value));
       if (const auto it = magnitudes->find(&node); it != magnitudes->end()) {
         it->second = magnitude(value);
         if (const auto* t = std::get_if<Tensor>(&value.value)) (*operands)[&node] = *t;
