@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 
+#include "codegen/loop_fingerprint.h"
 #include "codegen/loop_lines.h"
 #include "codegen/loop_object.h"
 #include "codegen/object_cache.h"

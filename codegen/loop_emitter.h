@@ -19,6 +19,7 @@
 #include <unordered_map>
 
 #include "codegen/llvm_math.h"
+#include "codegen/loop_dependence.h"
 #include "codegen/loop_llvm.h"
 
 namespace strata::codegen {

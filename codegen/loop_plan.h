@@ -5,22 +5,12 @@
 /// How a loop kernel is run, decided before any text or machine code is emitted: which axes are merged, along which
 /// axis the vector lanes lie, how wide they are, and what a point costs. Independent of LLVM.
 
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "core/ir/loop.h"
 #include "core/runtime/plan.h"
 
 namespace strata::codegen {
-
-/// Depth of the loop that an instruction belongs to: it is computed once per iteration of that loop.
-enum Level : int {
-  kFunctionLevel = 0,  ///< constant for the whole call
-  kRowLevel = 1,       ///< changes with the outer axes but the innermost one
-  kPointLevel = 2,     ///< once per outer point
-  kInnerLevel = 3      ///< plus the position of the inner axis in its nest
-};
 
 struct NestPlan {
   int lanes = 1;        ///< vector lanes along the last inner axis (1 where lanes are outer points)
@@ -56,35 +46,5 @@ loop::Kernel merge_axes(const loop::Kernel& kernel);
 
 /// Whether two outer points may add to the same place.
 bool points_may_collide(const loop::Kernel& kernel);
-
-/// Where each instruction belongs, and whether it differs between lanes.
-class Dependence {
- public:
-  Dependence(const loop::Kernel& kernel, bool lanes_are_points);
-
-  int level(loop::ScalarId id) const { return level_[id]; }
-  bool varies(loop::ScalarId id) const { return varies_[id] != 0; }
-  int level(const SymInt& e, size_t nest) const;
-  bool varies(const SymInt& e, size_t nest) const;
-  /// The axis along which the lanes of a nest lie; nothing if its instructions are scalar.
-  std::optional<loop::AxisId> lane_axis(size_t nest) const;
-  /// Depth of the innermost loop of a nest.
-  int depth(size_t nest) const;
-  int symbol_level(size_t symbol, size_t nest) const;
-  bool symbol_varies(size_t symbol, size_t nest) const;
-
- private:
-  void analyse(loop::ScalarId id, size_t nest);
-
-  const loop::Kernel& k_;
-  bool lanes_are_points_;
-  std::vector<int> level_;
-  std::vector<char> varies_;
-  std::vector<char> stored_;  // buffer is written by this kernel
-};
-
-/// Structure of a kernel without its names and nodes: kernels with equal fingerprints compute the same from the same
-/// arguments.
-std::string fingerprint(const loop::Kernel& kernel);
 
 }  // namespace strata::codegen

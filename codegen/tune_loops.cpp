@@ -10,6 +10,7 @@
 #include <set>
 
 #include "codegen/kernel_key.h"
+#include "codegen/loop_fingerprint.h"
 #include "codegen/loop_jit.h"
 #include "codegen/loop_plan.h"
 #include "core/runtime/parallel.h"

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/python/fx_graph.h"
 
+#include <algorithm>
 #include <set>
 #include <unordered_map>
 
@@ -48,6 +49,19 @@ struct TorchTypes {
 };
 
 std::string text_of(py::handle value) { return py::str(value); }
+
+/// A stack as PyTorch prints it, without the numbers that the process gave to generated modules (`<eval_with_key>.12`):
+/// the same program says the same in every process, and no file has the name either way.
+std::string numberless(std::string stack) {
+  constexpr std::string_view kGenerated = "<eval_with_key>";
+  for (size_t at = stack.find(kGenerated); at != std::string::npos; at = stack.find(kGenerated, at)) {
+    at += kGenerated.size();
+    if (at >= stack.size() || stack[at] != '.') continue;
+    const size_t end = std::min(stack.find_first_not_of("0123456789", at + 1), stack.size());
+    if (end > at + 1) stack.erase(at, end - at);
+  }
+  return stack;
+}
 
 /// `aten.linear.default`; `_operator.add` for Python's own functions.
 std::string target_of(py::handle target) {
@@ -246,7 +260,7 @@ class FxReader {
 
   void read_metadata(const py::dict& meta, NodeMeta& out) {
     if (meta.contains("stack_trace") && !meta["stack_trace"].is_none()) {
-      const std::string text = text_of(meta["stack_trace"]);
+      const std::string text = numberless(text_of(meta["stack_trace"]));
       auto& stack = stacks_[text];
       if (!stack) stack = std::make_shared<const std::vector<SourceLocation>>(capture::parse_stack_trace(text));
       if (!stack->empty()) out.source = stack;

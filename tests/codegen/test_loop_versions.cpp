@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "codegen/loop_plan.h"
+#include "codegen/loop_fingerprint.h"
 #include "codegen/loop_versions.h"
 #include "tests/codegen/loop_testing.h"
 

@@ -270,7 +270,23 @@ def forward(self, x: "f32[2, 3]", y: "f64[3]"):
             "a = aten.sin.default(x)\n"
             "_to_copy = aten._to_copy.default(y, dtype = torch.float32)\n"
             "expand = aten.expand.default(_to_copy, [2, 3])\n"
-            "return (expand,)\n");
+            "clone = aten.clone.default(expand, memory_format = torch.contiguous_format)\n"
+            "return (clone,)\n");
+}
+
+// Random numbers cannot be drawn into an expanded view.
+TEST(Functionalize, CopiesThatBroadcastHaveTheOrderOfWhatTheyAreWrittenInto) {
+  EXPECT_EQ(functional(R"(
+def forward(self, x: "f32[2, 3][1, 2]", y: "f32[3]"):
+    b = torch.ops.aten.copy_.default(x, y)
+    d = torch.ops.aten.rand_like.default(b)
+    return (d,))"),
+            "expand = aten.expand.default(y, [2, 3])\n"
+            "permute = aten.permute.default(expand, [1, 0])\n"
+            "clone = aten.clone.default(permute, memory_format = torch.contiguous_format)\n"
+            "permute_1 = aten.permute.default(clone, [1, 0])\n"
+            "d = aten.rand_like.default(permute_1)\n"
+            "return (permute_1, d)\n");
 }
 
 TEST(Functionalize, WrittenInputsAndBuffersBecomeOutputsFirst) {

@@ -99,6 +99,17 @@ class Hits(Case):
             self.assertEqual(note, "from the cache")
             torch.testing.assert_close(results, network(x))
 
+    def test_an_exported_program_whatever_modules_were_made_before(self):
+        """Its lines of Python name a generated module by its number in the process."""
+        network, x = Perceptron().eval(), torch.randn(3, 12)
+        exported = lambda: torch.export.export(network, (x,)).module()
+        self.start(exported(), x)
+        torch.fx.symbolic_trace(Perceptron().eval())
+        with unittest.mock.patch.dict(os.environ, STRATA_CACHE_CHECK="1"):
+            results, note = self.start(exported(), x)
+        self.assertEqual(note, "from the cache")
+        torch.testing.assert_close(results, network(x))
+
     def test_inputs_that_are_written(self):
         def update(x, y):
             x.add_(y)

@@ -10,6 +10,7 @@ import functools
 import hashlib
 import importlib
 import os
+import re
 import sys
 
 import torch
@@ -19,6 +20,7 @@ from ._genuine import name_of_target, require_genuine_namespaces
 from ._size_state import size, source_of, state_of
 
 _FORMAT = 1  # of the key and of what is kept under it
+_GENERATED = re.compile(r"<eval_with_key>\.\d+")
 
 _FakeTensor = torch._subclasses.FakeTensor
 
@@ -72,6 +74,11 @@ def _argument(value):
     return value if describe is None else describe(_argument, value)
 
 
+def _lines(stack):
+    """Lines of Python without the numbers that this process gave to graph modules."""
+    return _GENERATED.sub("<eval_with_key>", stack) if stack else stack
+
+
 def _modules(stack):
     """The innermost module of a node, which is what a program says of it."""
     if not stack:
@@ -96,7 +103,7 @@ def _graph(gm):
         if node.op == "placeholder" and node.args:
             raise NotKept(f"input '{node.name}' has a default")
         meta = node.meta
-        lines = (meta.get("stack_trace"), _modules(meta.get("nn_module_stack")))
+        lines = (_lines(meta.get("stack_trace")), _modules(meta.get("nn_module_stack")))
         return node.op, node.name, target, _argument(node.args), _argument(node.kwargs), lines
 
     return [describe(node) for node in gm.graph.nodes]

@@ -1,0 +1,112 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/loop_cost.h"
+
+#include <algorithm>
+
+namespace strata::codegen {
+
+using namespace loop;  // NOLINT: the vocabulary of this file
+
+int64_t extent_hint(const Kernel& k, AxisId axis) {
+  const SymInt& e = k.axes[axis].extent;
+  if (auto value = e.maybe_value()) return *value;
+  if (auto value = hint(e)) return std::max<int64_t>(*value, 1);
+  return 64;
+}
+
+bool mentions(const SymInt& e, size_t symbol) {
+  auto symbols = free_symbols(e);
+  return std::binary_search(symbols.begin(), symbols.end(), symbol);
+}
+
+double operation_cost(const Scalar& s) {
+  switch (s.op) {
+    case ScalarOp::Const:
+    case ScalarOp::Index:
+    case ScalarOp::Reduced:
+      return 0;
+    case ScalarOp::Sqrt:
+    case ScalarOp::Rsqrt:
+    case ScalarOp::Reciprocal:
+      return 4;
+    case ScalarOp::Div:
+      return is_floating(s.dtype) ? 4 : 60;
+    case ScalarOp::FloorDiv:
+    case ScalarOp::Mod:
+    case ScalarOp::Fmod:
+      return 80;
+    case ScalarOp::Pow:
+      return 60;
+    case ScalarOp::Sigmoid:
+      return 20;
+    case ScalarOp::Exp:  // instructions of vector_functions.cpp
+      return 12;
+    case ScalarOp::Erf:
+      return 16;
+    case ScalarOp::Sin:
+    case ScalarOp::Cos:
+      return 18;
+    default:
+      break;
+  }
+  bool call = (s.op >= ScalarOp::Exp && s.op <= ScalarOp::Erfc) || s.op == ScalarOp::Atan2;
+  return call ? 20 : 1;
+}
+
+namespace {
+
+/// What access to `e` costs when the lanes lie along `axis` (symbol), for all lanes of one vector.
+double access_cost(const SymInt& e, size_t axis, int lanes, bool indirect) {
+  if (indirect) return 0.8 * lanes;
+  if (e.is_const() || !mentions(e, axis)) return 0.5;
+  auto linear = linear_in(e, axis);
+  if (!linear) return 2.5 * lanes;
+  auto stride = linear->coefficient.maybe_value();
+  if (!stride) return 0.8 * lanes;
+  bool near = *stride >= 2 && *stride <= 4;
+  return *stride == 1 ? 1 : *stride == -1 ? 2 : near ? 2.0 * static_cast<double>(*stride) : 0.8 * lanes;
+}
+
+}  // namespace
+
+double iteration_cost(const Kernel& k, const Nest& nest, std::optional<AxisId> axis, int lanes) {
+  double total = 1;
+  size_t symbol = axis ? k.axes[*axis].symbol : SIZE_MAX;
+  auto is_indirect = [&](const SymInt& e) {
+    for (size_t s : free_symbols(e)) {
+      if (auto it = k.indirect.find(s); it != k.indirect.end()) {
+        const Scalar& value = k.scalars[it->second];
+        if (value.op != ScalarOp::Load || mentions(value.index, symbol)) return true;
+      }
+    }
+    return false;
+  };
+  auto access = [&](const SymInt& e) { return axis ? access_cost(e, symbol, lanes, is_indirect(e)) : 1.0; };
+  for (ScalarId id : nest.body) {
+    const Scalar& s = k.scalars[id];
+    double wide = lanes > 1 && (s.dtype == DType::F64 || s.dtype == DType::I64) ? 2 : 1;
+    total += s.op == ScalarOp::Load ? access(s.index) : operation_cost(s) * wide;
+  }
+  for (const Reduction& r : nest.reductions) total += r.combine >= Combine::ArgMax ? 8 : 2;
+  for (const Store& s : nest.stores) total += access(s.index) + (s.accumulate ? lanes : 0);
+  return total;
+}
+
+size_t length_of(const Nest& nest, const Kernel& k) {
+  size_t length = nest.stores.size() + 2 * nest.reductions.size();
+  for (ScalarId id : nest.body) {
+    const double cost = operation_cost(k.scalars[id]);
+    length += cost < 20 ? static_cast<size_t>(cost) : 4;
+  }
+  return length;
+}
+
+size_t work_in(const Kernel& k, const Nest& nest) {
+  size_t work = nest.stores.size() + 2 * nest.reductions.size();
+  for (ScalarId id : nest.body)
+    work += static_cast<size_t>(operation_cost(k.scalars[id])) + (k.scalars[id].op == ScalarOp::Load);
+  return work;
+}
+
+}  // namespace strata::codegen

@@ -1,0 +1,33 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What instructions and accesses of a loop kernel cost, roughly: in simple vector instructions.
+
+#include <cstdint>
+#include <optional>
+
+#include "core/ir/loop.h"
+
+namespace strata::codegen {
+
+/// The axis' extent, or what is known of it; 64 where nothing is.
+int64_t extent_hint(const loop::Kernel& kernel, loop::AxisId axis);
+
+/// Whether `symbol` occurs in `e`.
+bool mentions(const SymInt& e, size_t symbol);
+
+/// One instruction, without loads.
+double operation_cost(const loop::Scalar& scalar);
+
+/// One iteration over `lanes` elements of a nest, with lanes along `axis`, which may be an outer one; without an axis,
+/// of instructions that are scalar.
+double iteration_cost(const loop::Kernel& kernel, const loop::Nest& nest, std::optional<loop::AxisId> axis, int lanes);
+
+/// Instructions of a nest's body: what a second copy of it would add to the code. A call is short.
+size_t length_of(const loop::Nest& nest, const loop::Kernel& kernel);
+
+/// What a nest's body takes, with calls by their length.
+size_t work_in(const loop::Kernel& kernel, const loop::Nest& nest);
+
+}  // namespace strata::codegen

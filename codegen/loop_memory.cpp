@@ -1,0 +1,99 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/loop_memory.h"
+
+#include <algorithm>
+
+#include "codegen/loop_cost.h"
+
+namespace strata::codegen {
+
+using namespace loop;  // NOLINT: the vocabulary of this file
+
+bool streams(const KernelPlan& plan) {
+  return std::find(plan.streamed.begin(), plan.streamed.end(), 1) != plan.streamed.end();
+}
+
+/// Buffers that the kernel only writes, each element once, and that are too large to be found in a cache later.
+void choose_streams(KernelPlan& plan, const Target& target) {
+  const Kernel& k = plan.kernel;
+  plan.streamed.assign(k.buffers.size(), 0);
+  for (size_t i = 0; i < k.buffers.size(); ++i) {
+    const Buffer& b = k.buffers[i];
+    auto numel = b.numel.maybe_value() ? b.numel.maybe_value() : hint(b.numel);
+    plan.streamed[i] = b.role == BufferRole::Output && numel &&
+                       *numel >= target.cache_bytes / static_cast<int64_t>(dtype_size(b.dtype));
+  }
+  for (const Scalar& s : k.scalars) {
+    if (s.op == ScalarOp::Load) plan.streamed[s.buffer] = 0;
+  }
+  for (const Nest& nest : k.nests) {
+    for (const Store& s : nest.stores) plan.streamed[s.buffer] = plan.streamed[s.buffer] && !s.accumulate;
+  }
+}
+
+namespace {
+
+/// 0 where nothing is known.
+int64_t bytes_of(const Buffer& b) { return hint(b.numel).value_or(0) * static_cast<int64_t>(dtype_size(b.dtype)); }
+
+/// Of a pointwise kernel with a long body: while one vector is at work too few of the next ones' loads are under way
+/// for memory to be busy. A short one has enough of them.
+void choose_streams_ahead(KernelPlan& plan, const Target& target) {
+  constexpr size_t kLongBody = 16;  // instructions
+  const Kernel& k = plan.kernel;
+  if (k.outer.empty() || k.nests.size() != 1 || !k.nests[0].axes.empty() || work_in(k, k.nests[0]) < kLongBody) return;
+  const size_t lane = k.axes[k.outer.back()].symbol;
+  for (ScalarId id : k.nests[0].body) {
+    const Scalar& s = k.scalars[id];
+    if (s.op != ScalarOp::Load || s.a != kNone || k.buffers[s.buffer].role != BufferRole::Input) continue;
+    const auto along = linear_in(s.index, lane);
+    if (along && along->coefficient == SymInt(1) && bytes_of(k.buffers[s.buffer]) >= target.cache_bytes)
+      plan.ahead.push_back(id);
+  }
+}
+
+/// Whether the kernel computes so much for each element that stores do not come one after the other.
+bool takes_functions(const Kernel& k) {
+  return std::any_of(k.scalars.begin(), k.scalars.end(), [](const Scalar& s) { return operation_cost(s) >= 12; });
+}
+
+}  // namespace
+
+/// What is fetched before its turn. A kernel that goes through a line several times reads memory only the first time,
+/// and the machine's own prefetching ends at a page: without help memory waits while the line is worked on. Tiles of a
+/// transpose read a vector here and one there, which it does not foresee either.
+/// Stores past the caches and lines on their way into the first cache wait for the same few buffers: where such stores
+/// come close together, lines are fetched into the second cache.
+void choose_ahead(KernelPlan& plan, const Target& target) {
+  constexpr int64_t kShortest = 512, kLongest = 256 << 10;  // bytes of a line
+  const Kernel& k = plan.kernel;
+  for (const NestPlan& nest : plan.nests)
+    for (ScalarId id : nest.turned)
+      if (bytes_of(k.buffers[k.scalars[id].buffer]) >= target.cache_bytes) plan.ahead.push_back(id);
+  if (plan.lanes_are_points) return choose_streams_ahead(plan, target);
+  const auto passes = std::count_if(k.nests.begin(), k.nests.end(), [](const Nest& n) { return !n.axes.empty(); });
+  if (k.outer.empty() || passes < 2) return;
+  std::vector<char> seen(k.buffers.size(), 0);
+  for (size_t n = 0; n < k.nests.size(); ++n) {
+    if (k.nests[n].axes.size() != 1 || plan.nests[n].lanes < 2) continue;
+    const AxisId lane = k.nests[n].axes[0];
+    for (ScalarId id : k.nests[n].body) {
+      const Scalar& s = k.scalars[id];
+      if (s.op != ScalarOp::Load || s.a != kNone || seen[s.buffer]) continue;
+      const Buffer& b = k.buffers[s.buffer];
+      const auto size = static_cast<int64_t>(dtype_size(b.dtype));
+      const int64_t line = extent_hint(k, lane) * size, all = bytes_of(b);
+      const auto along = linear_in(s.index, k.axes[lane].symbol);
+      const auto next = linear_in(s.index, k.axes[k.outer.back()].symbol);
+      const bool walks = along && along->coefficient == SymInt(1) && next && !(next->coefficient == SymInt(0));
+      if (b.role != BufferRole::Input || !walks || line < kShortest || line > kLongest || all < target.cache_bytes)
+        continue;
+      seen[s.buffer] = 1;
+      plan.ahead.push_back(id);
+    }
+  }
+  plan.ahead_near = !streams(plan) || takes_functions(k);
+}
+
+}  // namespace strata::codegen

@@ -1,0 +1,21 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// How a planned loop kernel meets memory that no cache holds: which results go past the caches, and what is fetched
+/// before its turn.
+
+#include "codegen/loop_plan.h"
+
+namespace strata::codegen {
+
+/// Whether some result goes past the caches.
+bool streams(const KernelPlan& plan);
+
+/// Sets `streamed`. Lanes are chosen.
+void choose_streams(KernelPlan& plan, const Target& target);
+
+/// Sets `ahead` and `ahead_near`. Lanes, tiles and streams are chosen.
+void choose_ahead(KernelPlan& plan, const Target& target);
+
+}  // namespace strata::codegen
