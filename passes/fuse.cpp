@@ -19,8 +19,8 @@
 #include "core/ir/program.h"
 #include "core/support/error.h"
 #include "passes/channel_layouts.h"
-#include "passes/data_sizes.h"
 #include "passes/fusion_answers.h"
+#include "passes/fusion_groups.h"
 #include "passes/fusion_recompute.h"
 #include "passes/fusion_siblings.h"
 #include "passes/repeated_elements.h"
@@ -30,7 +30,6 @@ namespace {
 
 constexpr size_t kMaxNodes = 256;  ///< per kernel: keeps code and compile time bounded
 constexpr size_t kMaxBuffers = 32;
-constexpr size_t kNoGroup = SIZE_MAX;
 constexpr int kNear = 256;  ///< nodes between siblings: what is computed long before it is needed only occupies memory
 
 bool is_expensive(const Node& node) {
@@ -44,18 +43,12 @@ bool is_expensive(const Node& node) {
   return names.contains(node.target);
 }
 
-bool computes(const Node& node) {
-  if (node.kind != NodeKind::Call || node.type.kind == Type::Kind::SymInt) return false;
-  if (node.op && (node.op->op_class == OpClass::Symbolic || node.op->op_class == OpClass::Assertion)) return false;
-  return !is_view(node) && node.target != "_operator.getitem";
-}
-
 class Fuser {
  public:
-  Fuser(const Graph& graph, const FuseOptions& options) : graph_(graph), options_(options), sizes_(graph) {}
+  Fuser(const Graph& graph, const FuseOptions& options)
+      : graph_(graph), options_(options), groups_(graph, fused_.layouts) {}
 
   Fused run() {
-    collect();
     choose_layouts();
     fuse_post_operations();
     if (!options_.within_operators) choose_channel_layouts();
@@ -69,79 +62,7 @@ class Fuser {
   }
 
  private:
-  using Group = std::vector<const Node*>;
-
-  // ----------------------------------------------------------------------------------------------------------- collect
-
-  void collect() {
-    int position = 0;
-    for (const auto& owned : graph_.nodes()) {
-      const Node* node = owned.get();
-      position_[node] = position++;
-      if (!computes(*node)) continue;
-      group_of_[node] = groups_.size();
-      groups_.push_back({node});
-    }
-    for (const Argument& leaf : graph_.flat_outputs())
-      if (const Node* n = leaf.node()) outputs_.insert(n);
-    for (const Node* reader : sizes_.readers())
-      outputs_.insert(reader->args.at(0).node());  // a size is read from memory
-    index_users();
-    collect_waits();
-  }
-
-  /// `later` is not launched before `earlier`, and never in its kernel.
-  void wait(const Node* later, const Node* earlier) {
-    waits_for_[later].push_back(earlier);
-    waiting_[earlier].push_back(later);
-  }
-
-  /// What needs a size comes after the kernel that computes it, and what draws random numbers after the draw before.
-  void collect_waits() {
-    const Node* drawn = nullptr;
-    for (const auto& node : graph_.nodes()) {
-      if (!group_of_.contains(node.get()) || !node->op || !node->op->has(trait::Random)) continue;
-      if (drawn) wait(node.get(), drawn);
-      drawn = node.get();
-    }
-    if (sizes_.readers().empty()) return;
-    for (const auto& node : graph_.nodes()) {
-      if (!group_of_.contains(node.get()) && !is_view(*node)) continue;  // views may be copied out later
-      for (const Node* reader : sizes_.needed_by(*node)) {
-        const Node* giver = base_of(reader->args.at(0).node());
-        if (giver == node.get()) continue;
-        wait(node.get(), giver);
-      }
-    }
-  }
-
-  template <class F>
-  void for_each_wait(const std::unordered_map<const Node*, std::vector<const Node*>>& edges, const Node* node,
-                     F&& visit) const {
-    if (const auto it = edges.find(node); it != edges.end())
-      for (const Node* other : it->second) visit(other);
-  }
-
-  /// Who reads the value of a buffer-owning node, through virtual views.
-  void index_users() {
-    readers_.clear();
-    for (const auto& node : graph_.nodes()) {
-      if (!group_of_.contains(node.get()) && node->target != "_operator.getitem") continue;
-      for (const Node* operand : node->operands()) {
-        const Node* base = base_of(operand);
-        if (base != node.get()) readers_[base].push_back(node.get());
-      }
-    }
-    output_bases_.clear();
-    for (const Node* n : outputs_) output_bases_.insert(base_of(n));
-  }
-
-  /// The node with the buffer; parts of a tuple belong to the tuple.
-  const Node* base_of(const Node* node) const {
-    const Node* base = fused_.layouts.base(node);
-    while (base->target == "_operator.getitem") base = fused_.layouts.base(base->args.at(0).node());
-    return base;
-  }
+  using Group = FusionGroups::Group;
 
   // ----------------------------------------------------------------------------------------------------------- layouts
 
@@ -161,16 +82,14 @@ class Fuser {
         for (const Node* n : node->operands())
           if (is_view(*n) && !(is_native(*node) && strided_view(n, fused_.layouts))) materialize(n);
     }
-    for (const Node* n : outputs_)
+    for (const Node* n : groups_.outputs())
       if (n->type.is_tensor() && !strided_view(n, fused_.layouts)) materialize(n);
     for (const Node* n : views_to_copy(graph_, fused_.layouts)) materialize(n);
-    index_users();
+    groups_.index();
   }
 
   void materialize(const Node* view) {
-    if (!is_view(*view) || !fused_.layouts.materialized.insert(view).second) return;
-    group_of_[view] = groups_.size();
-    groups_.push_back({view});
+    if (is_view(*view) && fused_.layouts.materialized.insert(view).second) groups_.add(view);
   }
 
   static bool is_opaque(const Node& node) {
@@ -185,36 +104,31 @@ class Fuser {
   void fuse_post_operations() {
     for (const auto& node : graph_.nodes()) {
       if (!is_library(*node)) continue;
-      Group chain{node.get()};
-      while (const Node* next = next_post_operation(chain)) {
-        groups_[group_of_.at(next)].clear();
-        group_of_[next] = group_of_.at(node.get());
-        chain.push_back(next);
-        groups_[group_of_.at(node.get())] = chain;
-      }
+      const size_t call = groups_.of(node.get());
+      while (const Node* next = next_post_operation(groups_.members(call))) groups_.merge(groups_.of(next), call);
     }
   }
 
   const Node* next_post_operation(const Group& chain) {
     const Node* last = chain.back();
-    const auto it = readers_.find(last);
-    if (it == readers_.end() || output_bases_.contains(last)) return nullptr;
-    const std::set<const Node*> readers(it->second.begin(), it->second.end());
+    const std::vector<const Node*>& uses = groups_.readers(last);
+    if (uses.empty() || groups_.is_kept(last)) return nullptr;
+    const std::set<const Node*> readers(uses.begin(), uses.end());
     const Node* next = *readers.begin();
     const auto decline = [&](std::string why) {
       for (const Node* reader : readers)
-        if (group_of_.contains(reader)) decide(*last, *reader, false, why);
+        if (groups_.of(reader) != FusionGroups::kNone) decide(*last, *reader, false, why);
       return nullptr;
     };
     if (readers.size() > 1) return decline("the call's result has " + std::to_string(readers.size()) + " readers");
-    if (groups_[group_of_.at(next)].size() != 1) return decline("'" + next->name + "' already belongs to another call");
+    if (groups_.group_of(*next).size() != 1) return decline("'" + next->name + "' already belongs to another call");
     if (is_library(*next) || is_view(*next) || !next->type.is_tensor() || !is_inlinable(*next)) return nullptr;
     if (!same_operator(*chain.front(), *next)) return decline("different operators of the program");
     if (!keeps_order(*next, last)) return decline("a view in between reorders or repeats elements");
     std::string why;
     const auto match = match_post_op(*next, last, why);
     if (!match) return decline(std::move(why));
-    if (match->other && depends_on(base_of(match->other), chain.front()))
+    if (match->other && groups_.depends_on(groups_.base_of(match->other), chain.front()))
       return decline("'" + match->other->name + "' depends on the call");
     Group with = chain;
     with.push_back(next);
@@ -228,7 +142,7 @@ class Fuser {
   bool keeps_order(const Node& node, const Node* chain) const {
     if (node.tensor().numel() == chain->tensor().numel()) {
       for (const Node* operand : node.operands()) {
-        if (base_of(operand) != chain) continue;
+        if (groups_.base_of(operand) != chain) continue;
         const auto view = strided_view(operand, fused_.layouts);
         const Type whole = Type::of(operand->tensor().dtype, operand->tensor().shape);
         if (!view || !(view->offset == SymInt(0)) || operand->tensor().shape != node.tensor().shape) return false;
@@ -245,10 +159,10 @@ class Fuser {
 
   void choose_channel_layouts() {
     const auto call_of = [this](const Node& node) { return library_call_of(node); };
-    const auto result_of = [this](const Node& call) { return groups_[group_of_.at(&call)].back(); };
-    const auto base = [this](const Node* node) { return base_of(node); };
-    for (const Node* node : choose_channels_last(
-             {graph_, fused_.layouts, readers_, outputs_, options_.output_strides, base, call_of, result_of}))
+    const auto result_of = [this](const Node& call) { return groups_.group_of(call).back(); };
+    const auto base = [this](const Node* node) { return groups_.base_of(node); };
+    for (const Node* node : choose_channels_last({graph_, fused_.layouts, groups_.all_readers(), groups_.outputs(),
+                                                  options_.output_strides, base, call_of, result_of}))
       fused_.layouts.chosen_strides[node] = channels_last_strides(node->tensor().shape);
   }
 
@@ -258,9 +172,8 @@ class Fuser {
   /// work on such data inside.
   void choose_output_layouts() {
     for (const auto& [node, strides] : wanted_layouts(graph_, fused_.layouts, options_.output_strides)) {
-      const auto it = group_of_.find(node);
-      if (it == group_of_.end()) continue;
-      const Group& group = groups_[it->second];
+      if (groups_.of(node) == FusionGroups::kNone) continue;
+      const Group& group = groups_.group_of(*node);
       const bool convolution = made_by_convolution(*node) && group.front()->tensor().shape == node->tensor().shape;
       if (!convolution && !is_loop_group(group)) continue;
       const std::vector<SymInt> before = fused_.layouts.strides(node);
@@ -271,31 +184,30 @@ class Fuser {
 
   /// Calls that read `node` through views, and outputs that are views of it, still find strides over its buffer.
   bool has_strides_for_readers(const Node& node) const {
-    for (const Node* output : outputs_)
-      if (output->type.is_tensor() && base_of(output) == &node && !strided_view(output, fused_.layouts)) return false;
-    const auto it = readers_.find(&node);
-    if (it == readers_.end()) return true;
-    return std::all_of(it->second.begin(), it->second.end(), [&](const Node* reader) {
+    for (const Node* output : groups_.outputs())
+      if (output->type.is_tensor() && groups_.base_of(output) == &node && !strided_view(output, fused_.layouts))
+        return false;
+    const std::vector<const Node*>& readers = groups_.readers(&node);
+    return std::all_of(readers.begin(), readers.end(), [&](const Node* reader) {
       if (!is_library(*reader) && !is_opaque(*reader)) return true;
       const auto operands = reader->operands();
       return std::all_of(operands.begin(), operands.end(), [&](const Node* operand) {
-        return base_of(operand) != &node || strided_view(operand, fused_.layouts).has_value();
+        return groups_.base_of(operand) != &node || strided_view(operand, fused_.layouts).has_value();
       });
     });
   }
 
   /// The library's call whose group the node belongs to, or nullptr.
   const Node* library_call_of(const Node& node) const {
-    const auto it = group_of_.find(&node);
-    if (it == group_of_.end() || groups_[it->second].empty()) return nullptr;
-    const Node* first = groups_[it->second].front();
+    if (groups_.of(&node) == FusionGroups::kNone) return nullptr;
+    const Node* first = groups_.group_of(node).front();
     return is_library(*first) ? first : nullptr;
   }
 
   /// The node is what a convolution's group leaves behind.
   bool made_by_convolution(const Node& node) const {
     const Node* call = library_call_of(node);
-    return call && call->is("aten.convolution.default") && groups_[group_of_.at(&node)].back() == &node;
+    return call && call->is("aten.convolution.default") && groups_.group_of(node).back() == &node;
   }
 
   // --------------------------------------------------------------------------------------------------------------
@@ -307,8 +219,7 @@ class Fuser {
 
   void fuse_loops() {
     for (const auto& node : graph_.nodes()) {
-      const auto it = group_of_.find(node.get());
-      if (it == group_of_.end() || !is_loop_group(groups_[it->second])) continue;
+      if (groups_.of(node.get()) == FusionGroups::kNone || !is_loop_group(groups_.group_of(*node))) continue;
       for (const Node* producer : producers_of(*node)) try_merge(*producer, *node);
     }
   }
@@ -317,34 +228,22 @@ class Fuser {
   std::vector<const Node*> producers_of(const Node& node) const {
     std::vector<const Node*> result;
     for (const Node* operand : node.operands()) {
-      const Node* base = base_of(operand);
-      if (group_of_.contains(base) && std::find(result.begin(), result.end(), base) == result.end())
-        result.push_back(base);
+      const Node* base = groups_.base_of(operand);
+      const bool made = groups_.of(base) != FusionGroups::kNone;
+      if (made && std::find(result.begin(), result.end(), base) == result.end()) result.push_back(base);
     }
     std::sort(result.begin(), result.end(),
-              [&](const Node* a, const Node* b) { return position_.at(a) > position_.at(b); });
+              [&](const Node* a, const Node* b) { return groups_.position(a) > groups_.position(b); });
     return result;
   }
 
   void try_merge(const Node& producer, const Node& consumer) {
-    const size_t from = group_of_.at(&producer), to = group_of_.at(&consumer);
+    const size_t from = groups_.of(&producer), to = groups_.of(&consumer);
     if (from == to) return;
     std::string reason;
-    const bool accepted = may_merge(producer, consumer, groups_[from], groups_[to], reason);
+    const bool accepted = may_merge(producer, consumer, groups_.members(from), groups_.members(to), reason);
     decide(producer, consumer, accepted, reason);
-    if (!accepted) return;
-    Group merged = united(groups_[from], groups_[to]);
-    for (const Node* n : merged) group_of_[n] = to;
-    groups_[to] = std::move(merged);
-    groups_[from].clear();
-  }
-
-  Group united(const Group& a, const Group& b) const {
-    Group merged = a;
-    merged.insert(merged.end(), b.begin(), b.end());
-    std::sort(merged.begin(), merged.end(),
-              [&](const Node* x, const Node* y) { return position_.at(x) < position_.at(y); });
-    return merged;
+    if (accepted) groups_.merge(from, to);
   }
 
   bool may_merge(const Node& producer, const Node& consumer, const Group& from, const Group& to, std::string& reason) {
@@ -357,10 +256,10 @@ class Fuser {
     if (!same_operator(producer, consumer)) return no("different operators of the program");
     if (from.size() + to.size() > kMaxNodes)
       return no("the kernel would have more than " + std::to_string(kMaxNodes) + " operators");
-    if (closes_cycle(from, to)) return no("another kernel has to run in between");
+    if (groups_.closes_cycle(from, to)) return no("another kernel has to run in between");
     if (!repeats_ok(producer, consumer, from, reason)) return false;
-    const Group merged = united(from, to);
-    const LoopGroup trial{merged, stored_of(merged)};
+    const Group merged = groups_.united(from, to);
+    const LoopGroup trial{merged, groups_.stored_of(merged)};
     if (const auto why = why_no_kernel(lowered_trial(trial))) return no(*why);
     reason = trial.stored.size() > 1 ? "same loops; both values are needed" : "same loops";
     return true;
@@ -409,11 +308,12 @@ class Fuser {
 
   /// No loads, no work: numbers and ranges.
   bool is_free(const Node& node) const {
-    if (!group_of_.contains(&node)) return node.kind == NodeKind::GetAttr && node.tensor().numel() == SymInt(1);
+    if (groups_.of(&node) == FusionGroups::kNone)
+      return node.kind == NodeKind::GetAttr && node.tensor().numel() == SymInt(1);
     if (!is_inlinable(node) || is_expensive(node)) return false;
     const auto operands = node.operands();
     return std::all_of(operands.begin(), operands.end(),
-                       [&](const Node* n) { return !n->type.is_tensor() || is_free(*base_of(n)); });
+                       [&](const Node* n) { return !n->type.is_tensor() || is_free(*groups_.base_of(n)); });
   }
 
   // --------------------------------------------------------------------------------------------------------------
@@ -432,50 +332,46 @@ class Fuser {
   /// The first reader in each loop kernel that reads the value from memory.
   std::vector<const Node*> reading_groups(const Node& value) const {
     std::vector<const Node*> found;
-    const Node* base = base_of(&value);
-    const auto it = readers_.find(base);
-    if (it == readers_.end() || !value.type.is_tensor() || fused_.layouts.is_virtual(value)) return found;
-    std::set<size_t> seen;
-    if (const auto own = group_of_.find(base); own != group_of_.end()) seen.insert(own->second);
-    for (const Node* reader : it->second) {
-      const auto g = group_of_.find(reader);
-      if (g == group_of_.end() || !is_loop_group(groups_[g->second])) continue;
+    const Node* base = groups_.base_of(&value);
+    if (!value.type.is_tensor() || fused_.layouts.is_virtual(value)) return found;
+    std::set<size_t> seen{groups_.of(base)};
+    for (const Node* reader : groups_.readers(base)) {
+      const size_t group = groups_.of(reader);
+      if (group == FusionGroups::kNone || !is_loop_group(groups_.members(group))) continue;
       const auto operands = reader->operands();
       const bool reads_it = std::any_of(operands.begin(), operands.end(),
                                         [&](const Node* n) { return fused_.layouts.base(n) == &value; });
-      if (reads_it && seen.insert(g->second).second) found.push_back(reader);
+      if (reads_it && seen.insert(group).second) found.push_back(reader);
     }
     return found;
   }
 
   void try_siblings(const Node& value, const Node& a, const Node& b) {
-    const size_t first = group_of_.at(&a), second = group_of_.at(&b);
+    const size_t first = groups_.of(&a), second = groups_.of(&b);
     if (first == second || !asked_.insert(std::minmax(first, second)).second) return;
-    if (reads(groups_[first], groups_[second]) || reads(groups_[second], groups_[first])) return;
+    const Group &one = groups_.members(first), &other = groups_.members(second);
+    if (reads(one, other) || reads(other, one)) return;
     std::string reason;
-    const bool accepted = may_join(value, groups_[first], groups_[second], reason);
+    const bool accepted = may_join(value, one, other, reason);
     decide(a, b, accepted, reason, FusionDecision::Rule::Siblings);
-    if (!accepted) return;
-    Group merged = united(groups_[first], groups_[second]);
-    for (const Node* n : merged) group_of_[n] = second;
-    groups_[second] = std::move(merged);
-    groups_[first].clear();
+    if (accepted) groups_.merge(first, second);
   }
 
   /// Whether a member of `consumer` reads what one of `producer` makes.
   bool reads(const Group& consumer, const Group& producer) const {
-    const size_t from = group_of_.at(producer.front());
+    const size_t from = groups_.of(producer.front());
     return std::any_of(consumer.begin(), consumer.end(), [&](const Node* node) {
       const auto operands = node->operands();
-      return std::any_of(operands.begin(), operands.end(), [&](const Node* operand) {
-        const auto it = group_of_.find(base_of(operand));
-        return it != group_of_.end() && it->second == from;
-      });
+      return std::any_of(operands.begin(), operands.end(),
+                         [&](const Node* operand) { return groups_.of(groups_.base_of(operand)) == from; });
     });
   }
 
   int distance(const Group& a, const Group& b) const {
-    return std::max(position_.at(a.front()) - position_.at(b.back()), position_.at(b.front()) - position_.at(a.back()));
+    const auto between = [this](const Group& first, const Group& then) {
+      return groups_.position(then.front()) - groups_.position(first.back());
+    };
+    return std::max(between(a, b), between(b, a));
   }
 
   bool may_join(const Node& value, const Group& a, const Group& b, std::string& reason) const {
@@ -488,9 +384,10 @@ class Fuser {
       return no("the kernel would have more than " + std::to_string(kMaxNodes) + " operators");
     if (const auto why = siblings_differ(value, a, b)) return no(*why);
     if (distance(a, b) > kNear) return no("what one of them makes would occupy memory for long");
-    if (closes_cycle(a, b) || closes_cycle(b, a)) return no("one of them needs what follows from the other");
-    const Group merged = united(a, b);
-    const LoopGroup trial{merged, stored_of(merged)};
+    if (groups_.closes_cycle(a, b) || groups_.closes_cycle(b, a))
+      return no("one of them needs what follows from the other");
+    const Group merged = groups_.united(a, b);
+    const LoopGroup trial{merged, groups_.stored_of(merged)};
     const LoweredLoops lowered = lowered_trial(trial);
     if (const auto why = why_no_kernel(lowered)) return no(*why);
     if (const auto why = siblings_lose(value, trial, lowered, fused_.layouts)) return no(*why);
@@ -508,16 +405,9 @@ class Fuser {
       const std::string_view name(node.target.data(), node.target.rfind('.'));
       const bool pointwise = std::holds_alternative<PointwiseBody>(node.op->lowering);
       return is_inlinable(node) && (pointwise || is_free(node)) && !is_expensive(node) && !slow.contains(name) &&
-             !node.op->has(trait::Random) && !waits_for_.contains(&node);
+             !node.op->has(trait::Random) && !groups_.waits(node);
     };
-    compute_again({graph_, groups_, group_of_, again_, readers_, [this](const Node* n) { return base_of(n); },
-                   [this](const Node* n) { return output_bases_.contains(n); }, cheap,
-                   [this](const Group& group) { return is_loop_group(group); },
-                   [this](size_t group) { return stored_of(groups_[group]); },
-                   [this](const Node* n) {
-                     const Group& group = groups_[group_of_.at(n)];
-                     return readers_outside(n, {group.begin(), group.end()});
-                   },
+    compute_again({graph_, groups_, cheap, [this](const Group& group) { return is_loop_group(group); },
                    [this](const Group& nodes, const Group& stored) {
                      return nodes.size() <= kMaxNodes && !why_no_kernel(lowered_trial({nodes, stored}));
                    },
@@ -528,93 +418,8 @@ class Fuser {
                    }});
   }
 
-  // --------------------------------------------------------------------------------------------------------------
-  // order
-
   bool same_operator(const Node& a, const Node& b) const {
     return !options_.within_operators || captured_origin(a) == captured_origin(b);
-  }
-
-  /// Is `target` among what `node` needs?
-  bool depends_on(const Node* node, const Node* target) const {
-    std::vector<const Node*> stack{node};
-    std::unordered_set<const Node*> seen;
-    while (!stack.empty()) {
-      const Node* n = stack.back();
-      stack.pop_back();
-      if (n == target) return true;
-      if (position_.at(n) < position_.at(target) || !seen.insert(n).second) continue;
-      const auto it = group_of_.find(n);
-      if (it != group_of_.end())
-        for (const Node* member : groups_[it->second]) {
-          for (const Node* operand : member->operands()) stack.push_back(base_of(operand));
-          for_each_wait(waits_for_, member, [&](const Node* giver) { stack.push_back(giver); });
-        }
-      else
-        for (const Node* operand : n->operands()) stack.push_back(base_of(operand));
-    }
-    return false;
-  }
-
-  /// A path from a member of `from` through a third group into `to`.
-  bool closes_cycle(const Group& from, const Group& to) const {
-    const size_t a = group_of_.at(from.front()), b = group_of_.at(to.front());
-    std::vector<size_t> stack;
-    std::unordered_set<size_t> seen;
-    const auto push_readers = [&](const Group& group, bool first) {
-      for (const Node* node : group) {
-        for_each_wait(waiting_, node, [&](const Node* later) {  // never in the kernel itself
-          const auto g = group_of_.find(later);
-          if (g != group_of_.end() && g->second != a && seen.insert(g->second).second) stack.push_back(g->second);
-        });
-        const auto it = readers_.find(node);
-        if (it == readers_.end()) continue;
-        for (const Node* reader : it->second) {
-          const auto g = group_of_.find(base_of(reader));
-          if (g == group_of_.end() || g->second == a || (first && g->second == b)) continue;
-          if (seen.insert(g->second).second) stack.push_back(g->second);
-        }
-      }
-    };
-    push_readers(from, true);
-    while (!stack.empty()) {
-      const size_t g = stack.back();
-      stack.pop_back();
-      if (g == b) return true;
-      push_readers(groups_[g], false);
-    }
-    return false;
-  }
-
-  bool is_again(size_t group, const Node* node) const {
-    const auto it = again_.find(group);
-    return it != again_.end() && it->second.contains(node);
-  }
-
-  /// Groups but that of `members` that read a value from memory; kNoGroup for parts of tuples.
-  std::set<size_t> readers_outside(const Node* value, const std::set<const Node*>& members) const {
-    std::set<size_t> found;
-    const auto it = readers_.find(value);
-    if (it == readers_.end()) return found;
-    for (const Node* reader : it->second) {
-      const auto g = group_of_.find(reader);
-      if (g == group_of_.end())
-        found.insert(kNoGroup);
-      else if (!members.contains(reader) && !is_again(g->second, value))
-        found.insert(g->second);
-      for (const auto& [other, nodes] : again_)
-        if (nodes.contains(reader) && !nodes.contains(value) && group_of_.at(value) != other) found.insert(other);
-    }
-    return found;
-  }
-
-  std::vector<const Node*> stored_of(const Group& group) const {
-    const std::set<const Node*> members(group.begin(), group.end());
-    std::vector<const Node*> stored;
-    for (const Node* node : group)
-      if (output_bases_.contains(node) || !readers_outside(node, members).empty()) stored.push_back(node);
-    if (stored.empty() && !group.empty()) stored.push_back(group.back());
-    return stored;
   }
 
   void decide(const Node& producer, const Node& consumer, bool accepted, const std::string& reason,
@@ -631,11 +436,9 @@ class Fuser {
   // finish
 
   Fused finish() {
-    std::vector<size_t> order = sorted_groups();
-    std::map<std::string, int> names;
-    for (size_t g : order) {
+    for (size_t g : groups_.sorted()) {
       FusionGroup group;
-      group.nodes = groups_[g];
+      group.nodes = groups_.members(g);
       const Node& first = *group.nodes.front();
       group.kind = is_library(first)  ? FusionGroup::Kind::Library
                    : is_opaque(first) ? is_native(first) ? FusionGroup::Kind::Native : FusionGroup::Kind::Opaque
@@ -644,65 +447,14 @@ class Fuser {
         group.stored = {group.nodes.back()};
         if (group.nodes.size() > 1) fused_.layouts.chosen_strides.erase(&first);
       } else {
-        group.stored = stored_of(group.nodes);
+        group.stored = groups_.stored_of(group.nodes);
       }
-      if (const auto it = again_.find(g); it != again_.end()) {
-        for (const auto& node : graph_.nodes())
-          if (it->second.contains(node.get())) group.again.push_back(node.get());
-        group.nodes = united(group.nodes, group.again);
-      }
+      group.again = groups_.united({}, {groups_.again(g).begin(), groups_.again(g).end()});
+      group.nodes = groups_.all_of(g);
       group.name = name_of(group, static_cast<int>(fused_.groups.size()));
       fused_.groups.push_back(std::move(group));
     }
     return std::move(fused_);
-  }
-
-  /// Topological, ties by first position.
-  std::vector<size_t> sorted_groups() const {
-    std::vector<std::set<size_t>> needs(groups_.size());
-    for (size_t g = 0; g < groups_.size(); ++g) {
-      const auto need = [&](const Node* other) {
-        if (const auto it = group_of_.find(other); it != group_of_.end() && it->second != g && !is_again(g, other))
-          needs[g].insert(it->second);
-      };
-      const auto need_operands = [&](const Node* node) {
-        for (const Node* operand : node->operands()) need(base_of(operand));
-        for_each_wait(waits_for_, node, need);
-      };
-      for (const Node* node : groups_[g]) need_operands(node);
-      if (const auto it = again_.find(g); it != again_.end())
-        for (const Node* node : it->second) need_operands(node);
-    }
-    std::vector<size_t> order;
-    std::vector<char> state(groups_.size(), 0);
-    std::vector<size_t> by_position;
-    for (size_t g = 0; g < groups_.size(); ++g)
-      if (!groups_[g].empty()) by_position.push_back(g);
-    std::sort(by_position.begin(), by_position.end(),
-              [&](size_t a, size_t b) { return position_.at(groups_[a].back()) < position_.at(groups_[b].back()); });
-    // Explicit stack: graphs are deep.
-    for (size_t root : by_position) {
-      std::vector<std::pair<size_t, bool>> stack{{root, false}};
-      while (!stack.empty()) {
-        const auto [g, done] = stack.back();
-        stack.pop_back();
-        if (done) {
-          order.push_back(g);
-          state[g] = 2;
-          continue;
-        }
-        if (state[g] == 2) continue;
-        if (state[g] == 1) throw_internal("fuse: groups form a cycle at '" + groups_[g].front()->name + "'");
-        state[g] = 1;
-        stack.emplace_back(g, true);
-        for (size_t n : needs[g])
-          if (state[n] == 0)
-            stack.emplace_back(n, false);
-          else if (state[n] == 1)
-            throw_internal("fuse: groups form a cycle at '" + groups_[n].front()->name + "'");
-      }
-    }
-    return order;
   }
 
   static std::string name_of(const FusionGroup& group, int number) {
@@ -720,16 +472,8 @@ class Fuser {
 
   const Graph& graph_;
   const FuseOptions& options_;
-  const DataSizes sizes_;
-  std::unordered_map<const Node*, std::vector<const Node*>> waits_for_, waiting_;
   Fused fused_;
-  std::unordered_map<const Node*, int> position_;
-  std::unordered_map<const Node*, size_t> group_of_;
-  std::vector<Group> groups_;
-  std::unordered_map<size_t, std::unordered_set<const Node*>>
-      again_;  ///< group to nodes of others that it computes too
-  std::unordered_set<const Node*> outputs_, output_bases_;
-  std::unordered_map<const Node*, std::vector<const Node*>> readers_;
+  FusionGroups groups_;
   std::map<std::pair<NodeId, NodeId>, size_t> decision_index_;
   std::set<std::pair<size_t, size_t>> asked_;  ///< pairs of groups
 };

@@ -16,11 +16,11 @@ constexpr int64_t kSmallest = 1 << 15;  ///< bytes; what is smaller stays in the
 
 class Recomputer {
  public:
-  explicit Recomputer(const Recomputation& question) : q_(question) {}
+  explicit Recomputer(const Recomputation& question) : q_(question), groups_(question.groups) {}
 
   void run() {
     for (const auto& node : q_.graph.nodes())
-      if (const auto g = q_.group_of.find(node.get()); g != q_.group_of.end()) consider(*node, g->second);
+      if (const size_t home = groups_.of(node.get()); home != FusionGroups::kNone) consider(*node, home);
   }
 
  private:
@@ -28,14 +28,14 @@ class Recomputer {
 
   /// A value, what of its group it needs, and what that reads from memory.
   struct Cone {
-    std::unordered_set<const Node*> nodes;
+    FusionGroups::NodeSet nodes;
     std::set<const Node*> leaves;
   };
 
   void consider(const Node& value, size_t home) {
     const std::optional<int64_t> bytes = bytes_of(value);
-    if (!bytes || *bytes < kSmallest || is_narrow_float(value.tensor().dtype) || q_.kept(&value)) return;
-    if (!q_.is_loop(q_.groups[home])) return;
+    if (!bytes || *bytes < kSmallest || is_narrow_float(value.tensor().dtype) || groups_.is_kept(&value)) return;
+    if (!q_.is_loop(groups_.members(home))) return;
     const std::vector<size_t> others = reading_groups(value);
     if (others.empty()) return;
     const std::optional<Cone> cone = cone_of(value, home);
@@ -46,43 +46,36 @@ class Recomputer {
 
   /// False, and nothing is changed, where one of the kernels would be none then.
   bool try_again(const Cone& cone, size_t home, const std::vector<size_t>& others) {
-    const auto again = q_.again;
-    const Group own = q_.groups[home], first = q_.groups[others.front()];
-    for (const size_t g : others) q_.again[g].insert(cone.nodes.begin(), cone.nodes.end());
+    FusionGroups::State before = groups_.state(home, others.front());
+    for (const size_t g : others) groups_.compute_again(g, cone.nodes);
     leave_what_is_needed(home, others.front());
-    const auto fits = [&](size_t g) { return q_.groups[g].empty() || q_.fits(members(g), q_.stored_of(g)); };
+    const auto fits = [&](size_t g) {
+      const Group& members = groups_.members(g);
+      return members.empty() || q_.fits(groups_.all_of(g), groups_.stored_of(members));
+    };
     if (fits(home) && std::all_of(others.begin(), others.end(), fits)) return true;
-    q_.again = again;
-    q_.groups[home] = own;
-    q_.groups[others.front()] = first;
-    for (const Node* n : own) q_.group_of[n] = home;
+    groups_.restore(std::move(before));
     return false;
   }
 
   /// Nodes that only what is computed elsewhere now asked for belong to `other` from now on.
   void leave_what_is_needed(size_t home, size_t other) {
-    Group& group = q_.groups[home];
+    const Group& group = groups_.members(home);
     const std::set<const Node*> inside(group.begin(), group.end());
     std::set<const Node*> needed;
     std::vector<const Node*> stack;
     for (const Node* n : group)
-      if (q_.kept(n) || !q_.readers_outside(n).empty()) stack.push_back(n);
+      if (groups_.is_kept(n) || !groups_.readers_outside(n).empty()) stack.push_back(n);
     while (!stack.empty()) {
       const Node* node = stack.back();
       stack.pop_back();
       if (!inside.contains(node) || !needed.insert(node).second) continue;
-      for (const Node* operand : node->operands()) stack.push_back(q_.base_of(operand));
+      for (const Node* operand : node->operands()) stack.push_back(groups_.base_of(operand));
     }
-    std::unordered_set<const Node*> moved;
+    FusionGroups::NodeSet moved;
     for (const Node* n : group)
       if (!needed.contains(n)) moved.insert(n);
-    if (moved.empty()) return;
-    std::erase_if(group, [&](const Node* n) { return moved.contains(n); });
-    for (const Node* n : moved) {
-      q_.group_of[n] = other;
-      q_.again[other].erase(n);
-    }
-    q_.groups[other] = with(q_.groups[other], moved);
+    if (!moved.empty()) groups_.move(moved, home, other);
   }
 
   static bool is_narrow_float(DType dtype) { return is_floating(dtype) && dtype_size(dtype) < 4; }
@@ -94,45 +87,26 @@ class Recomputer {
     return *numel * static_cast<int64_t>(dtype_size(node.tensor().dtype));
   }
 
-  bool computes_again(size_t group, const Node* node) const {
-    const auto it = q_.again.find(group);
-    return it != q_.again.end() && it->second.contains(node);
-  }
-
-  Group members(size_t group) const {
-    const auto it = q_.again.find(group);
-    return it == q_.again.end() ? q_.groups[group] : with(q_.groups[group], it->second);
-  }
-
-  /// In graph order.
-  Group with(const Group& group, const std::unordered_set<const Node*>& more) const {
-    std::unordered_set<const Node*> all(group.begin(), group.end());
-    all.insert(more.begin(), more.end());
-    Group merged;
-    for (const auto& node : q_.graph.nodes())
-      if (all.contains(node.get())) merged.push_back(node.get());
-    return merged;
-  }
-
   /// Groups that read the value from memory; none if one of them has to, or would compute it many times.
   std::vector<size_t> reading_groups(const Node& value) const {
-    const std::set<size_t> found = q_.readers_outside(&value);
+    const std::set<size_t> found = groups_.readers_outside(&value);
     const bool all_loops = std::all_of(found.begin(), found.end(),
-                                       [&](size_t g) { return g < q_.groups.size() && q_.is_loop(q_.groups[g]); });
+                                       [&](size_t g) { return g < groups_.size() && q_.is_loop(groups_.members(g)); });
     if (found.empty() || !all_loops) return {};
-    for (const Node* reader : q_.readers.at(&value)) {
+    for (const Node* reader : groups_.readers(&value)) {
       const bool repeats =
           is_window(*reader) || is_scan(*reader) || std::holds_alternative<IndexedBody>(reader->op->lowering);
-      if (repeats && q_.group_of.at(reader) != q_.group_of.at(&value)) return {};
+      if (repeats && groups_.of(reader) != groups_.of(&value)) return {};
     }
     return {found.begin(), found.end()};
   }
 
   bool in_memory(const Node* node) const {
-    const auto g = q_.group_of.find(node);
-    if (g == q_.group_of.end() || q_.kept(node)) return true;
-    if (!q_.is_loop(q_.groups[g->second])) return true;
-    const Group stored = q_.stored_of(g->second);
+    const size_t group = groups_.of(node);
+    if (group == FusionGroups::kNone || groups_.is_kept(node)) return true;
+    const Group& members = groups_.members(group);
+    if (!q_.is_loop(members)) return true;
+    const Group stored = groups_.stored_of(members);
     return std::find(stored.begin(), stored.end(), node) != stored.end();
   }
 
@@ -146,9 +120,8 @@ class Recomputer {
       if (cone.nodes.size() > kMost || !q_.cheap(*node)) return {};
       for (const Node* operand : node->operands()) {
         if (!operand->type.is_tensor()) continue;
-        const Node* base = q_.base_of(operand);
-        const auto g = q_.group_of.find(base);
-        if (g != q_.group_of.end() && g->second == home && !q_.kept(base)) {
+        const Node* base = groups_.base_of(operand);
+        if (groups_.of(base) == home && !groups_.is_kept(base)) {
           stack.push_back(base);
         } else {
           if (!in_memory(base)) return {};
@@ -160,10 +133,10 @@ class Recomputer {
   }
 
   bool reads(size_t group, const Node* leaf) const {
-    for (const Node* node : members(group)) {
+    for (const Node* node : groups_.all_of(group)) {
       const auto operands = node->operands();
       if (std::any_of(operands.begin(), operands.end(),
-                      [&](const Node* n) { return n->type.is_tensor() && q_.base_of(n) == leaf; }))
+                      [&](const Node* n) { return n->type.is_tensor() && groups_.base_of(n) == leaf; }))
         return true;
     }
     return false;
@@ -175,7 +148,7 @@ class Recomputer {
     for (const Node* leaf : cone.leaves) {
       const std::optional<int64_t> size = bytes_of(*leaf);
       if (!size) return false;
-      if (q_.group_of.contains(leaf) && !q_.kept(leaf)) lives_on += *size;
+      if (is_made(leaf) && !groups_.is_kept(leaf)) lives_on += *size;
       for (const size_t g : others)
         if (!reads(g, leaf)) moved += *size;
     }
@@ -185,16 +158,18 @@ class Recomputer {
 
   void explain(const Node& value, const Cone& cone, size_t group, int64_t bytes) const {
     const std::string why = "computed again: cheaper than " + std::to_string(bytes) + " bytes through memory";
-    const auto it = q_.readers.find(&value);
-    for (const Node* reader : it->second) {
-      if (q_.group_of.at(reader) != group && !computes_again(group, reader)) continue;
+    for (const Node* reader : groups_.readers(&value)) {
+      if (groups_.of(reader) != group && !groups_.computes_again(group, reader)) continue;
       q_.decide(value, *reader, why);
       for (const Node* leaf : cone.leaves)
-        if (q_.group_of.contains(leaf)) q_.decide(*leaf, *reader, "'" + value.name + "' is computed again from it");
+        if (is_made(leaf)) q_.decide(*leaf, *reader, "'" + value.name + "' is computed again from it");
     }
   }
 
+  bool is_made(const Node* node) const { return groups_.of(node) != FusionGroups::kNone; }
+
   const Recomputation& q_;
+  FusionGroups& groups_;
 };
 
 }  // namespace

@@ -10,32 +10,20 @@
 /// types, which are not rounded inside of a kernel, are left in memory.
 
 #include <functional>
-#include <set>
 #include <string>
-#include <unordered_map>
-#include <unordered_set>
-#include <vector>
 
-#include "passes/strided_view.h"
+#include "passes/fusion_groups.h"
 
 namespace strata {
 
-/// What kernels are made of so far. All references must outlive the call, which changes `groups`, `group_of`, `again`.
+/// What the rules for kernels say. All references must outlive the call, which changes the groups.
 struct Recomputation {
-  using Group = std::vector<const Node*>;
+  using Group = FusionGroups::Group;
   const Graph& graph;
-  std::vector<Group>& groups;
-  std::unordered_map<const Node*, size_t>& group_of;
-  /// Of a group, nodes that it computes although they belong to another.
-  std::unordered_map<size_t, std::unordered_set<const Node*>>& again;
-  const std::unordered_map<const Node*, std::vector<const Node*>>& readers;  ///< of values with a buffer
-  std::function<const Node*(const Node*)> base_of;                           ///< the value with the buffer
-  std::function<bool(const Node*)> kept;                                     ///< a result: in memory whoever reads it
-  std::function<bool(const Node&)> cheap;                                    ///< may be computed several times
+  FusionGroups& groups;
+  std::function<bool(const Node&)> cheap;  ///< may be computed several times
   std::function<bool(const Group&)> is_loop;
-  std::function<Group(size_t)> stored_of;                        ///< what others need of a group
-  std::function<std::set<size_t>(const Node*)> readers_outside;  ///< groups that read a value of another from memory
-  std::function<bool(const Group&, const Group&)> fits;  ///< nodes and what of them is stored: can be one kernel
+  std::function<bool(const Group& nodes, const Group& stored)> fits;  ///< can be one kernel
   /// `value` is computed again where `reader` is.
   std::function<void(const Node& value, const Node& reader, const std::string& reason)> decide;
 };
