@@ -244,6 +244,7 @@ std::optional<PostOp> simple_post_op(const Node& node) {
     op.kind = PostOp::Kind::Clamp;
     op.alpha = call.number(1);
     op.beta = call.number(2);
+    if (!(op.alpha <= op.beta)) return {};  // all the upper limit, or NaN: the library has no such operation
     return op;
   }
   return {};

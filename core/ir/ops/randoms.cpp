@@ -94,7 +94,7 @@ Rows draws() {
 std::vector<int64_t> walked(const Call& call, const TensorType& t) {
   std::vector<int64_t> order(t.shape.size());
   std::iota(order.begin(), order.end(), 0);
-  if (t.is_contiguous()) return order;
+  if (t.is_contiguous() || t.numel() == SymInt(0)) return order;
   const auto& strides = *t.strides;
   const auto stride = [&](int64_t d) { return strides[static_cast<size_t>(d)]; };
   for (size_t a = 0; a < strides.size(); ++a)
