@@ -193,16 +193,14 @@ class Functionalizer {
 
   /// `value` in memory of its own, in the order of `like`, if it uses places twice or leaves gaps, as what is expanded
   /// does: what is drawn at random later goes by the tensor that was written, not by what was written into it.
-  static Node* in_own_memory(Builder& b, Node* value, const TensorType& like) {
+  static Node* in_own_memory(Builder& b, Node* value, const Node& like) {
     if (memory_order(value->tensor())) return value;
     const auto contiguous = [&](Node* x) {
       return b.call("aten.clone.default", {x}, {{"memory_format", EnumArg{"torch.contiguous_format"}}});
     };
-    const auto order = memory_order(like);
+    const auto order = memory_order(like.tensor());
     if (!order || std::is_sorted(order->begin(), order->end())) return contiguous(value);
-    std::vector<int64_t> back(order->size());
-    for (size_t i = 0; i < back.size(); ++i) back[static_cast<size_t>((*order)[i])] = static_cast<int64_t>(i);
-    return b.permute(contiguous(b.permute(value, *order)), back);
+    return b.permute(contiguous(b.permute(value, *order)), inverse(*order, order->size(), like));
   }
 
   Node* functional_value(const Node& node, const Node& self) {
@@ -219,7 +217,7 @@ class Functionalizer {
     } else {
       value = b.call(node.op->functional_name, std::move(args), std::move(kwargs));
     }
-    return in_own_memory(b, b.cast(value, self.tensor().dtype), self.tensor());
+    return in_own_memory(b, b.cast(value, self.tensor().dtype), self);
   }
 
   /// The operand of `view`, with `value` written where the view looks.

@@ -260,9 +260,10 @@ class FxReader {
 
   void read_metadata(const py::dict& meta, NodeMeta& out) {
     if (meta.contains("stack_trace") && !meta["stack_trace"].is_none()) {
-      const std::string text = numberless(text_of(meta["stack_trace"]));
+      const std::string text = text_of(meta["stack_trace"]);
       auto& stack = stacks_[text];
-      if (!stack) stack = std::make_shared<const std::vector<SourceLocation>>(capture::parse_stack_trace(text));
+      if (!stack)
+        stack = std::make_shared<const std::vector<SourceLocation>>(capture::parse_stack_trace(numberless(text)));
       if (!stack->empty()) out.source = stack;
     }
     if (!meta.contains("nn_module_stack") || meta["nn_module_stack"].is_none()) return;
