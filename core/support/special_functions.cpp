@@ -321,6 +321,10 @@ double zeta(double s, double q) {
     if (q == std::floor(q)) return kInf;
     if (s != std::floor(s)) return kNan;
   }
+  if (q < -32) {  // as many terms as q is far below zero: those are a series of their own, mirrored, without its tail
+    const double fraction = q - std::floor(q), sign = std::fmod(s, 2) == 0 ? 1 : -1;
+    return zeta(s, fraction) + sign * (zeta(s, 1 - fraction) - zeta(s, 1 - q));
+  }
   if (q > 1e8) return (1 / (s - 1) + 1 / (2 * q)) * std::pow(q, 1 - s);
   double sum = 0, at = q;
   for (int k = 0; k < 12 || at <= 12; ++k, at += 1) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <unordered_map>
 
 #include "core/support/error.h"
@@ -93,6 +94,24 @@ double magnification(const Node& node, const Tensor& x) {
   return std::max(1.0, 1 / std::sqrt(least + (epsilon ? *epsilon : 1e-5)));
 }
 
+/// Operators that sum squares, in the type of their operand's kernels: float32, also for narrower ones. float64 holds
+/// the squares of all float32 numbers, so that the interpreter has a result where a kernel, as PyTorch's, overflows.
+bool sums_squares(const Node& node) {
+  static constexpr std::string_view kNames[] = {"layer_norm", "group_norm", "batch_norm", "instance_norm", "rms_norm",
+                                                "var",        "std",        "vector_norm", "aten.norm."};
+  const std::string_view target = node.target;
+  return std::any_of(std::begin(kNames), std::end(kNames),
+                     [&](std::string_view name) { return target.find(name) != target.npos; });
+}
+
+/// Whether those squares overflow there.
+bool squares_overflow(const Tensor& x) {
+  double sum = 0;
+  for (const double v : x.values())
+    if (std::isfinite(v)) sum += v * v;
+  return sum > std::numeric_limits<float>::max() / 4;  // differences from the mean are up to twice as large
+}
+
 /// Larger than the rounding error of the result: `var` of nearly equal elements squares that of their mean.
 double hidden_rounding(const Node& node, double eps, double largest) {
   if (std::string_view(node.target).starts_with("aten.var.")) return eps * largest * eps * largest;
@@ -153,13 +172,15 @@ std::unordered_map<const Node*, DType> read_types(const Graph& graph) {
 /// One of several results of an operator.
 bool is_part(const Node& node) { return node.is("_operator.getitem") && node.type.is_tensor(); }
 
+const Node& maker_of(const Node& node) { return is_part(node) ? *node.args.at(0).node() : node; }
+
 /// Sums of many numbers in float64, which kernels take one after the other: where the numbers are alike, so are the
 /// roundings. (Narrower types are summed in float64.)
 double long_sum_rounding(const Node& node, const RefValue& value) {
   const auto* result = std::get_if<Tensor>(&value.value);
   if (!result || result->numel() == 0 || node.tensor().dtype != DType::F64) return 0;
   int64_t most = 0;
-  const Node& maker = is_part(node) ? *node.args.at(0).node() : node;
+  const Node& maker = maker_of(node);
   for (const Node* operand : maker.operands())
     if (operand->type.is_tensor())
       if (const auto numel = hint(operand->tensor().numel())) most = std::max(most, *numel);
@@ -228,7 +249,7 @@ Results interpret(const RandomProgram& program, const Graph& graph, bool float64
     }
     const auto magnitudes = std::make_shared<std::unordered_map<const Node*, double>>();
     for (const auto& node : graph.nodes())
-      if (hides_rounding(*node))
+      if (hides_rounding(*node) || sums_squares(*node))
         for (const Node* operand : node->operands()) (*magnitudes)[operand] = 1;
     const auto operands = std::make_shared<std::unordered_map<const Node*, Tensor>>();
     options.observer = [run, type_of, magnitudes, operands, owns = may_own(graph)](const Node& node,
@@ -249,6 +270,14 @@ Results interpret(const RandomProgram& program, const Graph& graph, bool float64
         if (node.is("aten.layer_norm.default") && operands->contains(node.args[0].node()))
           hidden *= magnification(node, operands->at(node.args[0].node()));
       }
+      // Nothing is certain then: NaN tells that of all that is made of it.
+      if (const Node& maker = maker_of(node);
+          sums_squares(maker) && node.type.is_tensor() && node.tensor().dtype != DType::F64)
+        for (const Node* operand : maker.operands())
+          if (const auto it = operands->find(operand); it != operands->end() && squares_overflow(it->second)) {
+            value = Tensor::full(value.tensor().dtype, value.tensor().shape, std::nan(""));
+            break;
+          }
       if (is_fresh(node))
         run->disturb(type_of(node, node.tensor().dtype), value, hidden + long_sum_rounding(node, value));
       if (const auto it = magnitudes->find(&node); it != magnitudes->end()) {
