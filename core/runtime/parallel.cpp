@@ -21,15 +21,15 @@
 #endif
 
 namespace strata {
-namespace {
 
-/// Cores this process may run on.
 int usable_cores() {
   cpu_set_t set;
   CPU_ZERO(&set);
   if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
   return std::max(1, CPU_COUNT(&set));
 }
+
+namespace {
 
 int default_threads() {
   if (const char* text = std::getenv("OMP_NUM_THREADS")) {

@@ -10,6 +10,9 @@
 
 namespace strata {
 
+/// Cores this process may run on; at least 1.
+int usable_cores();
+
 /// Threads that `parallel_for` uses; at least 1. Set by `set_thread_count`, else OMP_NUM_THREADS, else the cores this
 /// process may use.
 int thread_count();

@@ -115,7 +115,9 @@ Target make_target() {
   t.vector_bits = t.avx512 ? 512 : avx2 ? 256 : 128;
   t.cpu = cpu_name(level, t);
   t.cores = thread_count();
-  t.cache_bytes = last_level_cache().value_or(t.cache_bytes);
+  // Of a package shared with others, as virtual machines are, no more than what a few of its cores can hold on to.
+  constexpr int64_t kShareOfCore = 16 << 20;  // bytes; processors have 1.5 to 12 MiB a core
+  t.cache_bytes = std::min(last_level_cache().value_or(t.cache_bytes), usable_cores() * kShareOfCore);
   return t;
 }
 
