@@ -120,12 +120,17 @@ STRATA_INLINE void gather_columns(const AttentionLines<T>& t, int64_t column) {
 
 template <class T, bool Narrow, int R>
 STRATA_INLINE void lines(const AttentionLines<T>& t) {
-  score_lines<T, Narrow, R>(t);
+  const bool wide = sizeof(T) == sizeof(float) && has_wide_lines();
+  if constexpr (sizeof(T) == sizeof(float))
+    if (wide) score_wide_lines(t);
+  if (!wide) score_lines<T, Narrow, R>(t);
   const int64_t padded = (t.keys + kLanes<T> - 1) / kLanes<T> * kLanes<T>;
   for (int r = 0; r < R; ++r) {
     mask_line(t, r, std::clamp<int64_t>(t.causal_from + r + 1, 0, t.keys), padded);
     weigh_line(t, r, padded);
   }
+  if constexpr (sizeof(T) == sizeof(float))
+    if (wide) return gather_wide_lines(t);
   int64_t c = 0;
   for (; c + 4 * kLanes<T> <= t.width; c += 4 * kLanes<T>) gather_columns<T, Narrow, R, 4>(t, c);
   for (; c < t.width; c += kLanes<T>) gather_columns<T, Narrow, R, 1>(t, c);
@@ -154,15 +159,15 @@ STRATA_VECTOR_CLONES void lines_double(const AttentionLines<double>& t) { lines<
 
 STRATA_VECTOR_CLONES void tile_float(const AttentionTile<float>& t) {
   if (t.vectors == 2)
-    attend<Plain<float>, 2>(t);
+    attend<float, 2>(t);
   else
-    attend<Plain<float>, 1>(t);
+    attend<float, 1>(t);
 }
 STRATA_VECTOR_CLONES void tile_double(const AttentionTile<double>& t) {
   if (t.vectors == 2)
-    attend<Plain<double>, 2>(t);
+    attend<double, 2>(t);
   else
-    attend<Plain<double>, 1>(t);
+    attend<double, 1>(t);
 }
 
 // -------------------------------------------------------------------------------------------------------------

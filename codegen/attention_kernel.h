@@ -15,6 +15,7 @@
 namespace strata::library {
 
 constexpr int64_t kAttentionKeys = 8;      ///< keys of a tile are a multiple of this, and so are the columns of values
+constexpr int64_t kAttentionMatrix = 16;   ///< the same for products of matrices
 constexpr int64_t kAttentionLineRows = 4;  ///< most rows of `attend_lines`
 
 enum class MaskKind : uint8_t {
@@ -50,9 +51,11 @@ struct AttentionTile {
 };
 void attend_tile(const AttentionTile<float>& tile);
 void attend_tile(const AttentionTile<double>& tile);
-/// Words of two bfloat16. Only where `has_bfloat16_products()`.
-void attend_tile_bfloat16(const AttentionTile<float>& tile);
+/// Words of two bfloat16. Only where `has_bfloat16_products()`. `matrices`, only where `has_bfloat16_matrices()`: keys and
+/// columns are filled up to multiples of `kAttentionMatrix`, and `v` is [width, v_stride], pairs of keys side by side.
+void attend_tile_bfloat16(const AttentionTile<float>& tile, bool matrices);
 bool has_bfloat16_products();
+bool has_bfloat16_matrices();
 
 /// One block of keys for up to `kAttentionLineRows` rows. Heads and columns are multiples of a vector's lanes; `k` and
 /// `v` are of type T, or bfloat16 (`narrow`).
@@ -73,6 +76,10 @@ struct AttentionLines {
 };
 void attend_lines(const AttentionLines<float>& lines);
 void attend_lines(const AttentionLines<double>& lines);
+/// What `attend_lines` is made of, where there is AVX-512: scores of all keys before masks, and out += scores v.
+bool has_wide_lines();
+void score_wide_lines(const AttentionLines<float>& lines);
+void gather_wide_lines(const AttentionLines<float>& lines);
 
 /// A strided matrix in memory; strides in elements.
 struct AttentionMatrix {

@@ -102,7 +102,6 @@ struct Plain {
   static STRATA_INLINE void multiply_add(Vector<T>& sum, Word a, const void* b, int64_t v) {
     sum += a * at<Vector<T>>(b, v);
   }
-  static STRATA_INLINE void narrow(T*, int64_t, int64_t) {}
 };
 
 /// c[8, W] (+)= a[8, steps] b[steps, W], times `scale`; a's element is a[r * row + p * step].
@@ -155,9 +154,8 @@ STRATA_INLINE void mask_scores(const AttentionTile<T>& t, int64_t limit, int64_t
 }
 
 /// Scores become weights relative to the rows' new maxima; what the rows have gathered is rescaled.
-template <class P, int R>
-STRATA_INLINE void weigh(const AttentionTile<typename P::Sum>& t, int64_t padded) {
-  using T = typename P::Sum;
+template <class T, int R>
+STRATA_INLINE void weigh(const AttentionTile<T>& t, int64_t padded) {
   using V = Vector<T>;
   V reference[R], total[R];
   bool rescale = false;
@@ -190,22 +188,37 @@ STRATA_INLINE void weigh(const AttentionTile<typename P::Sum>& t, int64_t padded
   for (int v = 0; v < R; ++v) at<V>(t.sum, v) += total[v];
 }
 
+/// Keys that the rows of a tile see: those that exist, up to the last row's in causal order.
+template <class T>
+STRATA_INLINE int64_t seen_keys(const AttentionTile<T>& t) {
+  const int64_t reach = t.causal_from + t.vectors * kLanes<T>;
+  return reach < t.live ? reach : t.live;
+}
+
 template <class P, int R>
-STRATA_INLINE void attend(const AttentionTile<typename P::Sum>& t) {
-  using Word = typename P::Word;
-  const int64_t lanes = R * kLanes<typename P::Sum>, reach = t.causal_from + lanes;
-  const int64_t limit = reach < t.live ? reach : t.live;
+STRATA_INLINE void score(const AttentionTile<typename P::Sum>& t, int64_t padded) {
+  const auto* k = static_cast<const typename P::Word*>(t.k);
+  for (int64_t j = 0; j < padded; j += kAttentionKeys)
+    tile<P, R>(k + j * t.k_stride, t.k_stride, 1, t.q, t.scores + j * R * kLanes<typename P::Sum>, t.e, t.scale, false);
+}
+
+template <class P, int R>
+STRATA_INLINE void gather(const AttentionTile<typename P::Sum>& t, int64_t padded) {
+  const auto* v = static_cast<const typename P::Word*>(t.v);
+  for (int64_t c = 0; c < t.width; c += kAttentionKeys)
+    tile<P, R>(v + c, 1, t.v_stride, t.scores, t.out + c * R * kLanes<typename P::Sum>, padded / P::kKeysPerWord, 1,
+               true);
+}
+
+template <class T, int R>
+STRATA_INLINE void attend(const AttentionTile<T>& t) {
+  const int64_t limit = seen_keys(t);
   if (limit <= 0) return;
   const int64_t padded = (limit + kAttentionKeys - 1) / kAttentionKeys * kAttentionKeys;
-  const auto* k = static_cast<const Word*>(t.k);
-  const auto* v = static_cast<const Word*>(t.v);
-  for (int64_t j = 0; j < padded; j += kAttentionKeys)
-    tile<P, R>(k + j * t.k_stride, t.k_stride, 1, t.q, t.scores + j * lanes, t.e, t.scale, false);
-  mask_scores<typename P::Sum, R>(t, limit, padded);
-  weigh<P, R>(t, padded);
-  P::narrow(t.scores, padded, lanes);
-  for (int64_t c = 0; c < t.width; c += kAttentionKeys)
-    tile<P, R>(v + c, 1, t.v_stride, t.scores, t.out + c * lanes, padded / P::kKeysPerWord, 1, true);
+  score<Plain<T>, R>(t, padded);
+  mask_scores<T, R>(t, limit, padded);
+  weigh<T, R>(t, padded);
+  gather<Plain<T>, R>(t, padded);
 }
 
 }  // namespace

@@ -158,9 +158,11 @@ class TileTask {
         v_(p.matrix(args, p.v, index)),
         out_to_(p.matrix(args, p.out, index)) {
     if (p.has_mask) mask_from_ = p.matrix(args, p.mask, index);
-    block_ = std::min(kBlock, padded(p.keys, kAttentionKeys));
+    matrices_ = Pairs && has_bfloat16_matrices();
+    fill_to_ = matrices_ ? kAttentionMatrix : kAttentionKeys;
+    block_ = std::min(kBlock, padded(p.keys, fill_to_));
     words_ = Pairs ? (p.e + 1) / 2 : p.e;
-    width_ = padded(p.values, kAttentionKeys);
+    width_ = padded(p.values, fill_to_);
     kind_ = mask_kind<T>(p);
     row_mask_ = p.has_mask && (mask_from_.row_stride != 0 && p.rows > 1);
   }
@@ -192,6 +194,7 @@ class TileTask {
       c.take(out_, width_ * padded_rows());
       c.take(k_block_, block_ * (Pairs ? 2 * words_ : words_));
       c.take(v_block_, block_ * width_);
+      c.take(turned_, matrices_ ? padded(block_ / 2, kLanes) * width_ : 0);
       c.take(scores_, block_ * tile_rows);
       c.take(mask_, row_mask_ ? padded(block_, kLanes) * tile_rows : padded(block_, kLanes));
       c.take(dense_, tile_rows * std::max({head, padded(block_, kLanes), padded(width_, kLanes)}));
@@ -278,12 +281,18 @@ class TileTask {
     t.v = v_block_;
     if constexpr (Pairs) {
       auto* to = reinterpret_cast<uint32_t*>(v_block_);
-      if (from.column_stride == 1)
-        return pack_pairs(static_cast<const uint16_t*>(from.data), from.row_stride, live, p_.values, t.keys, width_,
-                          to);
-      auto* halves = reinterpret_cast<uint16_t*>(to + t.keys / 2 * width_);
-      copy_halves(from, live, p_.values, width_, halves);
-      pack_pairs(halves, width_, live, p_.values, t.keys, width_, to);
+      if (from.column_stride == 1) {
+        pack_pairs(static_cast<const uint16_t*>(from.data), from.row_stride, live, p_.values, t.keys, width_, to);
+      } else {
+        auto* halves = reinterpret_cast<uint16_t*>(to + t.keys / 2 * width_);
+        copy_halves(from, live, p_.values, width_, halves);
+        pack_pairs(halves, width_, live, p_.values, t.keys, width_, to);
+      }
+      if (!matrices_) return;
+      const int64_t pairs = t.keys / 2;
+      t.v_stride = padded(pairs, kLanes);
+      t.v = turned_;
+      pack_transposed(v_block_, width_, pairs, width_, t.v_stride / kLanes, turned_);
     } else if (in_place(from, p_.values) && live == t.keys) {
       t.v = from.data;
       t.v_stride = from.row_stride;
@@ -317,7 +326,7 @@ class TileTask {
 
   void block(int64_t key, int64_t live) {
     AttentionTile<T> t{};
-    t.keys = padded(live, kAttentionKeys);
+    t.keys = padded(live, fill_to_);
     t.live = live;
     t.e = words_;
     t.width = width_;
@@ -338,7 +347,7 @@ class TileTask {
       t.sum = sum_ + row;
       t.out = out_ + row * width_;
       if constexpr (Pairs)
-        attend_tile_bfloat16(t);
+        attend_tile_bfloat16(t, matrices_);
       else
         attend_tile(t);
     }
@@ -354,11 +363,11 @@ class TileTask {
   }
 
   const Problem& p_;
-  int64_t first_, rows_, block_, words_, width_;
+  int64_t first_, rows_, block_, words_, width_, fill_to_;
   AttentionMatrix q_, k_, v_, mask_from_{}, out_to_;
   MaskKind kind_;
-  bool row_mask_;
-  T *qt_, *maximum_, *sum_, *out_, *k_block_, *v_block_, *scores_, *mask_, *dense_;
+  bool row_mask_, matrices_;
+  T *qt_, *maximum_, *sum_, *out_, *k_block_, *v_block_, *turned_, *scores_, *mask_, *dense_;
 };
 
 // -------------------------------------------------------------------------------------------------------------
@@ -632,7 +641,7 @@ class AttentionStep : public Step {
 
   std::string description() const {
     std::string text = "attention own blocked kernel with online softmax";
-    if (pairs() && !few()) text += ", bfloat16 products";
+    if (pairs() && !few()) text += has_bfloat16_matrices() ? ", bfloat16 matrices" : ", bfloat16 products";
     text += "\n  query " + library::describe(p_.q) + "\n  key " + library::describe(p_.k) + "\n  value " +
             library::describe(p_.v) + "\n";
     if (call_.has_mask) text += "  mask " + library::describe(p_.mask) + "\n";
