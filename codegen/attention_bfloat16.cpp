@@ -40,8 +40,8 @@ struct Pairs {
 
 // ------------------------------------------------------------------------------------------------------------- weights
 
-/// 2^t for t <= 0 (or a little more), off by 2^-23 of it: a polynomial of least relative error. NaN stays. What would be
-/// denormal is 0: processors take hundreds of cycles to find that out by themselves.
+/// 2^t for t <= 0 (or a little more), off by 2^-23 of it: a polynomial of least relative error. NaN stays. What would
+/// be denormal is 0: processors take hundreds of cycles to find that out by themselves.
 STRATA_INLINE __m512 power_of_two(__m512 t) {
   const __mmask16 normal = _mm512_cmp_ps_mask(t, _mm512_set1_ps(-126.0f), _CMP_NLT_UQ);
   const __m512 n = _mm512_roundscale_ps(t, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC), r = _mm512_sub_ps(t, n);
@@ -208,7 +208,7 @@ void attend_one_matrices(const AttentionTile<float>& t) { attend_matrices<1>(t);
 namespace strata::library {
 
 bool has_bfloat16_products() {
-  static const bool has = __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512bw") &&
+  static const bool has = host_target().avx512 && host_target().bf16 && __builtin_cpu_supports("avx512bw") &&
                           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
   return has;
 }
@@ -216,8 +216,8 @@ bool has_bfloat16_products() {
 /// The system keeps the matrices of a thread that it interrupts only for processes that have asked for it.
 bool has_bfloat16_matrices() {
   constexpr long kRequestPermission = 0x1023, kTileData = 18;  // of asm/prctl.h
-  static const bool has = has_bfloat16_products() && host_target().amx &&
-                          syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+  static const bool has =
+      has_bfloat16_products() && host_target().amx && syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
   return has;
 }
 

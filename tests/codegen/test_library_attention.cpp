@@ -84,6 +84,28 @@ TEST(LibraryAttention, SpelledOutMasks) {
   }
 }
 
+/// Heads, keys and columns that fill the matrices of the processor, or fall short of them.
+TEST(LibraryAttention, Bfloat16OfAnySize) {
+  const int64_t sizes[][5] = {{40, 16, 64, 64, 0}, {70, 150, 80, 40, 0}, {33, 129, 33, 17, 1},
+                              {16, 1, 2, 1, 0},    {50, 50, 128, 64, 1}, {9, 31, 1, 100, 0},
+                              {1, 200, 64, 64, 0}, {3, 70, 128, 80, 1},  {8, 17, 16, 16, 0}};
+  bool strided = false;
+  for (const auto& [rows, keys, e, ev, causal] : sizes) {
+    strided = !strided;
+    for (const bool masked : {false, true}) {
+      Case c = make(DType::BF16, 1, 2, rows, keys, e, ev, 21, strided);
+      c.call.causal = causal != 0;
+      if (masked) {
+        const int mask = c.operand(DType::Bool, {rows, keys});
+        for (int64_t i = 0; i < rows; ++i) c.tensors[mask].set_int(i * keys, 1);
+        c.call.has_mask = true;
+      }
+      c.result(DType::BF16, {1, 2, rows, ev}, strided ? std::vector<int>{0, 2, 1, 3} : std::vector<int>{});
+      c.check(8e-3);
+    }
+  }
+}
+
 /// Hidden keys have weight 0, which makes NaN of a NaN.
 TEST(LibraryAttention, HiddenNanShows) {
   for (int64_t rows : {2, 20}) {
