@@ -13,6 +13,7 @@
 #include <array>
 #include <optional>
 
+#include "codegen/attention_kernel.h"
 #include "codegen/library_copy.h"
 #include "codegen/small_matmul.h"
 #include "codegen/vector_clones.h"
@@ -156,14 +157,36 @@ class SumOfTaps : public Step {
       work_on_line(op.kind, static_cast<float>(op.alpha), static_cast<float>(op.beta), operand, step, channels, shown,
                    g_.out[2]);
     }
-    float* to = reinterpret_cast<float*>(args.at(result_.slot)) + n * result_.strides[0] + z * result_step_[0] +
-                y * result_step_[1];
-    if (result_.strides[1] == 1 || channels == 1) {
-      for (int64_t x = 0; x < g_.out[2]; ++x) std::copy_n(shown + x * channels, channels, to + x * result_step_[2]);
+    const int64_t at = n * result_.strides[0] + z * result_step_[0] + y * result_step_[1];
+    std::byte* to = args.at(result_.slot) + at * static_cast<int64_t>(dtype_size(result_.dtype));
+    const bool channels_last = result_.strides[1] == 1 || channels == 1;
+    if (result_.dtype != DType::F32)
+      store_narrow(shown, channels_last, to);
+    else
+      store_floats(shown, channels_last, reinterpret_cast<float*>(to));
+  }
+
+  void store_floats(const float* line, bool channels_last, float* to) const {
+    const int64_t channels = g_.channels;
+    if (channels_last) {
+      for (int64_t x = 0; x < g_.out[2]; ++x) std::copy_n(line + x * channels, channels, to + x * result_step_[2]);
       return;
     }
     for (int64_t o = 0; o < channels; ++o)
-      store_channel(shown + o, channels, to + o * result_.strides[1], result_step_[2], g_.out[2]);
+      store_channel(line + o, channels, to + o * result_.strides[1], result_step_[2], g_.out[2]);
+  }
+
+  void store_narrow(const float* line, bool channels_last, std::byte* to) const {
+    const int64_t channels = g_.channels, n = g_.out[2], step = result_step_[2];
+    const auto size = static_cast<int64_t>(dtype_size(result_.dtype));
+    if (channels_last && step == channels) return store_rows(line, 0, 1, n * channels, {to, result_.dtype, 0, 1});
+    if (channels_last) return store_rows(line, channels, n, channels, {to, result_.dtype, step, 1});
+    thread_local std::vector<float> row;
+    row.resize(static_cast<size_t>(n));
+    for (int64_t o = 0; o < channels; ++o) {
+      store_channel(line + o, channels, row.data(), 1, n);
+      store_rows(row.data(), 0, 1, n, {to + o * result_.strides[1] * size, result_.dtype, 0, step});
+    }
   }
 
   void start(const StepArgs& args, float* line) const {
@@ -333,7 +356,8 @@ bool build_transposed_convolution(const ConcreteCall& call, PackedConstants& pac
   }
   std::vector<ResultOp> ops = result_ops(call);
   const auto rest = std::find_if_not(ops.begin(), ops.end(), is_done_in_lines);
-  const bool direct = call.result.dtype == DType::F32;
+  // What is left to do, is done before numbers are rounded to the result's type.
+  const bool direct = rest == ops.end() || call.result.dtype == DType::F32;
   const View into = direct ? call.result : made.scratch.tensor(DType::F32, call.result.shape);
   made.steps.push_back(std::make_unique<SumOfTaps>(g, products, std::move(bias),
                                                    std::vector<ResultOp>(ops.begin(), rest), into, call.threads));

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Walks up from a node through mul, add and sub by per-channel constants to a convolution with constant weight that has
-// no other user on the way. The chain is an affine map per channel: y = scale[c] * conv + shift[c].
+// no other user on the way. The chain is an affine map per channel: y = scale[c] * conv + shift[c]. Of a convolution in
+// a narrow type it may be computed in float32, between two casts: the weight is rounded instead of the result.
 
 #include "passes/fold_batch_norm.h"
 
@@ -70,8 +71,16 @@ class BatchNormFolder {
     return constant(call.tensor(1)) && constants_.value(call.tensor(1)) && bias_ok && is_floating(node->tensor().dtype);
   }
 
+  /// Between float32 and a narrower float, and nothing else.
+  static bool is_cast(const Node& node) {
+    if (!node.is("aten._to_copy.default") || node.kwargs.size() != 1 || node.kwargs[0].first != "dtype") return false;
+    const DType from = node.args.at(0).node()->tensor().dtype, to = node.tensor().dtype;
+    return (is_reduced_float(from) && to == DType::F32) || (from == DType::F32 && is_reduced_float(to));
+  }
+
   /// One step of the chain: the operand that continues it, with the map of the step applied after `map`.
   const Node* step(const Node& node, Affine& map, size_t channels, size_t rank) const {
+    if (is_cast(node)) return node.args.at(0).node();
     if (!node.op || node.args.size() < 2) return nullptr;
     const bool mul = node.is("aten.mul.Tensor"), add = node.is("aten.add.Tensor"), sub = node.is("aten.sub.Tensor");
     if ((!mul && !add && !sub) || !node.kwargs.empty()) return nullptr;
@@ -103,8 +112,10 @@ class BatchNormFolder {
       at = step(*at, map, channels, node.tensor().shape.size());
       if (!at) return false;
     }
+    if (std::all_of(chain.begin(), chain.end(), [](const Node* link) { return is_cast(*link); })) return false;
+    if (node.tensor().dtype != at->tensor().dtype) return false;
     // Fold at the end of a chain only: a user that continues it will do it, with this node inside.
-    if (chain.empty() || !single_user(at) || continues(node, channels)) return false;
+    if (!single_user(at) || continues(node, channels)) return false;
     rewrite(node, *at, chain, map, channels);
     return true;
   }
@@ -113,6 +124,7 @@ class BatchNormFolder {
     if (!single_user(&node)) return false;
     Affine scratch{std::vector<double>(channels, 1.0), std::vector<double>(channels, 0.0)};
     const Node* user = users_.at(&node).front();
+    if (is_cast(*user)) return false;  // of another chain, which may not come back
     return user->type.is_tensor() && user->tensor().shape == node.tensor().shape &&
            step(*user, scratch, channels, node.tensor().shape.size()) == &node;
   }
@@ -180,7 +192,10 @@ bool fold_batch_norm_may_change(const Graph& graph, const PassContext&) {
   return std::any_of(graph.nodes().begin(), graph.nodes().end(), [](const auto& node) {
     if (!node->is("aten.mul.Tensor") && !node->is("aten.add.Tensor") && !node->is("aten.sub.Tensor")) return false;
     bool after = false;
-    node->for_each_operand([&](Node*& operand) { after = after || operand->is("aten.convolution.default"); });
+    node->for_each_operand([&](Node*& operand) {
+      const Node* from = operand->is("aten._to_copy.default") ? operand->args.at(0).node() : operand;
+      after = after || (from && from->is("aten.convolution.default"));
+    });
     return after;
   });
 }

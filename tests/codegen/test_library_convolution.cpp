@@ -164,6 +164,7 @@ TEST(LibraryConvolution, OtherTypes) {
     for (bool transposed : {false, true}) {
       for (bool constant : {false, true}) {
         make(s, 2, DType::BF16, transposed, constant, false, ++seed).check(8e-3);
+        make(s, 2, DType::BF16, transposed, constant, true, ++seed).check(8e-3);
         make(s, 2, DType::F16, transposed, constant, false, ++seed).check(1e-3);
         make(s, 2, DType::F64, transposed, constant, false, ++seed).check(1e-14);
       }
