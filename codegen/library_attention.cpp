@@ -13,6 +13,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <optional>
 
 #include "codegen/attention_kernel.h"
 #include "codegen/library_copy.h"
@@ -246,21 +247,22 @@ class TileTask {
     }
   }
 
-  /// Whether every value of these keys is a number: then keys that nobody sees need no look at their values.
-  bool values_are_finite(int64_t key, int64_t live) {
-    pack_rows(part(v_, key, 0), live, p_.values, width_, v_block_, width_);
-    return all_finite(v_block_, live * width_);
-  }
-  /// Whether scores of these keys are numbers, as far as operands tell.
-  bool scores_are_finite(int64_t key, int64_t live) {
-    pack_rows(part(k_, key, 0), live, p_.e, p_.e, k_block_, p_.e);
-    if (!all_finite(k_block_, live * p_.e)) return false;
-    for (int64_t row = 0; row < rows_; row += kLanes) {  // a tile's memory has room for half as many whole rows
-      const int64_t n = std::min(rows_ - row, kLanes);
-      pack_rows(part(q_, first_ + row, 0), n, p_.e, p_.e, dense_, p_.e);
-      if (!all_finite(dense_, n * p_.e)) return false;
+  /// Whether elements of these rows are numbers; `dense_` has room for some at a time.
+  bool are_finite(const AttentionMatrix& m, int64_t rows, int64_t columns) {
+    for (int64_t row = 0; row < rows; row += kLanes) {
+      const int64_t n = std::min(rows - row, kLanes);
+      pack_rows(part(m, row, 0), n, columns, columns, dense_, columns);
+      if (!all_finite(dense_, n * columns)) return false;
     }
     return true;
+  }
+
+  /// Whether keys that no row sees may be left out: their weights of 0 make nothing of their values, as far as operands
+  /// tell. A mask that is added leaves scores that are no numbers what they are.
+  bool may_skip(int64_t key, int64_t live) {
+    return p_.fill == kNothing<double> && are_finite(part(v_, key, 0), live, p_.values) &&
+           (kind_ != MaskKind::Hide ||
+            (are_finite(part(k_, key, 0), live, p_.e) && are_finite(part(q_, first_, 0), rows_, p_.e)));
   }
 
   void spoil() {
@@ -302,8 +304,7 @@ class TileTask {
     }
   }
 
-  /// The mask of a block that is the same for all rows. False: no row sees any of its keys, whose weights of 0 make
-  /// nothing of their values.
+  /// The mask of a block that is the same for all rows. False: no row sees any of its keys, nor what is behind them.
   bool load_key_mask(AttentionTile<T>& t, int64_t key, int64_t live) {
     t.kind = kind_;
     t.mask = mask_;
@@ -313,8 +314,22 @@ class TileTask {
     if (kind_ == MaskKind::Add) return true;
     const auto shown = live - std::count(mask_, mask_ + live, T(0));
     if (shown == live) t.kind = MaskKind::None;
-    if (shown > 0 || t.fill != kNothing<T> || !values_are_finite(key, live)) return true;
-    return kind_ == MaskKind::Hide && !scores_are_finite(key, live);
+    return shown > 0 || !may_skip(key, live);
+  }
+
+  enum class Shown : uint8_t { None, Some, All };
+
+  /// What `n` rows see of a block. Masks of causal order, and of whole sequences side by side, are mostly all or
+  /// nothing.
+  Shown shown_in(int64_t row, int64_t n, int64_t key, int64_t live) const {
+    if (mask_from_.dtype != DType::Bool || mask_from_.column_stride != 1) return Shown::Some;
+    int64_t count = 0;
+    for (int64_t r = 0; r < n; ++r) {
+      const auto* shown = reinterpret_cast<const uint8_t*>(address(mask_from_, first_ + row + r, key));
+      for (int64_t c = 0; c < live; ++c) count += shown[c] != 0;
+      if (count != 0 && count != (r + 1) * live) return Shown::Some;
+    }
+    return count == 0 ? Shown::None : Shown::All;
   }
 
   void load_row_mask(AttentionTile<T>& t, int64_t row, int64_t key, int64_t live) {
@@ -337,11 +352,18 @@ class TileTask {
     pack_keys(t, key, live);
     pack_values(t, key, live);
     const int64_t head = padded(Pairs ? words_ : p_.e, kLanes);
+    std::optional<bool> skips;
     for (int64_t row = 0; row < rows_; row += kTileVectors * kLanes) {
       t.vectors = vectors_at(row);
       t.causal_from = p_.causal ? first_ + row - key : INT32_MAX;
       if (t.causal_from + t.vectors * kLanes <= 0) continue;
-      if (row_mask_) load_row_mask(t, row, key, live);
+      if (row_mask_) {
+        const Shown shown = shown_in(row, std::min(rows_ - row, t.vectors * kLanes), key, live);
+        if (shown == Shown::None && !skips) skips = may_skip(key, live);
+        if (shown == Shown::None && *skips) continue;
+        t.kind = shown == Shown::All ? MaskKind::None : kind_;
+        if (shown != Shown::All) load_row_mask(t, row, key, live);
+      }
       t.q = qt_ + row * head;
       t.maximum = maximum_ + row;
       t.sum = sum_ + row;

@@ -2,48 +2,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/ir/loop_eval.h"
 
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
 #include "core/ir/loop_fold.h"
+#include "core/runtime/tensor.h"
 #include "core/support/error.h"
 
 namespace strata::loop {
 
 namespace {
 
-float half_to_float(uint16_t h) {
-  int exponent = h >> 10 & 31, mantissa = h & 1023;
-  double value = exponent == 0    ? std::ldexp(mantissa, -24)
-                 : exponent == 31 ? (mantissa ? std::nan("") : std::numeric_limits<double>::infinity())
-                                  : std::ldexp(mantissa + 1024, exponent - 25);
-  return static_cast<float>(h & 0x8000 ? -value : value);
-}
-
-uint16_t float_to_half(float value) {
-  uint16_t sign = std::signbit(value) ? 0x8000 : 0;
-  double a = std::fabs(static_cast<double>(value));
-  if (std::isnan(value)) return sign | 0x7e00;
-  if (a >= 65520) return sign | 0x7c00;
-  int exponent = a < 0x1p-14 ? -14 : std::ilogb(a);
-  auto units = static_cast<int>(std::nearbyint(std::ldexp(a, 10 - exponent)));  // carries into the exponent by itself
-  if (exponent == -14 && units < 1024) return static_cast<uint16_t>(sign | units);
-  return static_cast<uint16_t>(sign | (((exponent + 15) << 10) + units - 1024));
-}
-
-uint16_t float_to_bfloat(float value) {
-  auto bits = std::bit_cast<uint32_t>(value);
-  return std::isnan(value) ? 0x7fc0 : static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
-
 double round_number(double value, DType d) {
   switch (d) {
     case DType::F16:
       return half_to_float(float_to_half(static_cast<float>(value)));
     case DType::BF16:
-      return std::bit_cast<float>(uint32_t{float_to_bfloat(static_cast<float>(value))} << 16);
+      return bfloat16_to_float(float_to_bfloat16(static_cast<float>(value)));
     default:
       return fold::round_to(value, d);
   }
@@ -78,7 +54,7 @@ ScalarValue load(const std::byte* at, DType d) {
     case DType::F16:
       return {half_to_float(read<uint16_t>(at)), 0};
     case DType::BF16:
-      return {std::bit_cast<float>(uint32_t{read<uint16_t>(at)} << 16), 0};
+      return {bfloat16_to_float(read<uint16_t>(at)), 0};
     case DType::F32:
       return {read<float>(at), 0};
     default:
@@ -92,7 +68,7 @@ void store(std::byte* at, DType d, ScalarValue v) {
     case DType::F16:
       return put(float_to_half(static_cast<float>(v.number)));
     case DType::BF16:
-      return put(float_to_bfloat(static_cast<float>(v.number)));
+      return put(float_to_bfloat16(static_cast<float>(v.number)));
     case DType::F32:
       return put(static_cast<float>(v.number));
     case DType::F64:

@@ -57,6 +57,24 @@ TEST(LibraryAttention, MasksOfEveryShapeAndType) {
   }
 }
 
+/// Causal order as a mask, and sequences side by side: blocks that all rows of a tile see, or none.
+TEST(LibraryAttention, MasksThatAreMostlyAllOrNothing) {
+  for (DType dtype : {DType::F32, DType::BF16}) {
+    for (const bool causal : {true, false}) {
+      for (const double fill : {-static_cast<double>(INFINITY), -2.0}) {
+        Case c = make(dtype, 1, 2, 170, 170, 8, 8, 22);
+        const int mask = c.operand(DType::Bool, {170, 170});
+        for (int64_t i = 0; i < 170; ++i)
+          for (int64_t j = 0; j < 170; ++j) c.tensors[mask].set_int(i * 170 + j, causal ? j <= i : i / 90 == j / 90);
+        c.call.has_mask = true;
+        c.call.mask_fill = fill;
+        c.result(dtype, {1, 2, 170, 8});
+        c.check(dtype == DType::F32 ? 2e-6 : 8e-3);
+      }
+    }
+  }
+}
+
 TEST(LibraryAttention, RowsWithoutAnyKeyAreZero) {
   Case c = make(DType::F32, 1, 2, 9, 140, 8, 8, 10);
   const int mask = c.operand(DType::Bool, {9, 140});
