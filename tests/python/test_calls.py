@@ -262,22 +262,24 @@ class Calls(unittest.TestCase):
         armed = False
 
         def interrupt(number, frame):
+            nonlocal armed
             if armed:
+                armed = False  # no other one while this one is on its way
                 raise KeyboardInterrupt
 
         old = signal.signal(signal.SIGALRM, interrupt)
         try:
             for delay in (0.001, 0.002, 0.005, 0.01, 0.02):
                 try:
-                    armed = True
                     # Again and again: PyTorch's guards swallow what is raised in them.
                     signal.setitimer(signal.ITIMER_REAL, delay, 0.003)
                     end = time.monotonic() + PATIENCE
                     while time.monotonic() < end:
+                        armed = True
                         compiled(x)
+                    armed = False
                     self.fail("no interrupt came through")
                 except KeyboardInterrupt:
-                    armed = False
                     signal.setitimer(signal.ITIMER_REAL, 0)
                 torch.testing.assert_close(compiled(x), expected)
         finally:
