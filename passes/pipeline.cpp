@@ -4,6 +4,7 @@
 #include "passes/cse.h"
 #include "passes/dce.h"
 #include "passes/decompose.h"
+#include "passes/expand_depthwise.h"
 #include "passes/fold_batch_norm.h"
 #include "passes/fold_constants.h"
 #include "passes/functionalize.h"
@@ -28,6 +29,9 @@ const std::vector<Pass>& inference_pipeline() {
        fold_constants_may_change},
       {"fold_batch_norm", "fold scale and shift per channel into convolutions", fold_batch_norm, "simplified", false,
        fold_batch_norm_may_change},
+      // What could be folded into their weights has been.
+      {"expand_depthwise", "make depthwise convolutions of few taps sums of products", expand_depthwise, "simplified",
+       false, expand_depthwise_may_change},
       // Its numbers must be constants, its softmax still whole; simplify then joins the reshapes around it.
       {"fuse_attention", "make spelled-out attention one operator", fuse_attention, "simplified", false,
        fuse_attention_may_change},
