@@ -38,12 +38,13 @@ double smallest(DType dtype) {
 }
 
 /// Operators that come to a small result from larger numbers inside: rounding there shows in no operand. `gelu` of -3
-/// is 3 times the difference of two numbers near one; `layer_norm` adds a bias that may cancel.
+/// is 3 times the difference of two numbers near one; `layer_norm` and batch norms add a bias that may cancel.
 bool cancels_inside(const Node& node) {
   static constexpr std::string_view kNames[] = {
       "aten.gelu",          "aten.log_softmax",       "aten._log_softmax", "aten.logsumexp", "aten.mish",
       "aten.cross_entropy", "aten.softplus",          "aten.log_sigmoid",  "aten.logaddexp", "aten.binary_cross_",
       "aten.linspace",      "aten.upsample_bilinear", "aten.grid_sam",     "aten.layer_norm"};
+  if (std::string_view(node.target).find("batch_norm") != std::string_view::npos) return true;
   return std::any_of(std::begin(kNames), std::end(kNames),
                      [&](std::string_view name) { return std::string_view(node.target).starts_with(name); });
 }
@@ -97,7 +98,7 @@ double magnification(const Node& node, const Tensor& x) {
 /// Operators that sum squares, in the type of their operand's kernels: float32, also for narrower ones. float64 holds
 /// the squares of all float32 numbers, so that the interpreter has a result where a kernel, as PyTorch's, overflows.
 bool sums_squares(const Node& node) {
-  static constexpr std::string_view kNames[] = {"layer_norm", "group_norm", "batch_norm", "instance_norm", "rms_norm",
+  static constexpr std::string_view kNames[] = {"layer_norm", "group_norm", "batch_norm",  "instance_norm", "rms_norm",
                                                 "var",        "std",        "vector_norm", "aten.norm."};
   const std::string_view target = node.target;
   return std::any_of(std::begin(kNames), std::end(kNames),
@@ -260,19 +261,19 @@ Results interpret(const RandomProgram& program, const Graph& graph, bool float64
         value = value.tensor().clone();
         run->disturb(node.tensor().dtype, value);
       }
+      const Node& maker = maker_of(node);
       double hidden = 0;
-      if (hides_rounding(node) && node.type.is_tensor()) {
+      if (hides_rounding(maker) && node.type.is_tensor()) {
         double largest = 1;
-        for (const Node* operand : node.operands())
-          if (sums_integers(node) || (operand->type.is_tensor() && is_floating(operand->tensor().dtype)))
+        for (const Node* operand : maker.operands())
+          if (sums_integers(maker) || (operand->type.is_tensor() && is_floating(operand->tensor().dtype)))
             largest = std::max(largest, magnitudes->at(operand));
-        hidden = hidden_rounding(node, epsilon(node.tensor().dtype), largest);
+        hidden = hidden_rounding(maker, epsilon(node.tensor().dtype), largest);
         if (node.is("aten.layer_norm.default") && operands->contains(node.args[0].node()))
           hidden *= magnification(node, operands->at(node.args[0].node()));
       }
       // Nothing is certain then: NaN tells that of all that is made of it.
-      if (const Node& maker = maker_of(node);
-          sums_squares(maker) && node.type.is_tensor() && node.tensor().dtype != DType::F64)
+      if (sums_squares(maker) && node.type.is_tensor() && node.tensor().dtype != DType::F64)
         for (const Node* operand : maker.operands())
           if (const auto it = operands->find(operand); it != operands->end() && squares_overflow(it->second)) {
             value = Tensor::full(value.tensor().dtype, value.tensor().shape, std::nan(""));
