@@ -51,8 +51,9 @@ struct AttentionTile {
 };
 void attend_tile(const AttentionTile<float>& tile);
 void attend_tile(const AttentionTile<double>& tile);
-/// Words of two bfloat16. Only where `has_bfloat16_products()`. `matrices`, only where `has_bfloat16_matrices()`: keys and
-/// columns are filled up to multiples of `kAttentionMatrix`, and `v` is [width, v_stride], pairs of keys side by side.
+/// Words of two bfloat16. Only where `has_bfloat16_products()`. `matrices`, only where `has_bfloat16_matrices()`: keys
+/// and columns are filled up to multiples of `kAttentionMatrix`, and `v` is [width, v_stride], pairs of keys side by
+/// side.
 void attend_tile_bfloat16(const AttentionTile<float>& tile, bool matrices);
 bool has_bfloat16_products();
 bool has_bfloat16_matrices();

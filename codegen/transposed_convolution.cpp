@@ -272,7 +272,7 @@ View columns_of_weight(const ConcreteCall& call, const Geometry& g, std::shared_
   const int64_t c = g.in_channels, o = g.channels, t = g.taps;
   const View from = with(dense(call.operands[1], instance), {c, o, t}, {o * t, t, 1});
   View to = with(from, {c, o, t}, {o * t, 1, o});
-  const View columns = with(from, {c, t * o}, {t * o, 1});
+  View columns = with(from, {c, t * o}, {t * o, 1});
   if (o == 1 || t == 1) return columns;
   if (!call.constant[1]) {
     to.slot = instance.scratch.take(to.numel() * static_cast<int64_t>(dtype_size(to.dtype)));

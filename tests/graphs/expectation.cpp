@@ -173,7 +173,10 @@ std::unordered_map<const Node*, DType> read_types(const Graph& graph) {
 /// One of several results of an operator.
 bool is_part(const Node& node) { return node.is("_operator.getitem") && node.type.is_tensor(); }
 
-const Node& maker_of(const Node& node) { return is_part(node) ? *node.args.at(0).node() : node; }
+const Node& maker_of(const Node& node) {
+  const Node* tuple = is_part(node) ? node.args.at(0).node() : nullptr;
+  return tuple ? *tuple : node;
+}
 
 /// Sums of many numbers in float64, which kernels take one after the other: where the numbers are alike, so are the
 /// roundings. (Narrower types are summed in float64.)
