@@ -107,7 +107,7 @@ STRATA_INLINE void attend_pairs(const AttentionTile<float>& t) {
 
 // ------------------------------------------------------------------------------------------------------------ matrices
 
-constexpr int64_t kSide = 16;  // rows of a matrix, and words of a row
+constexpr int64_t kSide = kAttentionMatrix;  // rows of a matrix, and words of a row
 
 /// Matrices 0 to 3 are sums of 16 by 16 floats, 4 and 6 left operands, `depth` words wide, 5 and 7 right ones.
 STRATA_INLINE void shape_matrices(int64_t depth) {

@@ -283,13 +283,15 @@ class TileTask {
     t.v = v_block_;
     if constexpr (Pairs) {
       auto* to = reinterpret_cast<uint32_t*>(v_block_);
-      if (from.column_stride == 1) {
-        pack_pairs(static_cast<const uint16_t*>(from.data), from.row_stride, live, p_.values, t.keys, width_, to);
-      } else {
+      const auto* rows = static_cast<const uint16_t*>(from.data);
+      int64_t stride = from.row_stride;
+      if (from.column_stride != 1) {
         auto* halves = reinterpret_cast<uint16_t*>(to + t.keys / 2 * width_);
         copy_halves(from, live, p_.values, width_, halves);
-        pack_pairs(halves, width_, live, p_.values, t.keys, width_, to);
+        rows = halves;
+        stride = width_;
       }
+      pack_pairs(rows, stride, live, p_.values, t.keys, width_, to);
       if (!matrices_) return;
       const int64_t pairs = t.keys / 2;
       t.v_stride = padded(pairs, kLanes);

@@ -15,7 +15,8 @@ bool is_short_depthwise(const Node& node) {
   const auto &input = call.type(0).shape, &weight = call.type(1).shape;
   if (input.size() != 3 || call.boolean(6) || !weight[0].is_const() || !weight[2].is_const()) return false;
   const bool depthwise = input[1] == weight[0] && weight[1] == SymInt(1) && SymInt(call.constant(8)) == weight[0];
-  return depthwise && weight[2].value() <= kMostTaps && range(node.tensor().shape[2]).min >= 1;
+  const int64_t taps = weight[2].value();
+  return depthwise && taps >= 1 && taps <= kMostTaps && range(node.tensor().shape[2]).min >= 1;
 }
 
 /// sum over k of w[c, k] * x[n, c, stride * o + dilation * k - padding]: each product is moved along its positions, cut
@@ -24,10 +25,7 @@ Node* expand(const Node& node, GraphRewriter& rewriter) {
   const Call call(node);
   Builder& b = rewriter.at(node, "expand depthwise convolution", OriginKind::Decomposed);
   const DType dtype = node.tensor().dtype, work = compute_dtype(dtype);
-  const auto wide = [&](size_t i) {
-    Node* operand = rewriter.mapped(call.tensor(i));
-    return work == dtype ? operand : b.call("aten._to_copy.default", {operand}, {{"dtype", work}});
-  };
+  const auto wide = [&](size_t i) { return b.cast(rewriter.mapped(call.tensor(i)), work); };
   Node *x = wide(0), *weight = wide(1);
   const int64_t stride = call.constants(3)[0], padding = call.constants(4)[0], dilation = call.constants(5)[0];
   const SymInt positions = (node.tensor().shape[2] - SymInt(1)) * SymInt(stride) + SymInt(1);
@@ -40,8 +38,8 @@ Node* expand(const Node& node, GraphRewriter& rewriter) {
     if (stride > 1) term = b.call("aten.slice.Tensor", {term, 2, 0, Argument(positions), stride});
     sum = sum ? b.call("aten.add.Tensor", {sum, term}) : term;
   }
-  if (!call.is_none(2)) sum = b.call("aten.add.Tensor", {sum, b.call("aten.unsqueeze.default", {wide(2), 1})});
-  return work == dtype ? sum : b.call("aten._to_copy.default", {sum}, {{"dtype", dtype}});
+  if (!call.is_none(2)) sum = b.call("aten.add.Tensor", {sum, b.unsqueeze(wide(2), 1)});
+  return b.cast(sum, dtype);
 }
 
 }  // namespace

@@ -86,6 +86,7 @@ TEST(ExpandDepthwiseTo, PositionsOutsideAddNothing) {
 }
 
 TEST(ExpandDepthwiseNot, OtherConvolutions) {
+  EXPECT_EQ(expand(program("f32", "6, 1, 0", "x, w, b, [1], [0], [1], False, [0], 6")).rewrites, 0u);  // no taps
   EXPECT_EQ(expand(program("f32", "6, 1, 9", "x, w, b, [1], [3], [1], False, [0], 6")).rewrites, 0u);  // many taps
   EXPECT_EQ(expand(program("f32", "6, 2, 3", "x, w, b, [1], [3], [1], False, [0], 3")).rewrites, 0u);  // groups of two
   EXPECT_EQ(expand(program("f32", "6, 1, 3", "x, w, b, [1], [1], [1], True, [0], 6")).rewrites, 0u);   // transposed
