@@ -42,6 +42,15 @@ class MathEmitter {
   /// Larger or smaller of two, NaN if either is.
   Value* extremum(Value* a, Value* b, DType dtype, bool larger);
   Value* product(Value* a, Value* b);
+  /// A float32 that many lanes are divided by, taken apart once: `mantissa * 2^-shift`, and one part in the mantissa.
+  struct Divisor {
+    Value *mantissa, *inverse, *shift;  ///< in sixteen lanes each
+  };
+  bool has_divisors(const Value* lanes) const;
+  Divisor divisor(Value* value);
+  /// `a / b`, `b` that divisor in all lanes, rounded as by the division (denormal results: perhaps one unit away). May
+  /// end the block that is built.
+  Value* quotient(Value* a, Value* b, const Divisor& divisor);
   Value* absolute(Value* a);
 
  private:

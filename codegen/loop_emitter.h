@@ -59,7 +59,8 @@ class KernelEmitter {
   void emit_nest(size_t n);
   void emit_inner(size_t position);
   void emit_lane_loops();
-  void fetch_ahead();
+  void fetch_ahead(size_t copy);
+  Value* divide_by_one(const loop::Scalar& s);
   void fetch_streams();
   void fetch_squares(Value* rows);
   std::vector<std::pair<loop::BufferId, Value*>> lines_of_next_tile(unsigned square);

@@ -3,6 +3,7 @@
 #include "codegen/loop_llvm.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <set>
 
@@ -283,7 +284,9 @@ void KernelEmitter::emit_point_vectors(Value* low, Value* high) {
 /// What the vector a page from here reads: where the machine's own prefetching, which ends at a page, would wait.
 void KernelEmitter::fetch_streams() {
   constexpr int64_t kPage = 4096;  // bytes
+  const auto& body = k_.nests[nest_].body;
   for (ScalarId id : plan_.ahead) {
+    if (std::find(body.begin(), body.end(), id) == body.end()) continue;
     const Scalar& s = k_.scalars[id];
     const auto size = static_cast<int64_t>(dtype_size(k_.buffers[s.buffer].dtype));
     prefetch(s.buffer, expression(s.index + kPage / size), Cache::Second);
@@ -382,7 +385,7 @@ void KernelEmitter::emit_lane_loops() {
       for (int u = 0; u < p.unroll; ++u) {
         symbols_[axis.symbol] = b_.CreateAdd(i, b_.getInt64(width * static_cast<unsigned>(u)));
         emit_body(static_cast<size_t>(u));
-        if (u % 2 == 0) fetch_ahead();  // at half the speed of the loop: two vectors for each line
+        fetch_ahead(static_cast<size_t>(u));
         forget(level);
       }
     });
@@ -399,22 +402,31 @@ void KernelEmitter::emit_lane_loops() {
       active_ = b_.CreateICmpULT(lane_numbers(b_.getInt32Ty()), bound);
     }
     emit_body(can_mask ? 0 : scalar_copy_);
-    if (can_mask) fetch_ahead();
+    if (can_mask) fetch_ahead(0);
     forget(level);
   });
   active_ = active_count_ = nullptr;
   lanes_ = width;
 }
 
-/// The last two passes over a line fetch a half each of the next point's.
-void KernelEmitter::fetch_ahead() {
+/// While a line is gone through pass by pass, the next point's is fetched, a part in each of the last passes, so that
+/// memory is never without work for long. `copy` vectors of an iteration stand before this one.
+void KernelEmitter::fetch_ahead(size_t copy) {
   const Nest& nest = k_.nests[nest_];
-  if (plan_.ahead.empty() || nest.axes.size() != 1) return;
-  size_t later = 0;
-  for (size_t n = nest_ + 1; n < k_.nests.size(); ++n) later += k_.nests[n].axes.empty() ? 0 : 1;
-  if (later > 1) return;
+  if (plan_.ahead.empty()) return;
+  if (nest.axes.size() > 1) return fetch_streams();
+  uint64_t before = 0, later = 0;
+  for (size_t n = 0; n < k_.nests.size(); ++n)
+    if (n != nest_ && !k_.nests[n].axes.empty()) ++(n < nest_ ? before : later);
+  const uint64_t passes = before + later + 1;
+  static constexpr std::array<std::array<uint64_t, 4>, 5> kShares = {{{}, {4}, {2, 2}, {2, 1, 1}, {1, 1, 1, 1}}};
+  const auto shares = kShares[std::min<uint64_t>(passes, 4)];
+  const uint64_t share = later < 4 ? shares[later] : 0;  // in quarters, the last pass first
+  if (copy * share % 4 >= share) return;                 // none, or fetched already
+  uint64_t first = 0;
+  for (uint64_t n = later + 1; n < 4; ++n) first += shares[n];
   const Axis& lane = k_.axes[nest.axes[0]];
-  const SymInt half = floordiv(lane.extent, 2);
+  const SymInt start_of_share = floordiv(lane.extent, 4) * SymInt(static_cast<int64_t>(first));
   const size_t outer = k_.axes[k_.outer.back()].symbol;
   for (ScalarId id : plan_.ahead) {
     const Scalar& s = k_.scalars[id];
@@ -424,9 +436,10 @@ void KernelEmitter::fetch_ahead() {
       if (other.axes.size() != 1 || std::find(other.body.begin(), other.body.end(), id) == other.body.end()) continue;
       const Axis& own = k_.axes[other.axes[0]];
       if (!(own.extent == lane.extent)) continue;
-      Value* start = expression(linear_in(s.index, own.symbol)->rest + next + (later == 0 ? half : SymInt(0)));
-      Value* at = b_.CreateAdd(start, b_.CreateLShr(symbols_.at(lane.symbol), b_.getInt64(1)));
-      prefetch(s.buffer, at, plan_.ahead_near ? Cache::First : Cache::Second);
+      Value* start = expression(linear_in(s.index, own.symbol)->rest + next + start_of_share);
+      Value* done = b_.CreateMul(symbols_.at(lane.symbol), b_.getInt64(share));
+      prefetch(s.buffer, b_.CreateAdd(start, b_.CreateLShr(done, b_.getInt64(2))),
+               plan_.ahead_near ? Cache::First : Cache::Second);
     }
   }
 }
@@ -512,7 +525,24 @@ llvm::Value* KernelEmitter::compute(const Scalar& s, bool vector) {
   }
   DType type = k_.scalars[s.a].dtype;
   if (is_unary(s.op)) return math_.unary(s.op, get(s.a, vector), type);
+  if (s.op == ScalarOp::Div && vector)
+    if (Value* quotient = divide_by_one(s)) return quotient;
   return math_.binary(s.op, get(s.a, vector), get(s.b, vector), type);
+}
+
+/// Lanes that go by one and the same number, which is taken apart outside the loop: a division takes as long as eight
+/// products. Nothing where it is not so.
+llvm::Value* KernelEmitter::divide_by_one(const Scalar& s) {
+  const int level = dep_.level(s.b);
+  Value* a = get(s.a, true);
+  if (level >= depth_ || vector(s.b) || k_.scalars[s.b].op == ScalarOp::Const || !math_.has_divisors(a)) return nullptr;
+  MathEmitter::Divisor divisor;
+  {
+    const llvm::IRBuilder<>::InsertPointGuard guard(b_);
+    set_insert(level);
+    divisor = math_.divisor(get(s.b));
+  }
+  return math_.quotient(a, get(s.b, true), divisor);
 }
 
 std::vector<uint64_t> kernel_lines(const Kernel& kernel) {

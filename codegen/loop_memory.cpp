@@ -53,6 +53,26 @@ void choose_streams_ahead(KernelPlan& plan, const Target& target) {
   }
 }
 
+/// Of sums of columns, which go through the partial sums of a line for each row: what that does takes the room in the
+/// processor that would see the next page's loads.
+void choose_columns_ahead(KernelPlan& plan, const Target& target) {
+  const Kernel& k = plan.kernel;
+  for (size_t n = 0; n < k.nests.size(); ++n) {
+    const Nest& nest = k.nests[n];
+    const auto partial = [&](const Store& s) { return k.buffers[s.buffer].role == BufferRole::Local; };
+    const bool sums = !nest.stores.empty() && std::all_of(nest.stores.begin(), nest.stores.end(), partial);
+    if (!sums || nest.axes.size() < 2 || plan.nests[n].lanes < 2) continue;
+    for (ScalarId id : nest.body) {
+      const Scalar& s = k.scalars[id];
+      if (s.op != ScalarOp::Load || s.a != kNone || k.buffers[s.buffer].role != BufferRole::Input) continue;
+      const auto along = linear_in(s.index, k.axes[nest.axes.back()].symbol);
+      const auto down = linear_in(s.index, k.axes[nest.axes[nest.axes.size() - 2]].symbol);
+      const bool walks = along && along->coefficient == SymInt(1) && down && !(down->coefficient == SymInt(0));
+      if (walks && bytes_of(k.buffers[s.buffer]) >= target.cache_bytes) plan.ahead.push_back(id);
+    }
+  }
+}
+
 /// Whether the kernel computes so much for each element that stores do not come one after the other.
 bool takes_functions(const Kernel& k) {
   return std::any_of(k.scalars.begin(), k.scalars.end(), [](const Scalar& s) { return operation_cost(s) >= 12; });
@@ -72,6 +92,8 @@ void choose_ahead(KernelPlan& plan, const Target& target) {
     for (ScalarId id : nest.turned)
       if (bytes_of(k.buffers[k.scalars[id].buffer]) >= target.cache_bytes) plan.ahead.push_back(id);
   if (plan.lanes_are_points) return choose_streams_ahead(plan, target);
+  choose_columns_ahead(plan, target);
+  if (!plan.ahead.empty()) return;
   const auto passes = std::count_if(k.nests.begin(), k.nests.end(), [](const Nest& n) { return !n.axes.empty(); });
   if (k.outer.empty() || passes < 2) return;
   std::vector<char> seen(k.buffers.size(), 0);
@@ -93,7 +115,9 @@ void choose_ahead(KernelPlan& plan, const Target& target) {
       plan.ahead.push_back(id);
     }
   }
-  plan.ahead_near = !streams(plan) || takes_functions(k);
+  // Intel's processors have buffers enough of their own for such stores.
+  const bool waits = target.cpu.starts_with("znver") && streams(plan) && !takes_functions(k);
+  plan.ahead_near = !waits;
 }
 
 }  // namespace strata::codegen

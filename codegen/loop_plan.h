@@ -32,7 +32,7 @@ struct KernelPlan {
   std::vector<char> streamed;  ///< per buffer: results that no cache holds go to memory past the caches
   /// Loads of long lines that several nests go through: while one point is at work, the next one's line is fetched.
   /// Loads in tiles: those of the squares, or of the tile, after the one at work. Loads of long pointwise bodies: those
-  /// of a page later.
+  /// of a page later, as of sums of columns.
   std::vector<loop::ScalarId> ahead;
   bool ahead_near = true;  ///< lines of the next point come into the first cache, else into the second
   std::vector<NestPlan> nests;

@@ -7,8 +7,8 @@
 //
 // What comes from memory has other needs. Lines that are stored one by one, each to another page, take three times as
 // long as two neighbours at a time; and lines that are read one by one from many pages come late. There a tile is two
-// squares wide, and while it is at work the rows of the next one are fetched into the second cache, each from its
-// beginning to its end.
+// squares wide, the next tile goes on in the same rows, and while one is at work that one's share of them is fetched
+// into the second cache, each from its beginning to its end.
 
 #include "codegen/loop_tile.h"
 
@@ -124,8 +124,10 @@ std::optional<Tiles> tile_transposes(const Kernel& kernel, int lanes, int64_t ca
   const auto [page, row] = cut(k, *env, read, (tiles.squares > 1 ? kTileRowBytes : kPage) / bytes);
   const auto [strip, lane] = cut(k, *env, *written, int64_t{lanes} * tiles.squares);
   std::erase_if(k.outer, [&](AxisId a) { return a == read || a == *written; });
+  // From memory the same rows are read on and on, so that the machine foresees them.
+  if (tiles.squares > 1 && strip) k.outer.push_back(*strip);
   if (page) k.outer.push_back(*page);
-  if (strip) k.outer.push_back(*strip);
+  if (tiles.squares == 1 && strip) k.outer.push_back(*strip);
   k.nests[0].axes = {row, lane};
   return tiles;
 }

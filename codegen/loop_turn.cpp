@@ -97,7 +97,7 @@ std::vector<std::pair<BufferId, llvm::Value*>> KernelEmitter::lines_of_next_tile
     const auto size = static_cast<int64_t>(dtype_size(k_.buffers[s.buffer].dtype));
     const int64_t share = std::max<int64_t>(width * width * size / kLine, 1);
     const auto across = linear_in(s.index, lane);
-    Value* start = expression(linear_in(across->rest, row)->rest + across->coefficient * (width * squares));
+    Value* start = expression(linear_in(across->rest, row)->rest + SymInt(kTileRowBytes / size));
     // Number of the square in the tile, and of the first line of its share.
     Value* number = b_.CreateMul(symbols_.at(row), b_.getInt64(static_cast<uint64_t>(squares)));
     number = b_.CreateAdd(b_.CreateUDiv(number, b_.getInt64(lanes_)), b_.getInt64(square));

@@ -125,17 +125,77 @@ llvm::Value* MathEmitter::short_sine(ScalarOp op, Value* x, Value* size) {
   return b_.CreateBitCast(b_.CreateXor(b_.CreateBitCast(value, integers), sign), x->getType());
 }
 
+bool MathEmitter::has_divisors(const Value* lanes) const {
+  return lanes_of(lanes) == kWidth && is_short(ScalarOp::Exp, lanes);
+}
+
+/// The mantissa is at least 1 and less than 2. Of infinity and 0 it is 1, and the shift makes of the quotient what it
+/// is.
+MathEmitter::Divisor MathEmitter::divisor(Value* value) {
+  const llvm::IRBuilderBase::FastMathFlagGuard guard(b_);
+  b_.clearFastMathFlags();
+  Value* b = b_.CreateVectorSplat(kWidth, value);
+  Value *nothing = number(0, b), *all = b_.getInt16(UINT16_MAX), *current = b_.getInt32(4);
+  Value* mantissa =
+      b_.CreateIntrinsic(intrinsic::x86_avx512_mask_getmant_ps_512, {}, {b, b_.getInt32(0), nothing, all, current});
+  Value* exponent = b_.CreateIntrinsic(intrinsic::x86_avx512_mask_getexp_ps_512, {}, {b, nothing, all, current});
+  return {mantissa, b_.CreateFDiv(number(1, b), mantissa), b_.CreateFNeg(exponent)};
+}
+
+/// One step from the product with the inverse, as P. Markstein has it ("Computation of elementary functions on the IBM
+/// RISC System/6000 processor", 1990): what the product leaves of the dividend is exact, and divided gives the bits
+/// that it lacks. A vector in which that does not hold for all lanes (0, infinity, NaN, and numbers so small that the
+/// rest would be denormal) is divided.
+llvm::Value* MathEmitter::quotient(Value* a, Value* b, const Divisor& by) {
+  llvm::BasicBlock* here = b_.GetInsertBlock();
+  // What is hoisted stands in front of a branch that is there already.
+  if (here->getTerminator()) return b_.CreateFDiv(a, b);
+  const llvm::IRBuilderBase::FastMathFlagGuard guard(b_);
+  b_.clearFastMathFlags();
+  constexpr uint32_t kSmallest = 27U << 24, kInfinity = 255U << 24;  // 2^-100, without their sign
+  auto* integers = FixedVectorType::get(b_.getInt32Ty(), kWidth);
+  const auto whole = [&](uint32_t value) { return llvm::ConstantInt::get(integers, value); };
+  const auto fma = [&](Value* x, Value* y, Value* z) {
+    return b_.CreateIntrinsic(intrinsic::fma, {x->getType()}, {x, y, z});
+  };
+  Value* q = b_.CreateFMul(a, by.inverse);
+  Value* size = b_.CreateShl(b_.CreateBitCast(q, integers), whole(1));
+  Value* unusual = b_.CreateICmpUGE(b_.CreateSub(size, whole(kSmallest)), whole(kInfinity - kSmallest));
+  Value* any = b_.CreateICmpNE(b_.CreateBitCast(unusual, b_.getInt16Ty()), b_.getInt16(0));
+  llvm::Function* function = here->getParent();
+  auto* divide = llvm::BasicBlock::Create(b_.getContext(), "divide", function);
+  auto* usual = llvm::BasicBlock::Create(b_.getContext(), "usual", function);
+  auto* next = llvm::BasicBlock::Create(b_.getContext(), "divided", function);
+  b_.CreateCondBr(any, divide, usual, llvm::MDBuilder(b_.getContext()).createUnlikelyBranchWeights());
+  b_.SetInsertPoint(divide);
+  Value* divided = b_.CreateFDiv(a, b);
+  b_.CreateBr(next);
+  b_.SetInsertPoint(usual);
+  Value* rest = fma(b_.CreateFNeg(q), by.mantissa, a);
+  Value* shifted = b_.CreateIntrinsic(intrinsic::x86_avx512_mask_scalef_ps_512, {},
+                                      {fma(rest, by.inverse, q), by.shift, q, b_.getInt16(UINT16_MAX), b_.getInt32(4)});
+  b_.CreateBr(next);
+  b_.SetInsertPoint(next);
+  auto* value = b_.CreatePHI(a->getType(), 2);
+  value->addIncoming(divided, divide);
+  value->addIncoming(shifted, usual);
+  return value;
+}
+
 /// 2^n * e^r with n whole and |r| <= ln(2) / 2.
 llvm::Value* MathEmitter::short_exp(Value* x) {
+  const llvm::IRBuilderBase::FastMathFlagGuard guard(b_);
+  b_.clearFastMathFlags();
   const auto fma = [&](Value* a, Value* b, Value* c) {
     return b_.CreateIntrinsic(intrinsic::fma, {a->getType()}, {a, b, c});
   };
   // Beyond these numbers the result is infinite or 0; comparisons with NaN are false, so that NaN goes on. To find out
-  // that a result is too small for a denormal number, processors take hundreds of cycles: those lanes are left out.
+  // that a result is too small for a denormal number, processors take hundreds of cycles: those lanes are left out,
+  // whatever comes of them here.
   Value* nothing = b_.CreateFCmpOLT(x, number(-104, x));
   x = b_.CreateSelect(b_.CreateFCmpOLT(number(89, x), x), number(89, x), x);
-  x = b_.CreateSelect(b_.CreateFCmpOGT(number(-104, x), x), number(-104, x), x);
-  Value* n = b_.CreateUnaryIntrinsic(intrinsic::roundeven, product(x, number(1.4426950408889634, x)));
+  Value* shift = number(12582912, x);  // as in short_erf
+  Value* n = b_.CreateFSub(fma(x, number(1.4426950408889634, x), shift), shift);
   // ln(2) in two parts, the first of so few bits that its product with n is exact.
   Value* r = fma(n, number(-0.693145751953125, x), x);
   r = fma(n, number(-1.428606765330187e-06, x), r);

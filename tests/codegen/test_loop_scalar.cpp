@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <random>
 
 #include "tests/codegen/loop_testing.h"
 
@@ -354,6 +355,46 @@ TEST(LoopScalar, FunctionsOfARowAreThoseOfItsElements) {
     for (size_t k = 0; k < all.size(); ++k)
       ASSERT_TRUE(first[k] == second[k] || (std::isnan(first[k]) && std::isnan(second[k])))
           << to_string(op) << " of " << all[k] << ": " << first[k] << " once, " << second[k] << " in the loop";
+  }
+}
+
+/// A row by one number: what is taken apart in front of the loop gives what the division gives, bit by bit.
+TEST(LoopScalar, QuotientsOfARow) {
+  constexpr int64_t rows = 96, columns = 4096 + 16;
+  LoopCase c("quotients");
+  BufferId x = c.input("x", DType::F32, rows * columns), by = c.input("by", DType::F32, rows);
+  BufferId y = c.output("y", DType::F32, rows * columns);
+  SymInt i = c.outer(rows);
+  AxisId r = c.inner(columns);
+  Body& b = c.body;
+  b.begin_nest({r});
+  const SymInt at = i * columns + b.axis_index(r);
+  b.store({y, at, b.binary(ScalarOp::Div, b.load(x, at), b.load(by, i))});
+  for (const Target& target : targets()) {
+    const Kernel* kernels[] = {&c.kernel};
+    const auto compiled = codegen::LoopJit(target).compile(kernels);
+    std::mt19937 random(1);
+    std::vector<float> in(rows * columns), divisors = float_values<float>(rows), out(in.size(), -1);
+    for (size_t k = 0; k < divisors.size() / 2; ++k)
+      divisors[k] = std::bit_cast<float>(static_cast<uint32_t>(random()));
+    // Any numbers, whole vectors of likely ones, and quotients close to the middle between two numbers.
+    for (size_t k = 0; k < in.size(); ++k) {
+      const auto bits = static_cast<uint32_t>(random());
+      const float near = std::bit_cast<float>((bits & 0x80ffffffU) + (120U << 23));
+      in[k] = k % 64 < 16 ? std::bit_cast<float>(bits) : k % 64 < 32 ? near : near * divisors[k / columns];
+    }
+    std::byte* buffers[] = {reinterpret_cast<std::byte*>(in.data()), reinterpret_cast<std::byte*>(divisors.data()),
+                            reinterpret_cast<std::byte*>(out.data())};
+    compiled[0]->run({buffers, c.symbols, 1});
+    for (size_t k = 0; k < in.size(); ++k) {
+      const float divisor = divisors[k / columns], expected = in[k] / divisor;
+      const bool both_nan = std::isnan(out[k]) && std::isnan(expected);
+      // Denormal results may be rounded twice.
+      const float off = std::fabs(expected) < 1.18e-38F ? 1.5e-45F : 0.0F;
+      const bool same = out[k] == expected && std::signbit(out[k]) == std::signbit(expected);
+      ASSERT_TRUE(same || both_nan || (off > 0 && std::fabs(out[k] - expected) <= off))
+          << in[k] << " / " << divisor << " is " << expected << ", not " << out[k] << " for " << target.cpu;
+    }
   }
 }
 
