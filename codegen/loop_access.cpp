@@ -435,18 +435,26 @@ void KernelEmitter::store_vector(BufferId buffer, Value* v, Value* place) {
     return;
   }
   const uint64_t unit = std::min<uint64_t>(bytes, 64);
-  Block *past = block("past"), *plain = block("plain"), *next = block("stored");
+  const auto store_past = [&] {
+    auto* store = b_.CreateAlignedStore(v, place, llvm::Align(unit));
+    llvm::LLVMContext& context = module_.getContext();
+    auto* one = llvm::ConstantAsMetadata::get(b_.getInt32(1));
+    store->setMetadata(llvm::LLVMContext::MD_nontemporal, llvm::MDNode::get(context, one));
+  };
+  if (aligned_) return *aligned_ ? store_past() : void(b_.CreateAlignedStore(v, place, align_of(buffer)));
   Value* low = b_.CreateAnd(b_.CreatePtrToInt(place, b_.getInt64Ty()), b_.getInt64(unit - 1));
-  b_.CreateCondBr(b_.CreateICmpEQ(low, b_.getInt64(0)), past, plain);
-  b_.SetInsertPoint(past);
-  auto* store = b_.CreateAlignedStore(v, place, llvm::Align(unit));
-  llvm::LLVMContext& context = module_.getContext();
-  auto* one = llvm::ConstantAsMetadata::get(b_.getInt32(1));
-  store->setMetadata(llvm::LLVMContext::MD_nontemporal, llvm::MDNode::get(context, one));
-  go(next);
-  b_.SetInsertPoint(plain);
-  b_.CreateAlignedStore(v, place, align_of(buffer));
-  go(next);
+  in_two_ways(b_.CreateICmpEQ(low, b_.getInt64(0)),
+              [&](bool past) { past ? store_past() : void(b_.CreateAlignedStore(v, place, align_of(buffer))); });
+}
+
+void KernelEmitter::in_two_ways(Value* condition, const std::function<void(bool)>& emit) {
+  Block *past = block("past"), *plain = block("plain"), *next = block("stored");
+  b_.CreateCondBr(condition, past, plain);
+  for (Block* way : {past, plain}) {
+    b_.SetInsertPoint(way);
+    emit(way == past);
+    go(next);
+  }
   b_.SetInsertPoint(next);
 }
 

@@ -67,6 +67,7 @@ class KernelEmitter {
   void prefetch(loop::BufferId buffer, Value* index, Cache into);
   void emit_tiles();
   void emit_whole_tiles(Value* rows, Value* first, unsigned squares);
+  Value* tile_is_aligned();
   void emit_part_tiles(Value* rows, Value* points, Value* first);
   std::vector<Value*> turned_rows(const loop::Scalar& s);
   void emit_body(size_t copy);
@@ -115,6 +116,7 @@ class KernelEmitter {
   void store_scalar(const loop::Store& s, const Address& a, Value* value);
   void store_lanes(const loop::Store& s, const Address& a, Value* value);
   void store_vector(loop::BufferId buffer, Value* v, Value* place);
+  void in_two_ways(Value* condition, const std::function<void(bool)>& emit);
   void store_each_lane(const loop::Store& s, Value* addresses, Value* value, Value* mask);
   void write_scalar(const loop::Store& s, Value* address, Value* value);
   Value* stored_form(const loop::Store& s, Value* value, Value* old);
@@ -137,6 +139,7 @@ class KernelEmitter {
   Results merge_welford(const Results& a, const Results& b);
   Results load_accumulator(const Accumulator& acc);
   Results across_lanes(const loop::Reduction& r, Results results);
+  Value* extremum_across(Value* v, bool largest);
   void close_reductions();
 
   // Checks (loop_check.cpp).
@@ -167,6 +170,7 @@ class KernelEmitter {
   size_t nest_ = 0;
   int depth_ = 0;
   unsigned lanes_ = 1;
+  std::optional<bool> aligned_;                           ///< of vectors that go past the caches; nothing: ask each
   Value* active_ = nullptr;                               ///< lanes that count; null: all
   Value* active_count_ = nullptr;                         ///< how many (i32): the first ones
   std::vector<std::vector<Accumulator>> accumulators_;    ///< per copy, per reduction

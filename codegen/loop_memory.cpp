@@ -88,9 +88,12 @@ bool takes_functions(const Kernel& k) {
 void choose_ahead(KernelPlan& plan, const Target& target) {
   constexpr int64_t kShortest = 512, kLongest = 256 << 10;  // bytes of a line
   const Kernel& k = plan.kernel;
+  const bool amd = target.cpu.starts_with("znver");
+  // Intel's processors foresee the rows of a tile, which go on in the next one.
   for (const NestPlan& nest : plan.nests)
     for (ScalarId id : nest.turned)
-      if (bytes_of(k.buffers[k.scalars[id].buffer]) >= target.cache_bytes) plan.ahead.push_back(id);
+      if ((amd || nest.squares == 1) && bytes_of(k.buffers[k.scalars[id].buffer]) >= target.cache_bytes)
+        plan.ahead.push_back(id);
   if (plan.lanes_are_points) return choose_streams_ahead(plan, target);
   choose_columns_ahead(plan, target);
   if (!plan.ahead.empty()) return;
@@ -116,7 +119,7 @@ void choose_ahead(KernelPlan& plan, const Target& target) {
     }
   }
   // Intel's processors have buffers enough of their own for such stores.
-  const bool waits = target.cpu.starts_with("znver") && streams(plan) && !takes_functions(k);
+  const bool waits = amd && streams(plan) && !takes_functions(k);
   plan.ahead_near = !waits;
 }
 

@@ -6,6 +6,7 @@
 
 #include <bit>
 #include <limits>
+#include <numeric>
 
 #include "codegen/loop_emitter.h"
 #include "core/support/error.h"
@@ -191,7 +192,27 @@ KernelEmitter::Results KernelEmitter::merge_welford(const Results& a, const Resu
   return {mean, b_.CreateFAdd(b_.CreateFAdd(a[1], b[1]), between), count};
 }
 
+/// The largest or smallest lane: whether one is NaN is asked once, beside the comparisons and not between them.
+llvm::Value* KernelEmitter::extremum_across(Value* v, bool largest) {
+  const unsigned lanes = MathEmitter::lanes_of(v);
+  Value* nan = b_.CreateBitCast(math_.is_nan(v), b_.getIntNTy(lanes));
+  Value* any = b_.CreateICmpNE(nan, llvm::ConstantInt::get(nan->getType(), 0));
+  for (unsigned half = lanes / 2; half > 0; half /= 2) {
+    llvm::SmallVector<int, 64> low(half), high(half);
+    std::iota(low.begin(), low.end(), 0);
+    std::iota(high.begin(), high.end(), static_cast<int>(half));
+    Value *a = b_.CreateShuffleVector(v, low), *b = b_.CreateShuffleVector(v, high);
+    v = b_.CreateSelect(largest ? b_.CreateFCmpOGT(a, b) : b_.CreateFCmpOLT(a, b), a, b);
+  }
+  Value* best = b_.CreateExtractElement(v, uint64_t{0});
+  return b_.CreateSelect(any, llvm::ConstantFP::getNaN(best->getType()), best);
+}
+
 KernelEmitter::Results KernelEmitter::across_lanes(const Reduction& r, Results v) {
+  const llvm::Type* type = v[0]->getType()->getScalarType();
+  const bool extremum = r.combine == Combine::Max || r.combine == Combine::Min;
+  if (extremum && std::has_single_bit(MathEmitter::lanes_of(v[0])) && (type->isFloatTy() || type->isDoubleTy()))
+    return {extremum_across(v[0], is_largest(r.combine))};
   for (unsigned lanes = MathEmitter::lanes_of(v[0]); lanes > 1; lanes /= 2) {
     Results low, high;
     llvm::SmallVector<int, 64> low_mask, high_mask;

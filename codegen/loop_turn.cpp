@@ -57,32 +57,68 @@ void KernelEmitter::emit_whole_tiles(Value* rows, Value* first, unsigned squares
     symbols_[lane] = b_.CreateAdd(first, b_.getInt64(square * lanes_));
   };
   const bool by_tile = plan_.nests[nest_].squares > 1;
+  using Turned = std::vector<std::pair<ScalarId, std::vector<Value*>>>;
   depth_ = dep_.depth(nest_);
   begin_square(0);
   Value* rest = loop(b_.getInt64(0), rows, lanes_, false, kInnerLevel, "tile", [&](Value* i) {
+    std::vector<Turned> turned(squares);
+    std::vector<Value*> starts;
+    std::vector<std::pair<BufferId, Value*>> lines;
     for (unsigned square = 0; square < squares; ++square) {
       symbols_[row] = i;
       begin_square(square);
+      starts.push_back(symbols_[lane]);
       if (!by_tile) fetch_squares(rows);
-      const auto lines = by_tile ? lines_of_next_tile(square) : std::vector<std::pair<BufferId, Value*>>{};
-      std::vector<std::pair<ScalarId, std::vector<Value*>>> turned;
-      for (ScalarId id : plan_.nests[nest_].turned) turned.emplace_back(id, turned_rows(k_.scalars[id]));
+      if (by_tile) std::ranges::copy(lines_of_next_tile(square), std::back_inserter(lines));
+      for (ScalarId id : plan_.nests[nest_].turned) turned[square].emplace_back(id, turned_rows(k_.scalars[id]));
       forget(kInnerLevel);
+    }
+    const auto write_rows = [&] {
       size_t fetched = 0;
       for (unsigned r = 0; r < lanes_; ++r) {
-        for (const auto& [id, vectors] : turned) values_[id] = vectors[r];
-        llvm::IRBuilder<> head(hoist_[kInnerLevel]->getTerminator());
-        body_at(head.CreateAdd(i, b_.getInt64(r)));
+        // Neighbours in memory are stored one after the other.
+        for (unsigned square = 0; square < squares; ++square) {
+          symbols_[lane] = starts[square];
+          for (const auto& [id, vectors] : turned[square]) values_[id] = vectors[r];
+          llvm::IRBuilder<> head(hoist_[kInnerLevel]->getTerminator());
+          body_at(head.CreateAdd(i, b_.getInt64(r)));
+        }
         // Between the stores, so that neither waits for the other.
         for (; fetched * lanes_ < lines.size() * (r + 1); ++fetched)
           prefetch(lines[fetched].first, lines[fetched].second, Cache::Second);
       }
-    }
+    };
+    symbols_[row] = i;
+    symbols_[lane] = starts[0];
+    Value* aligned = tile_is_aligned();
+    if (!aligned) return write_rows();
+    // Asked once, and not between the vectors, which could not all stay in registers.
+    in_two_ways(aligned, [&](bool past) {
+      aligned_ = past;
+      write_rows();
+    });
+    aligned_.reset();
   });
   for (unsigned square = 0; square < squares; ++square) {
     begin_square(square);
     loop(rest, rows, 1, false, kInnerLevel, "rest", body_at);
   }
+}
+
+/// Whether every vector of the tile that begins where the loops stand may go past the caches, or null: none does.
+llvm::Value* KernelEmitter::tile_is_aligned() {
+  const Nest& nest = k_.nests[nest_];
+  const size_t row = k_.axes[nest.axes[0]].symbol;
+  Value* low = nullptr;
+  for (const Store& s : nest.stores) {
+    if (!plan_.streamed[s.buffer]) continue;
+    const uint64_t size = dtype_size(k_.buffers[s.buffer].dtype);
+    Value* pitch = b_.CreateMul(expression(linear_in(s.index, row)->coefficient), b_.getInt64(size));
+    Value* place = b_.CreatePtrToInt(pointer(s.buffer, expression(s.index)), b_.getInt64Ty());
+    Value* bits = b_.CreateAnd(b_.CreateOr(place, pitch), b_.getInt64(std::min<uint64_t>(lanes_ * size, 64) - 1));
+    low = low ? b_.CreateOr(low, bits) : bits;
+  }
+  return low ? b_.CreateICmpEQ(low, b_.getInt64(0)) : nullptr;
 }
 
 /// While a tile is at work, the rows of the next one are fetched: each square has as many lines to fetch as its share.

@@ -113,6 +113,15 @@ bool squares_overflow(const Tensor& x) {
   return sum > std::numeric_limits<float>::max() / 4;  // differences from the mean are up to twice as large
 }
 
+/// Weights of attention that would be denormal are 0 in kernels, PyTorch's too: times an infinite value that is NaN,
+/// and infinite where the weight is a number.
+void doubt_infinities(const Node& node, RefValue& value) {
+  auto* t = std::get_if<Tensor>(&value.value);
+  if (!t || std::string_view(node.target).find("scaled_dot_product") == std::string_view::npos) return;
+  for (int64_t i = 0, n = t->numel(); i < n; ++i)
+    if (std::isinf(t->at(i))) t->set(i, std::nan(""));
+}
+
 /// Larger than the rounding error of the result: `var` of nearly equal elements squares that of their mean.
 double hidden_rounding(const Node& node, double eps, double largest) {
   if (std::string_view(node.target).starts_with("aten.var.")) return eps * largest * eps * largest;
@@ -282,6 +291,7 @@ Results interpret(const RandomProgram& program, const Graph& graph, bool float64
             value = Tensor::full(value.tensor().dtype, value.tensor().shape, std::nan(""));
             break;
           }
+      doubt_infinities(maker, value);
       if (is_fresh(node))
         run->disturb(type_of(node, node.tensor().dtype), value, hidden + long_sum_rounding(node, value));
       if (const auto it = magnitudes->find(&node); it != magnitudes->end()) {
