@@ -51,6 +51,9 @@ std::vector<Feature> detect() {
           {"avx512cd", __builtin_cpu_supports("avx512cd")},
           {"avx512vnni", __builtin_cpu_supports("avx512vnni")},
           {"avx512bf16", __builtin_cpu_supports("avx512bf16")},
+          // Not used where there is one: float16 is computed in float32, and LLVM 19, which narrows comparisons of it
+          // again, exchanges the operands of a masked one to take one from memory, but not less for greater.
+          {"avx512fp16", false},
           {"amx-tile", has_amx("amx-tile")},
           {"amx-bf16", has_amx("amx-bf16")},
           {"amx-int8", has_amx("amx-int8")}};

@@ -259,8 +259,8 @@ TEST(LoopMemory, SquaresOfLargeTransposesAreFetchedAhead) {
   // bytes fetch as many of the next tile, each of the two.
   transpose_add(wide, 512, 128, DType::F32);
   Target intel = without_cache(target), amd = intel;
-  intel.cpu = "sapphirerapids";
-  amd.cpu = "znver4";
+  intel.amx = true;
+  amd.amx = false;
   EXPECT_TRUE(codegen::plan_kernel(wide.kernel, intel).ahead.empty());
   EXPECT_EQ(codegen::plan_kernel(wide.kernel, amd).ahead.size(), 1U);
   // (and once more for results that are not aligned).
@@ -530,12 +530,12 @@ TEST(LoopMemory, ColumnsAreFetchedAhead) {
   check(c, Check::Jit, large);
 }
 
-/// Lines come into the first cache; on AMD's processors into the second where stores past the caches follow one
+/// Lines come into the first cache; without matrix tiles into the second where stores past the caches follow one
 /// another.
 TEST(LoopMemory, WhereLinesAreFetchedTo) {
   Target large = without_cache(host_target()), amd = large;
-  large.cpu = "sapphirerapids";
-  amd.cpu = "znver4";
+  large.amx = true;
+  amd.amx = false;
   LoopCase c("softmax"), scaled("scaled");
   spelled_softmax(c, 9, 1000);
   EXPECT_TRUE(codegen::plan_kernel(c.kernel, large).ahead_near);

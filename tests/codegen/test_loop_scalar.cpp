@@ -418,6 +418,38 @@ TEST(LoopScalar, Casts) {
 }
 
 /// All 65536 values of the 16-bit floats survive load, widening, rounding and store; doubles round by way of float.
+/// A comparison of float16 that waits behind a call, in lanes that count and others: any number below 0, and the sum.
+TEST(LoopScalar, Float16IsComparedBehindCalls) {
+  for (const Target& target : targets()) {
+    for (const float lowest : {0.5F, -0.5F}) {
+      LoopCase c("below");
+      constexpr int64_t rows = 25, columns = 5;
+      BufferId x = c.input("x", DType::F16, rows * columns), z = c.input("z", DType::F16, rows);
+      BufferId below = c.output("below", DType::Bool, 1), sum = c.output("sum", DType::F32, 1);
+      const AxisId i = c.inner(rows), j = c.inner(columns);
+      Body& b = c.body;
+      const size_t nest = b.begin_nest({i, j});
+      const ScalarId v = b.load(x, b.axis_index(i) * columns + b.axis_index(j)), zero = b.constant(0.0, DType::F32);
+      b.reduce({Combine::Any, b.binary(ScalarOp::Lt, v, zero), kNone, kNone, DType::Bool, 0});
+      const ScalarId log = b.unary(ScalarOp::Log, b.binary(ScalarOp::Max, v, b.constant(0.25, DType::F32)));
+      b.reduce({Combine::Sum, b.binary(ScalarOp::Add, log, b.load(z, b.axis_index(i))), kNone, kNone, DType::F32, 0});
+      b.begin_nest({});
+      b.store({below, SymInt(0), b.reduced(nest, 0)});
+      b.store({sum, SymInt(0), b.reduced(nest, 1)});
+      c.tolerance = 1e-4;
+      c.fill = [lowest](BufferId buffer, Bytes& bytes) {
+        if (buffer > 1) return false;
+        for (size_t k = 0; k < bytes.size() / 2; ++k) {
+          const auto half = static_cast<_Float16>(k == 77 ? lowest : 0.5F + static_cast<float>(k) / 64);
+          std::memcpy(&bytes[2 * k], &half, 2);
+        }
+        return true;
+      };
+      check(c, Check::Jit, target);
+    }
+  }
+}
+
 TEST(LoopScalar, SixteenBitFloats) {
   for (const Target& target : targets()) {
     for (DType d : {DType::F16, DType::BF16}) {
