@@ -122,6 +122,17 @@ void doubt_infinities(const Node& node, RefValue& value) {
     if (std::isinf(t->at(i))) t->set(i, std::nan(""));
 }
 
+bool multiplies_all(const Node& node) { return std::string_view(node.target).starts_with("aten.prod."); }
+
+/// Whether products of some of the numbers leave float32's range, so that it depends on the order whether the product
+/// of all is infinite, 0 or, of an infinite part and one that is 0, NaN. (Of 16-bit types, products are float32's.)
+bool products_leave_range(const Tensor& x) {
+  double large = 0, small = 0;
+  for (const double v : x.values())
+    if (std::isfinite(v) && v != 0) (std::abs(v) > 1 ? large : small) += std::abs(std::log2(std::abs(v)));
+  return large > 126 || small > 126;
+}
+
 /// Larger than the rounding error of the result: `var` of nearly equal elements squares that of their mean.
 double hidden_rounding(const Node& node, double eps, double largest) {
   if (std::string_view(node.target).starts_with("aten.var.")) return eps * largest * eps * largest;
@@ -262,7 +273,7 @@ Results interpret(const RandomProgram& program, const Graph& graph, bool float64
     }
     const auto magnitudes = std::make_shared<std::unordered_map<const Node*, double>>();
     for (const auto& node : graph.nodes())
-      if (hides_rounding(*node) || sums_squares(*node))
+      if (hides_rounding(*node) || sums_squares(*node) || multiplies_all(*node))
         for (const Node* operand : node->operands()) (*magnitudes)[operand] = 1;
     const auto operands = std::make_shared<std::unordered_map<const Node*, Tensor>>();
     options.observer = [run, type_of, magnitudes, operands, owns = may_own(graph)](const Node& node,
@@ -285,9 +296,12 @@ Results interpret(const RandomProgram& program, const Graph& graph, bool float64
           hidden *= magnification(node, operands->at(node.args[0].node()));
       }
       // Nothing is certain then: NaN tells that of all that is made of it.
-      if (sums_squares(maker) && node.type.is_tensor() && node.tensor().dtype != DType::F64)
+      const bool squares = sums_squares(maker);
+      if ((squares || multiplies_all(maker)) && node.type.is_tensor() && is_floating(node.tensor().dtype) &&
+          node.tensor().dtype != DType::F64)
         for (const Node* operand : maker.operands())
-          if (const auto it = operands->find(operand); it != operands->end() && squares_overflow(it->second)) {
+          if (const auto it = operands->find(operand);
+              it != operands->end() && (squares ? squares_overflow(it->second) : products_leave_range(it->second))) {
             value = Tensor::full(value.tensor().dtype, value.tensor().shape, std::nan(""));
             break;
           }
