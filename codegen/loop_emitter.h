@@ -13,8 +13,10 @@
 
 #include <llvm/IR/DIBuilder.h>
 
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <tuple>
 #include <unordered_map>
 
