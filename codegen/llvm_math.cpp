@@ -404,6 +404,10 @@ bool is_number(const llvm::Value* value) {
 
 }  // namespace
 
+llvm::Value* MathEmitter::fma(Value* a, Value* b, Value* c) {
+  return b_.CreateIntrinsic(intrinsic::fma, {a->getType()}, {a, b, c});
+}
+
 llvm::Value* MathEmitter::extremum(Value* a, Value* b, DType dtype, bool larger) {
   if (!is_floating(dtype)) {
     ID id =

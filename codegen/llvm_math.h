@@ -42,6 +42,7 @@ class MathEmitter {
   /// Larger or smaller of two, NaN if either is.
   Value* extremum(Value* a, Value* b, DType dtype, bool larger);
   Value* product(Value* a, Value* b);
+  Value* fma(Value* a, Value* b, Value* c);
   /// A float32 that many lanes are divided by, taken apart once: `mantissa * 2^-shift`, and one part in the mantissa.
   struct Divisor {
     Value *mantissa, *inverse, *shift;  ///< in sixteen lanes each
@@ -82,6 +83,7 @@ class MathEmitter {
   Value* short_exp(Value* x);
   Value* short_erf(Value* x);
   Value* sine(loop::ScalarOp op, Value* x);
+  Value* by_rarity(Value* lanes, const std::function<Value*()>& rare, const std::function<Value*()>& usual);
   Value* short_sine(loop::ScalarOp op, Value* x, Value* size);
   Value* vector_call(const std::string& function, unsigned width, std::span<Value* const> args);
   Value* call_lanes(const std::string& function, llvm::Type* result, std::span<Value* const> args);

@@ -435,16 +435,15 @@ void KernelEmitter::store_vector(BufferId buffer, Value* v, Value* place) {
     return;
   }
   const uint64_t unit = std::min<uint64_t>(bytes, 64);
-  const auto store_past = [&] {
-    auto* store = b_.CreateAlignedStore(v, place, llvm::Align(unit));
+  const auto store = [&](bool past) {
+    auto* made = b_.CreateAlignedStore(v, place, past ? llvm::Align(unit) : align_of(buffer));
     llvm::LLVMContext& context = module_.getContext();
     auto* one = llvm::ConstantAsMetadata::get(b_.getInt32(1));
-    store->setMetadata(llvm::LLVMContext::MD_nontemporal, llvm::MDNode::get(context, one));
+    if (past) made->setMetadata(llvm::LLVMContext::MD_nontemporal, llvm::MDNode::get(context, one));
   };
-  if (aligned_) return *aligned_ ? store_past() : void(b_.CreateAlignedStore(v, place, align_of(buffer)));
+  if (aligned_) return store(*aligned_);
   Value* low = b_.CreateAnd(b_.CreatePtrToInt(place, b_.getInt64Ty()), b_.getInt64(unit - 1));
-  in_two_ways(b_.CreateICmpEQ(low, b_.getInt64(0)),
-              [&](bool past) { past ? store_past() : void(b_.CreateAlignedStore(v, place, align_of(buffer))); });
+  in_two_ways(b_.CreateICmpEQ(low, b_.getInt64(0)), store);
 }
 
 void KernelEmitter::in_two_ways(Value* condition, const std::function<void(bool)>& emit) {

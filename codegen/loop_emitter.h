@@ -141,6 +141,7 @@ class KernelEmitter {
   Results merge_welford(const Results& a, const Results& b);
   Results load_accumulator(const Accumulator& acc);
   Results across_lanes(const loop::Reduction& r, Results results);
+  std::pair<Value*, Value*> halves(Value* v);
   Value* extremum_across(Value* v, bool largest);
   void close_reductions();
 

@@ -516,10 +516,8 @@ llvm::Value* KernelEmitter::compute(const Scalar& s, bool vector) {
       return b_.CreateSelect(get(s.a, vector), get(s.b, vector), get(s.c, vector));
     case ScalarOp::Check:
       return emit_check(s, vector);
-    case ScalarOp::Fma: {
-      Value* a = get(s.a, vector);
-      return b_.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, get(s.b, vector), get(s.c, vector)});
-    }
+    case ScalarOp::Fma:
+      return math_.fma(get(s.a, vector), get(s.b, vector), get(s.c, vector));
     default:
       break;
   }

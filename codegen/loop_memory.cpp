@@ -37,6 +37,19 @@ namespace {
 /// 0 where nothing is known.
 int64_t bytes_of(const Buffer& b) { return hint(b.numel).value_or(0) * static_cast<int64_t>(dtype_size(b.dtype)); }
 
+/// A load of an input that no cache holds, from neighbours along the lanes.
+bool reads_memory_along(const Kernel& k, const Scalar& s, size_t lane, const Target& target) {
+  if (s.op != ScalarOp::Load || s.a != kNone || k.buffers[s.buffer].role != BufferRole::Input) return false;
+  const auto along = linear_in(s.index, lane);
+  return along && along->coefficient == SymInt(1) && bytes_of(k.buffers[s.buffer]) >= target.cache_bytes;
+}
+
+/// Whether it goes on to another place with `symbol`.
+bool walks(const Scalar& load, size_t symbol) {
+  const auto linear = linear_in(load.index, symbol);
+  return linear && !(linear->coefficient == SymInt(0));
+}
+
 /// Of a pointwise kernel with a long body: while one vector is at work too few of the next ones' loads are under way
 /// for memory to be busy. A short one has enough of them.
 void choose_streams_ahead(KernelPlan& plan, const Target& target) {
@@ -44,13 +57,8 @@ void choose_streams_ahead(KernelPlan& plan, const Target& target) {
   const Kernel& k = plan.kernel;
   if (k.outer.empty() || k.nests.size() != 1 || !k.nests[0].axes.empty() || work_in(k, k.nests[0]) < kLongBody) return;
   const size_t lane = k.axes[k.outer.back()].symbol;
-  for (ScalarId id : k.nests[0].body) {
-    const Scalar& s = k.scalars[id];
-    if (s.op != ScalarOp::Load || s.a != kNone || k.buffers[s.buffer].role != BufferRole::Input) continue;
-    const auto along = linear_in(s.index, lane);
-    if (along && along->coefficient == SymInt(1) && bytes_of(k.buffers[s.buffer]) >= target.cache_bytes)
-      plan.ahead.push_back(id);
-  }
+  for (ScalarId id : k.nests[0].body)
+    if (reads_memory_along(k, k.scalars[id], lane, target)) plan.ahead.push_back(id);
 }
 
 /// Of sums of columns, which go through the partial sums of a line for each row: what that does takes the room in the
@@ -62,14 +70,10 @@ void choose_columns_ahead(KernelPlan& plan, const Target& target) {
     const auto partial = [&](const Store& s) { return k.buffers[s.buffer].role == BufferRole::Local; };
     const bool sums = !nest.stores.empty() && std::all_of(nest.stores.begin(), nest.stores.end(), partial);
     if (!sums || nest.axes.size() < 2 || plan.nests[n].lanes < 2) continue;
-    for (ScalarId id : nest.body) {
-      const Scalar& s = k.scalars[id];
-      if (s.op != ScalarOp::Load || s.a != kNone || k.buffers[s.buffer].role != BufferRole::Input) continue;
-      const auto along = linear_in(s.index, k.axes[nest.axes.back()].symbol);
-      const auto down = linear_in(s.index, k.axes[nest.axes[nest.axes.size() - 2]].symbol);
-      const bool walks = along && along->coefficient == SymInt(1) && down && !(down->coefficient == SymInt(0));
-      if (walks && bytes_of(k.buffers[s.buffer]) >= target.cache_bytes) plan.ahead.push_back(id);
-    }
+    const size_t lane = k.axes[nest.axes.back()].symbol, row = k.axes[nest.axes[nest.axes.size() - 2]].symbol;
+    for (ScalarId id : nest.body)
+      if (const Scalar& s = k.scalars[id]; reads_memory_along(k, s, lane, target) && walks(s, row))
+        plan.ahead.push_back(id);
   }
 }
 
@@ -88,12 +92,11 @@ bool takes_functions(const Kernel& k) {
 void choose_ahead(KernelPlan& plan, const Target& target) {
   constexpr int64_t kShortest = 512, kLongest = 256 << 10;  // bytes of a line
   const Kernel& k = plan.kernel;
-  // Of processors with AVX-512 alone, AMD's were measured; those with matrix tiles foresee the rows of a tile, which go
-  // on in the next one.
-  const bool amd = !target.amx;
+  // Processors with matrix tiles foresee the rows of a tile, which go on in the next one; others are taken for AMD's.
+  const bool foresees = target.amx;
   for (const NestPlan& nest : plan.nests)
     for (ScalarId id : nest.turned)
-      if ((amd || nest.squares == 1) && bytes_of(k.buffers[k.scalars[id].buffer]) >= target.cache_bytes)
+      if ((!foresees || nest.squares == 1) && bytes_of(k.buffers[k.scalars[id].buffer]) >= target.cache_bytes)
         plan.ahead.push_back(id);
   if (plan.lanes_are_points) return choose_streams_ahead(plan, target);
   choose_columns_ahead(plan, target);
@@ -106,21 +109,15 @@ void choose_ahead(KernelPlan& plan, const Target& target) {
     const AxisId lane = k.nests[n].axes[0];
     for (ScalarId id : k.nests[n].body) {
       const Scalar& s = k.scalars[id];
-      if (s.op != ScalarOp::Load || s.a != kNone || seen[s.buffer]) continue;
-      const Buffer& b = k.buffers[s.buffer];
-      const auto size = static_cast<int64_t>(dtype_size(b.dtype));
-      const int64_t line = extent_hint(k, lane) * size, all = bytes_of(b);
-      const auto along = linear_in(s.index, k.axes[lane].symbol);
-      const auto next = linear_in(s.index, k.axes[k.outer.back()].symbol);
-      const bool walks = along && along->coefficient == SymInt(1) && next && !(next->coefficient == SymInt(0));
-      if (b.role != BufferRole::Input || !walks || line < kShortest || line > kLongest || all < target.cache_bytes)
-        continue;
+      if (!reads_memory_along(k, s, k.axes[lane].symbol, target) || seen[s.buffer]) continue;
+      const int64_t line = extent_hint(k, lane) * static_cast<int64_t>(dtype_size(k.buffers[s.buffer].dtype));
+      if (!walks(s, k.axes[k.outer.back()].symbol) || line < kShortest || line > kLongest) continue;
       seen[s.buffer] = 1;
       plan.ahead.push_back(id);
     }
   }
   // They also have buffers of their own for such stores.
-  const bool waits = amd && streams(plan) && !takes_functions(k);
+  const bool waits = !foresees && streams(plan) && !takes_functions(k);
   plan.ahead_near = !waits;
 }
 

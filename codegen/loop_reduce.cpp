@@ -192,16 +192,21 @@ KernelEmitter::Results KernelEmitter::merge_welford(const Results& a, const Resu
   return {mean, b_.CreateFAdd(b_.CreateFAdd(a[1], b[1]), between), count};
 }
 
+std::pair<llvm::Value*, llvm::Value*> KernelEmitter::halves(Value* v) {
+  const unsigned half = MathEmitter::lanes_of(v) / 2;
+  llvm::SmallVector<int, 64> low(half), high(half);
+  std::iota(low.begin(), low.end(), 0);
+  std::iota(high.begin(), high.end(), static_cast<int>(half));
+  return {b_.CreateShuffleVector(v, low), b_.CreateShuffleVector(v, high)};
+}
+
 /// The largest or smallest lane: whether one is NaN is asked once, beside the comparisons and not between them.
 llvm::Value* KernelEmitter::extremum_across(Value* v, bool largest) {
   const unsigned lanes = MathEmitter::lanes_of(v);
   Value* nan = b_.CreateBitCast(math_.is_nan(v), b_.getIntNTy(lanes));
   Value* any = b_.CreateICmpNE(nan, llvm::ConstantInt::get(nan->getType(), 0));
-  for (unsigned half = lanes / 2; half > 0; half /= 2) {
-    llvm::SmallVector<int, 64> low(half), high(half);
-    std::iota(low.begin(), low.end(), 0);
-    std::iota(high.begin(), high.end(), static_cast<int>(half));
-    Value *a = b_.CreateShuffleVector(v, low), *b = b_.CreateShuffleVector(v, high);
+  for (unsigned left = lanes; left > 1; left /= 2) {
+    const auto [a, b] = halves(v);
     v = b_.CreateSelect(largest ? b_.CreateFCmpOGT(a, b) : b_.CreateFCmpOLT(a, b), a, b);
   }
   Value* best = b_.CreateExtractElement(v, uint64_t{0});
@@ -215,14 +220,10 @@ KernelEmitter::Results KernelEmitter::across_lanes(const Reduction& r, Results v
     return {extremum_across(v[0], is_largest(r.combine))};
   for (unsigned lanes = MathEmitter::lanes_of(v[0]); lanes > 1; lanes /= 2) {
     Results low, high;
-    llvm::SmallVector<int, 64> low_mask, high_mask;
-    for (unsigned i = 0; i < lanes / 2; ++i) {
-      low_mask.push_back(static_cast<int>(i));
-      high_mask.push_back(static_cast<int>(i + lanes / 2));
-    }
     for (Value* part : v) {
-      low.push_back(b_.CreateShuffleVector(part, low_mask));
-      high.push_back(b_.CreateShuffleVector(part, high_mask));
+      const auto [first, second] = halves(part);
+      low.push_back(first);
+      high.push_back(second);
     }
     v = combine(r, low, high);
   }

@@ -75,21 +75,35 @@ llvm::Value* MathEmitter::sine(ScalarOp op, Value* x) {
   Value* far = b_.CreateFCmpUGT(size, number(kFarthest, x));
   Value* near_value = short_sine(op, x, size);
   const std::string name = op == ScalarOp::Sin ? "sin" : "cos";
-  llvm::BasicBlock* here = b_.GetInsertBlock();
   // What is hoisted stands in front of a branch that is there already.
-  if (here->getTerminator()) return b_.CreateSelect(far, math_call(name, std::array{x}), near_value);
-  llvm::Function* function = here->getParent();
-  auto* call = llvm::BasicBlock::Create(b_.getContext(), "far", function);
-  auto* next = llvm::BasicBlock::Create(b_.getContext(), "near", function);
-  Value* any = b_.CreateICmpNE(b_.CreateBitCast(far, b_.getInt16Ty()), b_.getInt16(0));
-  b_.CreateCondBr(any, call, next, llvm::MDBuilder(b_.getContext()).createUnlikelyBranchWeights());
-  b_.SetInsertPoint(call);
-  Value* far_value = b_.CreateSelect(far, math_call(name, std::array{x}), near_value);
-  b_.CreateBr(next);
+  if (b_.GetInsertBlock()->getTerminator()) return b_.CreateSelect(far, math_call(name, std::array{x}), near_value);
+  return by_rarity(
+      far, [&] { return b_.CreateSelect(far, math_call(name, std::array{x}), near_value); },
+      [&] { return near_value; });
+}
+
+/// A value for which one way will do unless any of the sixteen `lanes` is true. The block that is built has no end yet.
+llvm::Value* MathEmitter::by_rarity(Value* lanes, const std::function<Value*()>& rare,
+                                    const std::function<Value*()>& usual) {
+  llvm::Function* function = b_.GetInsertBlock()->getParent();
+  auto* rare_block = llvm::BasicBlock::Create(b_.getContext(), "rare", function);
+  auto* usual_block = llvm::BasicBlock::Create(b_.getContext(), "usual", function);
+  auto* next = llvm::BasicBlock::Create(b_.getContext(), "next", function);
+  Value* any = b_.CreateICmpNE(b_.CreateBitCast(lanes, b_.getInt16Ty()), b_.getInt16(0));
+  b_.CreateCondBr(any, rare_block, usual_block, llvm::MDBuilder(b_.getContext()).createUnlikelyBranchWeights());
+  const auto build = [&](llvm::BasicBlock* block, const std::function<Value*()>& way) {
+    b_.SetInsertPoint(block);
+    Value* value = way();
+    block = b_.GetInsertBlock();
+    b_.CreateBr(next);
+    return std::pair(value, block);
+  };
+  const auto [rare_value, rare_end] = build(rare_block, rare);
+  const auto [usual_value, usual_end] = build(usual_block, usual);
   b_.SetInsertPoint(next);
-  auto* value = b_.CreatePHI(x->getType(), 2);
-  value->addIncoming(near_value, here);
-  value->addIncoming(far_value, call);
+  auto* value = b_.CreatePHI(rare_value->getType(), 2);
+  value->addIncoming(rare_value, rare_end);
+  value->addIncoming(usual_value, usual_end);
   return value;
 }
 
@@ -97,9 +111,6 @@ llvm::Value* MathEmitter::sine(ScalarOp op, Value* x) {
 llvm::Value* MathEmitter::short_sine(ScalarOp op, Value* x, Value* size) {
   const llvm::IRBuilderBase::FastMathFlagGuard guard(b_);
   b_.clearFastMathFlags();
-  const auto fma = [&](Value* a, Value* b, Value* c) {
-    return b_.CreateIntrinsic(intrinsic::fma, {a->getType()}, {a, b, c});
-  };
   auto* integers = FixedVectorType::get(b_.getInt32Ty(), kWidth);
   const auto whole = [&](uint32_t value) { return llvm::ConstantInt::get(integers, value); };
   Value* shift = number(12582912, x);  // as in short_erf
@@ -147,48 +158,29 @@ MathEmitter::Divisor MathEmitter::divisor(Value* value) {
 /// that it lacks. A vector in which that does not hold for all lanes (0, infinity, NaN, and numbers so small that the
 /// rest would be denormal) is divided.
 llvm::Value* MathEmitter::quotient(Value* a, Value* b, const Divisor& by) {
-  llvm::BasicBlock* here = b_.GetInsertBlock();
   // What is hoisted stands in front of a branch that is there already.
-  if (here->getTerminator()) return b_.CreateFDiv(a, b);
+  if (b_.GetInsertBlock()->getTerminator()) return b_.CreateFDiv(a, b);
   const llvm::IRBuilderBase::FastMathFlagGuard guard(b_);
   b_.clearFastMathFlags();
   constexpr uint32_t kSmallest = 27U << 24, kInfinity = 255U << 24;  // 2^-100, without their sign
   auto* integers = FixedVectorType::get(b_.getInt32Ty(), kWidth);
   const auto whole = [&](uint32_t value) { return llvm::ConstantInt::get(integers, value); };
-  const auto fma = [&](Value* x, Value* y, Value* z) {
-    return b_.CreateIntrinsic(intrinsic::fma, {x->getType()}, {x, y, z});
-  };
   Value* q = b_.CreateFMul(a, by.inverse);
   Value* size = b_.CreateShl(b_.CreateBitCast(q, integers), whole(1));
   Value* unusual = b_.CreateICmpUGE(b_.CreateSub(size, whole(kSmallest)), whole(kInfinity - kSmallest));
-  Value* any = b_.CreateICmpNE(b_.CreateBitCast(unusual, b_.getInt16Ty()), b_.getInt16(0));
-  llvm::Function* function = here->getParent();
-  auto* divide = llvm::BasicBlock::Create(b_.getContext(), "divide", function);
-  auto* usual = llvm::BasicBlock::Create(b_.getContext(), "usual", function);
-  auto* next = llvm::BasicBlock::Create(b_.getContext(), "divided", function);
-  b_.CreateCondBr(any, divide, usual, llvm::MDBuilder(b_.getContext()).createUnlikelyBranchWeights());
-  b_.SetInsertPoint(divide);
-  Value* divided = b_.CreateFDiv(a, b);
-  b_.CreateBr(next);
-  b_.SetInsertPoint(usual);
-  Value* rest = fma(b_.CreateFNeg(q), by.mantissa, a);
-  Value* shifted = b_.CreateIntrinsic(intrinsic::x86_avx512_mask_scalef_ps_512, {},
-                                      {fma(rest, by.inverse, q), by.shift, q, b_.getInt16(UINT16_MAX), b_.getInt32(4)});
-  b_.CreateBr(next);
-  b_.SetInsertPoint(next);
-  auto* value = b_.CreatePHI(a->getType(), 2);
-  value->addIncoming(divided, divide);
-  value->addIncoming(shifted, usual);
-  return value;
+  return by_rarity(
+      unusual, [&] { return b_.CreateFDiv(a, b); },
+      [&] {
+        Value* rest = fma(b_.CreateFNeg(q), by.mantissa, a);
+        return b_.CreateIntrinsic(intrinsic::x86_avx512_mask_scalef_ps_512, {},
+                                  {fma(rest, by.inverse, q), by.shift, q, b_.getInt16(UINT16_MAX), b_.getInt32(4)});
+      });
 }
 
 /// 2^n * e^r with n whole and |r| <= ln(2) / 2.
 llvm::Value* MathEmitter::short_exp(Value* x) {
   const llvm::IRBuilderBase::FastMathFlagGuard guard(b_);
   b_.clearFastMathFlags();
-  const auto fma = [&](Value* a, Value* b, Value* c) {
-    return b_.CreateIntrinsic(intrinsic::fma, {a->getType()}, {a, b, c});
-  };
   // Beyond these numbers the result is infinite or 0; comparisons with NaN are false, so that NaN goes on. To find out
   // that a result is too small for a denormal number, processors take hundreds of cycles: those lanes are left out,
   // whatever comes of them here.
@@ -209,9 +201,6 @@ llvm::Value* MathEmitter::short_exp(Value* x) {
 
 /// One of sixteen polynomials, whose factors one instruction each looks up.
 llvm::Value* MathEmitter::short_erf(Value* x) {
-  const auto fma = [&](Value* a, Value* b, Value* c) {
-    return b_.CreateIntrinsic(intrinsic::fma, {a->getType()}, {a, b, c});
-  };
   const double last = (kWidth - 1) / kSteps;
   Value* size = b_.CreateUnaryIntrinsic(intrinsic::fabs, x);
   size = b_.CreateSelect(b_.CreateFCmpOLT(number(last, x), size), number(last, x), size);

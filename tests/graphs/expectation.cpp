@@ -133,6 +133,12 @@ bool products_leave_range(const Tensor& x) {
   return large > 126 || small > 126;
 }
 
+bool may_leave_range(const Node& node) { return sums_squares(node) || multiplies_all(node); }
+
+bool leaves_range(const Node& node, const Tensor& x) {
+  return (sums_squares(node) && squares_overflow(x)) || (multiplies_all(node) && products_leave_range(x));
+}
+
 /// Larger than the rounding error of the result: `var` of nearly equal elements squares that of their mean, `std` takes
 /// the root of that.
 double hidden_rounding(const Node& node, double eps, double largest) {
@@ -276,7 +282,7 @@ Results interpret(const RandomProgram& program, const Graph& graph, bool float64
     }
     const auto magnitudes = std::make_shared<std::unordered_map<const Node*, double>>();
     for (const auto& node : graph.nodes())
-      if (hides_rounding(*node) || sums_squares(*node) || multiplies_all(*node))
+      if (hides_rounding(*node) || may_leave_range(*node))
         for (const Node* operand : node->operands()) (*magnitudes)[operand] = 1;
     const auto operands = std::make_shared<std::unordered_map<const Node*, Tensor>>();
     options.observer = [run, type_of, magnitudes, operands, owns = may_own(graph)](const Node& node,
@@ -299,12 +305,10 @@ Results interpret(const RandomProgram& program, const Graph& graph, bool float64
           hidden *= magnification(node, operands->at(node.args[0].node()));
       }
       // Nothing is certain then: NaN tells that of all that is made of it.
-      const bool squares = sums_squares(maker);
-      if ((squares || multiplies_all(maker)) && node.type.is_tensor() && is_floating(node.tensor().dtype) &&
+      if (may_leave_range(maker) && node.type.is_tensor() && is_floating(node.tensor().dtype) &&
           node.tensor().dtype != DType::F64)
         for (const Node* operand : maker.operands())
-          if (const auto it = operands->find(operand);
-              it != operands->end() && (squares ? squares_overflow(it->second) : products_leave_range(it->second))) {
+          if (const auto it = operands->find(operand); it != operands->end() && leaves_range(maker, it->second)) {
             value = Tensor::full(value.tensor().dtype, value.tensor().shape, std::nan(""));
             break;
           }
