@@ -77,6 +77,9 @@ class KernelEmitter {
   /// `for (i = low; i + step <= high; i += step)`, or with `partial` `i < high`; returns the first index not done.
   Value* loop(Value* low, Value* high, int64_t step, bool partial, int level, const char* name,
               const std::function<void(Value*)>& body);
+  /// The same over the nest's axis `axis`, which may be gone through in blocks (`NestPlan::block`).
+  Value* axis_loop(size_t axis, Value* low, Value* high, int64_t step, bool partial, int level, const char* name,
+                   const std::function<void(Value*)>& body);
   void forget(int level);
   Block* block(const char* name);
   void go(Block* to) { b_.CreateBr(to); }
@@ -143,6 +146,8 @@ class KernelEmitter {
   Results across_lanes(const loop::Reduction& r, Results results);
   std::pair<Value*, Value*> halves(Value* v);
   Value* extremum_across(Value* v, bool largest);
+  Results merged_copies(size_t reduction);
+  void end_block(size_t reduction);
   void close_reductions();
 
   // Checks (loop_check.cpp).
@@ -178,6 +183,7 @@ class KernelEmitter {
   Value* active_count_ = nullptr;                         ///< how many (i32): the first ones
   std::vector<std::vector<Accumulator>> accumulators_;    ///< per copy, per reduction
   std::vector<std::vector<llvm::AllocaInst*>> counters_;  ///< the same: elements so far, where all lanes saw as many
+  std::vector<llvm::AllocaInst*> totals_;                 ///< per reduction: sums of blocks, in float64; or null
   size_t scalar_copy_ = SIZE_MAX;                         ///< the copy that the scalar rest of a loop uses
   bool equal_counts_ = false;  ///< all partial results being merged are of equally many elements
   std::vector<char> accumulated_;

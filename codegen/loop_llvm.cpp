@@ -230,6 +230,22 @@ llvm::Value* KernelEmitter::loop(Value* low, Value* high, int64_t step, bool par
   return bound;
 }
 
+llvm::Value* KernelEmitter::axis_loop(size_t axis, Value* low, Value* high, int64_t step, bool partial, int level,
+                                      const char* name, const std::function<void(Value*)>& body) {
+  const NestPlan& p = plan_.nests[nest_];
+  if (p.block == 0 || p.block_axis != axis) return loop(low, high, step, partial, level, name, body);
+  const int64_t block = step * p.block;
+  Value* whole = b_.CreateAnd(b_.CreateSub(high, low), b_.getInt64(static_cast<uint64_t>(-step)));
+  Value* bound = partial ? high : b_.CreateAdd(low, whole);
+  loop(low, bound, block, true, level, "block", [&](Value* first) {
+    Value* last = b_.CreateAdd(first, b_.getInt64(static_cast<uint64_t>(block)));
+    loop(first, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, last, bound), step, partial, level, name, body);
+    for (size_t r = 0; r < totals_.size(); ++r)
+      if (totals_[r]) end_block(r);
+  });
+  return bound;
+}
+
 void KernelEmitter::forget(int level) {
   std::erase_if(values_, [&](const auto& entry) { return dep_.level(entry.first) >= level; });
 }
@@ -355,7 +371,7 @@ void KernelEmitter::emit_inner(size_t position) {
   const Axis& axis = k_.axes[nest.axes[position]];
   depth_ = level;
   Value* extent = expression(axis.extent);
-  loop(b_.getInt64(0), extent, 1, false, level, "inner", [&](Value* i) {
+  axis_loop(position, b_.getInt64(0), extent, 1, false, level, "inner", [&](Value* i) {
     symbols_[axis.symbol] = i;
     if (last) {
       depth_ = level;
@@ -381,7 +397,7 @@ void KernelEmitter::emit_lane_loops() {
   bool divides = mod(axis.extent, whole) == SymInt(0);
   bool fits = axis.extent.maybe_value().value_or(whole) >= whole;
   if ((!p.masked || divides) && fits) {
-    rest = loop(rest, extent, whole, false, level, "vectors", [&](Value* i) {
+    rest = axis_loop(nest.axes.size() - 1, rest, extent, whole, false, level, "vectors", [&](Value* i) {
       for (int u = 0; u < p.unroll; ++u) {
         symbols_[axis.symbol] = b_.CreateAdd(i, b_.getInt64(width * static_cast<unsigned>(u)));
         emit_body(static_cast<size_t>(u));
@@ -393,7 +409,8 @@ void KernelEmitter::emit_lane_loops() {
   if (divides) return;
   bool can_mask = target_.avx512;
   if (!can_mask) lanes_ = 1;
-  loop(rest, extent, lanes_, true, level, "rest", [&](Value* i) {
+  const auto all_in_rest = p.masked ? nest.axes.size() - 1 : SIZE_MAX;
+  axis_loop(all_in_rest, rest, extent, lanes_, true, level, "rest", [&](Value* i) {
     symbols_[axis.symbol] = i;
     if (can_mask) {
       Value* left = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(extent, i), b_.getInt64(width));

@@ -10,6 +10,7 @@
 #include "codegen/loop_cost.h"
 #include "codegen/loop_keep.h"
 #include "codegen/loop_memory.h"
+#include "codegen/loop_sums.h"
 #include "codegen/loop_tile.h"
 
 namespace strata::codegen {
@@ -389,6 +390,7 @@ KernelPlan plan_kernel(const Kernel& kernel, const Target& target) {
   widen_column_reductions(plan, target);
   choose_streams(plan, target);
   choose_unrolling(plan, target);
+  choose_blocks(plan);
   choose_ahead(plan, target);
   estimate(plan);
   return plan;

@@ -18,6 +18,10 @@ struct NestPlan {
   bool masked = false;  ///< one loop whose last iteration is masked, instead of a plain loop and a masked rest
   std::vector<loop::ScalarId> turned;  ///< loads read in tiles and transposed (loop_tile.h); none: no tiles
   int squares = 1;                     ///< of a tile, side by side
+  /// Long sums of floating numbers: after so many iterations of the loop over axis `block_axis` (an index into the
+  /// nest's; of the last one, vectors of all copies) what has come together moves into a sum in float64. 0: never.
+  int64_t block = 0;
+  size_t block_axis = 0;
   double cost = 1;  ///< estimated nanoseconds of one iteration of the innermost loop, all lanes of it shared out
 };
 

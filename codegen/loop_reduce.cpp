@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "codegen/loop_emitter.h"
+#include "codegen/loop_sums.h"
 #include "core/support/error.h"
 
 namespace strata::codegen {
@@ -83,6 +84,13 @@ void KernelEmitter::open_reductions(size_t copies, bool rest_is_scalar) {
     }
     accumulators_.push_back(std::move(set));
     counters_.push_back(std::move(counters));
+  }
+  totals_.assign(nest.reductions.size(), nullptr);
+  for (size_t r = 0; r < nest.reductions.size(); ++r) {
+    if (plan_.nests[nest_].block == 0 || !adds_floats(nest.reductions[r])) continue;
+    Reduction wide = nest.reductions[r];
+    wide.dtype = DType::F64;
+    totals_[r] = make_accumulator(wide, lanes_)[0];
   }
 }
 
@@ -233,30 +241,52 @@ KernelEmitter::Results KernelEmitter::across_lanes(const Reduction& r, Results v
   return v;
 }
 
+/// What all copies but the scalar one have come to.
+KernelEmitter::Results KernelEmitter::merged_copies(size_t reduction) {
+  std::vector<Results> parts;
+  for (size_t c = 0; c < accumulators_.size(); ++c)
+    if (c != scalar_copy_) parts.push_back(load_accumulator(accumulators_[c][reduction]));
+  for (size_t width = parts.size(); width > 1; width = (width + 1) / 2)
+    for (size_t c = 0; c < width / 2; ++c)
+      parts[c] = combine(k_.nests[nest_].reductions[reduction], parts[c], parts[width - 1 - c]);
+  return parts[0];
+}
+
+/// The sum of a block moves into that of all.
+void KernelEmitter::end_block(size_t reduction) {
+  llvm::AllocaInst* total = totals_[reduction];
+  const Reduction& r = k_.nests[nest_].reductions[reduction];
+  set_line(r.node);
+  Value* sum = math_.cast(merged_copies(reduction)[0], r.dtype, DType::F64);
+  b_.CreateStore(b_.CreateFAdd(b_.CreateLoad(total->getAllocatedType(), total), sum), total);
+  for (size_t c = 0; c < accumulators_.size(); ++c) {
+    llvm::AllocaInst* place = accumulators_[c][reduction][0];
+    if (c != scalar_copy_) b_.CreateStore(llvm::Constant::getNullValue(place->getAllocatedType()), place);
+  }
+}
+
 void KernelEmitter::close_reductions() {
   const Nest& nest = k_.nests[nest_];
   for (size_t i = 0; i < nest.reductions.size(); ++i) {
     const Reduction& r = nest.reductions[i];
     set_line(r.node);
-    std::vector<Results> parts;
-    Results rest;
-    for (size_t c = 0; c < accumulators_.size(); ++c) {
-      Results loaded = load_accumulator(accumulators_[c][i]);
-      if (c == scalar_copy_) {
-        rest = std::move(loaded);
-      } else {
-        parts.push_back(std::move(loaded));
-      }
-    }
-    const auto whole = static_cast<int64_t>(lanes_ * parts.size());
-    equal_counts_ = !plan_.lanes_are_points && counts_alike(r) && std::has_single_bit(parts.size()) &&
+    const size_t copies = accumulators_.size() - (scalar_copy_ == SIZE_MAX ? 0 : 1);
+    const auto whole = static_cast<int64_t>(lanes_ * copies);
+    equal_counts_ = !plan_.lanes_are_points && counts_alike(r) && std::has_single_bit(copies) &&
                     mod(k_.axes[nest.axes.back()].extent, whole) == SymInt(0);
-    for (size_t width = parts.size(); width > 1; width = (width + 1) / 2) {
-      for (size_t c = 0; c < width / 2; ++c) parts[c] = combine(r, parts[c], parts[width - 1 - c]);
+    Reduction kind = r;
+    Results out;
+    if (totals_[i]) {
+      end_block(i);
+      out = load_accumulator({totals_[i]});
+      kind.dtype = DType::F64;
+    } else {
+      out = merged_copies(i);
     }
-    Results out = plan_.lanes_are_points ? parts[0] : across_lanes(r, parts[0]);
+    if (!plan_.lanes_are_points) out = across_lanes(kind, out);
     equal_counts_ = false;
-    if (!rest.empty()) out = combine(r, out, rest);
+    if (totals_[i]) out[0] = math_.cast(out[0], DType::F64, r.dtype);
+    if (scalar_copy_ != SIZE_MAX) out = combine(r, out, load_accumulator(accumulators_[scalar_copy_][i]));
     for (size_t j = 0; j < out.size(); ++j) reduced_[{nest_, i, j}] = out[j];
   }
 }

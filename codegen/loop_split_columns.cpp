@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "codegen/loop_sums.h"
+
 namespace strata::codegen {
 
 using namespace loop;  // NOLINT: the vocabulary of this file
@@ -21,6 +23,9 @@ bool is_simple(const Reduction& r) {
   const bool extremum = (r.combine == Combine::Max || r.combine == Combine::Min) && is_floating(r.dtype);
   return r.combine == Combine::Sum || extremum;
 }
+
+/// Of partial results: rows are added one after the other, far more of them than a block has (loop_sums.h).
+DType partial_dtype(const Reduction& r) { return adds_floats(r) ? DType::F64 : r.dtype; }
 
 /// The first nest with inner axes, if only scalars come before it and its reductions are simple.
 std::optional<size_t> nest_of(const Kernel& k) {
@@ -59,6 +64,13 @@ bool reads_lines(const Kernel& k, const Nest& nest, AxisId column) {
   return any;
 }
 
+/// Of all reductions, at one point.
+int64_t partial_bytes(const Nest& nest) {
+  int64_t bytes = 0;
+  for (const Reduction& r : nest.reductions) bytes += static_cast<int64_t>(dtype_size(partial_dtype(r)));
+  return bytes;
+}
+
 struct Columns {
   size_t nest;
   int64_t columns;
@@ -73,8 +85,7 @@ std::optional<Columns> shape_of(const Kernel& k) {
   const auto columns = k.axes[k.outer[0]].extent.maybe_value();
   const int64_t rows = hint(count_of(k, nest.axes)).value_or(0);
   if (!columns || *columns < 64 || rows < kFewestRows || rows * *columns < kFewestElements) return std::nullopt;
-  int64_t bytes = 0;
-  for (const Reduction& r : nest.reductions) bytes += static_cast<int64_t>(dtype_size(r.dtype));
+  const int64_t bytes = partial_bytes(nest);
   if (bytes * *columns * kRowChunks > kPartialBytes || !reads_lines(k, nest, k.outer[0])) return std::nullopt;
   for (ScalarId id : nest.body)
     if (!k.scalars[id].index.is_const()) return Columns{*n, *columns, k.scalars[id].index.env()};
@@ -84,7 +95,7 @@ std::optional<Columns> shape_of(const Kernel& k) {
 ScalarId neutral(Body& body, const Reduction& r) {
   constexpr double inf = std::numeric_limits<double>::infinity();
   if (!is_floating(r.dtype)) return body.integer(0, r.dtype);
-  return body.constant(r.combine == Combine::Max ? -inf : r.combine == Combine::Min ? inf : 0, r.dtype);
+  return body.constant(r.combine == Combine::Max ? -inf : r.combine == Combine::Min ? inf : 0, partial_dtype(r));
 }
 
 ScalarOp operation(const Reduction& r) {
@@ -136,9 +147,7 @@ class Partial {
   }
 
   void cut_columns() {
-    int64_t bytes = 0;
-    for (const Reduction& r : nest_.reductions) bytes += static_cast<int64_t>(dtype_size(r.dtype));
-    width_ = std::min(shape_.columns, kPartialLine / bytes / 64 * 64);
+    width_ = std::min(shape_.columns, kPartialLine / partial_bytes(nest_) / 64 * 64);
     extent_ = width_;
     if (width_ < shape_.columns) {
       const AxisId block = body_.axis("b", ceildiv(shape_.columns, width_));
@@ -151,11 +160,11 @@ class Partial {
   void add_buffers() {
     for (const Reduction& r : nest_.reductions) {
       const int64_t slots = kRowChunks * shape_.columns;
-      results_.push_back(body_.buffer({"partial", r.dtype, slots, BufferRole::Output, r.node}));
-      out_.scratch.push_back(static_cast<size_t>(slots) * dtype_size(r.dtype));
+      results_.push_back(body_.buffer({"partial", partial_dtype(r), slots, BufferRole::Output, r.node}));
+      out_.scratch.push_back(static_cast<size_t>(slots) * dtype_size(partial_dtype(r)));
     }
     for (const Reduction& r : nest_.reductions)
-      lines_.push_back(body_.buffer({"line", r.dtype, width_, BufferRole::Local, r.node}));
+      lines_.push_back(body_.buffer({"line", partial_dtype(r), width_, BufferRole::Local, r.node}));
   }
 
   void store(BufferId buffer, const SymInt& index, ScalarId value) {
@@ -184,7 +193,7 @@ class Partial {
     for (size_t r = 0; r < lines_.size(); ++r) {
       const Reduction& reduction = nest_.reductions[r];
       body_.node = reduction.node;
-      ScalarId value = reduction.value;
+      ScalarId value = body_.cast(reduction.value, partial_dtype(reduction));
       if (reduction.mask != kNone) value = body_.select(reduction.mask, value, neutral(body_, reduction));
       const ScalarId old = body_.load(lines_[r], body_.axis_index(c));
       store(lines_[r], body_.axis_index(c), body_.binary(operation(reduction), old, value));
@@ -210,6 +219,27 @@ class Partial {
   std::vector<BufferId> results_, lines_;
 };
 
+/// What reads a sum reads it rounded.
+void round_sums(Kernel& k, const Columns& shape, const std::vector<Reduction>& reductions) {
+  for (Nest& nest : k.nests)
+    for (size_t i = 0; i < nest.body.size(); ++i) {
+      const ScalarId id = nest.body[i];
+      const Scalar sum = k.scalars[id];
+      if (sum.op != ScalarOp::Reduced || sum.a != shape.nest || sum.dtype == partial_dtype(reductions[sum.b])) continue;
+      const auto wide = static_cast<ScalarId>(k.scalars.size());
+      k.scalars.push_back(sum);
+      k.scalars[wide].dtype = partial_dtype(reductions[sum.b]);
+      Scalar rounded = sum;
+      rounded.op = ScalarOp::Cast;
+      rounded.a = wide;
+      rounded.b = kNone;
+      rounded.integer = 0;
+      k.scalars[id] = rounded;
+      nest.body.insert(nest.body.begin() + static_cast<std::ptrdiff_t>(i), wide);
+      ++i;
+    }
+}
+
 /// The kernel with the partial results in place of what they are made from.
 void combine_partials(Kernel& k, const Columns& shape) {
   k.name += "_combine";
@@ -222,12 +252,15 @@ void combine_partials(Kernel& k, const Columns& shape) {
   body.begin_nest({part});
   for (Reduction r : reductions) {
     body.node = r.node;
-    const BufferId from = body.buffer({"partial", r.dtype, kRowChunks * shape.columns, BufferRole::Input, r.node});
+    const DType dtype = partial_dtype(r);
+    const BufferId from = body.buffer({"partial", dtype, kRowChunks * shape.columns, BufferRole::Input, r.node});
     r.mask = kNone;
     r.value = body.load(from, body.axis_index(part) * shape.columns + column);
+    r.dtype = dtype;
     body.reduce(r);
   }
   k.nests.insert(k.nests.end(), rest.begin(), rest.end());
+  round_sums(k, shape, reductions);
 }
 
 }  // namespace

@@ -290,12 +290,14 @@ class GroupLowering {
     loop::Reduction r;
     r.combine = std::get<ScanRule>(node.op->lowering).combine;
     r.node = node.id;
-    r.dtype = compute_dtype(node.tensor().dtype);
+    const DType dtype = node.tensor().dtype;
+    // As PyTorch does: what is added one after the other would soon be far from the sum.
+    r.dtype = dtype == DType::F32 ? DType::F64 : compute_dtype(dtype);
     r.combine = combine_in(r.combine, r.dtype);
     r.value = body_.cast(value(call.tensor(0), point_), r.dtype);
     const size_t number = body_.reduce(r);
     kernel_.nests.back().scan = true;
-    finished_[&node] = body_.reduced(nest, number, 0);
+    finished_[&node] = body_.cast(body_.reduced(nest, number, 0), compute_dtype(dtype));
   }
 
   // ------------------------------------------------------------------------------------------------------------ stores

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <unordered_map>
 
 #include "core/support/error.h"
@@ -49,14 +50,17 @@ bool cancels_inside(const Node& node) {
                      [&](std::string_view name) { return std::string_view(node.target).starts_with(name); });
 }
 
+bool sums_all(const Node& node) {
+  static constexpr std::string_view kNames[] = {"aten.sum.", "aten.mean.", "aten.nansum."};
+  return std::any_of(std::begin(kNames), std::end(kNames),
+                     [&](std::string_view name) { return std::string_view(node.target).starts_with(name); });
+}
+
 /// A sum of integers in a floating type: float64 holds them all, and noise leaves integers alone. In the type itself
 /// each of them is rounded, and so is each sum on the way, by as much as the largest: 2147483646 - 2147483648 + 4 comes
 /// to 0, 2 or 4 in float32, depending on the order.
 bool sums_integers(const Node& node) {
-  static constexpr std::string_view kNames[] = {"aten.sum.", "aten.mean.", "aten.nansum.", "aten.cumsum."};
-  if (std::none_of(std::begin(kNames), std::end(kNames),
-                   [&](std::string_view name) { return std::string_view(node.target).starts_with(name); }))
-    return false;
+  if (!sums_all(node) && !std::string_view(node.target).starts_with("aten.cumsum.")) return false;
   const auto found = std::find_if(node.kwargs.begin(), node.kwargs.end(), [](const auto& k) {
     return k.first == "dtype" && k.second.template as<DType>() && is_floating(*k.second.template as<DType>());
   });
@@ -133,10 +137,19 @@ bool products_leave_range(const Tensor& x) {
   return large > 126 || small > 126;
 }
 
-bool may_leave_range(const Node& node) { return sums_squares(node) || multiplies_all(node); }
+/// Whether a sum of some of the numbers, in one order or another, is beyond float32 although that of all may not be.
+bool sums_overflow(const Tensor& x) {
+  double sum = 0;
+  for (const double v : x.values())
+    if (std::isfinite(v)) sum += std::abs(v);
+  return sum > std::numeric_limits<float>::max();
+}
+
+bool may_leave_range(const Node& node) { return sums_squares(node) || multiplies_all(node) || sums_all(node); }
 
 bool leaves_range(const Node& node, const Tensor& x) {
-  return (sums_squares(node) && squares_overflow(x)) || (multiplies_all(node) && products_leave_range(x));
+  return (sums_squares(node) && squares_overflow(x)) || (multiplies_all(node) && products_leave_range(x)) ||
+         (sums_all(node) && sums_overflow(x));
 }
 
 /// Larger than the rounding error of the result: `var` of nearly equal elements squares that of their mean, `std` takes
@@ -229,11 +242,15 @@ bool is_fresh(const Node& node) {
   return node.op->op_class != OpClass::View && !node.op->schema.returns_alias;
 }
 
-/// A `to` that has work to do: in float64 it hands its operand on.
-bool converts(const Node& node) {
-  if (node.kind != NodeKind::Call || !node.op || !node.op->schema.returns_alias || !node.type.is_tensor()) return false;
+/// A `to` that has work to do: in float64 it hands its operand on. Gives the type that rounds more: what is widened may
+/// not have been rounded, in a kernel that has just computed it, where another one reads it from memory.
+std::optional<DType> converts(const Node& node) {
+  if (node.kind != NodeKind::Call || !node.op || !node.op->schema.returns_alias || !node.type.is_tensor()) return {};
   const auto operands = node.operands();
-  return !operands.empty() && operands[0]->type.is_tensor() && operands[0]->tensor().dtype != node.tensor().dtype;
+  if (operands.empty() || !operands[0]->type.is_tensor()) return {};
+  const DType from = operands[0]->tensor().dtype, to = node.tensor().dtype;
+  if (from == to) return {};
+  return is_floating(from) && epsilon(from) > epsilon(to) ? from : to;
 }
 
 /// Views of programs that write nothing, nor look at memory, become tensors of their own, so that places with one
@@ -289,9 +306,10 @@ Results interpret(const RandomProgram& program, const Graph& graph, bool float64
                                                                                    const RefValue& seen) {
       auto& value = const_cast<RefValue&>(seen);  // the interpreter's own, which it keeps for the users
       const bool is_view = node.kind == NodeKind::Call && node.op && node.op->op_class == OpClass::View;
-      if (owns && (is_view || converts(node)) && node.type.is_tensor()) {
+      const auto converted = converts(node);
+      if (owns && (is_view || converted) && node.type.is_tensor()) {
         value = value.tensor().clone();
-        run->disturb(node.tensor().dtype, value);
+        run->disturb(converted.value_or(node.tensor().dtype), value);
       }
       const Node& maker = maker_of(node);
       double hidden = 0;

@@ -35,18 +35,17 @@ Type same_as_input(const Call& call) {
   return result_like(call, call.type(kInput).dtype, call.type(kInput).shape);
 }
 
-DType statistics_dtype(const Call& call) {
+DType saved_dtype(const Call& call) {
   if (Node* mean = call.optional_tensor(kMean); mean && call.op().schema.params[kMean].type == "Tensor")
     return mean->tensor().dtype;
-  return compute_dtype(call.type(kInput).dtype);
+  return statistics_dtype(call, kWeight);
 }
 
 /// (result, mean, 1 / deviation); the last two are empty when running statistics were used, as on PyTorch's CPU.
 Type with_statistics(const Call& call, bool training) {
   check_vectors(call);
   const Shape &x = call.type(kInput).shape, saved{training ? x[1] : SymInt(0)};
-  return tuple_like(call,
-                    {{call.type(kInput).dtype, x}, {statistics_dtype(call), saved}, {statistics_dtype(call), saved}});
+  return tuple_like(call, {{call.type(kInput).dtype, x}, {saved_dtype(call), saved}, {saved_dtype(call), saved}});
 }
 Type no_training_type(const Call& call) { return with_statistics(call, false); }
 Type native_type(const Call& call) { return with_statistics(call, call.boolean(5)); }
@@ -90,7 +89,7 @@ Normalised by_batch(Builder& b, const Call& call, double eps) {
   Normalised n = normalise(b, widen(b, x), all_but_channels(x->tensor().shape.size(), 1), eps);
   const Shape channels{x->tensor().shape[1]};
   n.value = b.cast(affine(b, n.value, call.optional_tensor(kWeight), call.optional_tensor(kBias)), x->tensor().dtype);
-  const DType saved = statistics_dtype(call);
+  const DType saved = saved_dtype(call);
   for (Node** vector : {&n.mean, &n.rstd, &n.var}) *vector = b.cast(b.reshape(*vector, channels), saved);
   return n;
 }

@@ -54,6 +54,13 @@ Type tuple_like(const Call& call, std::vector<std::pair<DType, std::vector<SymIn
   return Type::tuple(std::move(types));
 }
 
+DType statistics_dtype(const Call& call, size_t weight) {
+  const TensorType& x = call.type(0);
+  const auto differs = [&](size_t i) { return call.optional_tensor(i) && call.type(i).dtype != x.dtype; };
+  const bool keeps = std::string_view(x.device).starts_with("cpu") && !differs(weight) && !differs(weight + 1);
+  return keeps ? x.dtype : compute_dtype(x.dtype);
+}
+
 std::vector<int64_t> last_dims(size_t count) {
   std::vector<int64_t> dims;
   for (size_t i = 0; i < count; ++i) dims.push_back(static_cast<int64_t>(i) - static_cast<int64_t>(count));

@@ -35,6 +35,9 @@ std::vector<int64_t> spread(const Call& call, size_t i, size_t count, const std:
 
 /// Type of a tuple of tensors that live where the first operand does.
 Type tuple_like(const Call& call, std::vector<std::pair<DType, std::vector<SymInt>>> parts);
+/// Element type of the mean and the deviation that a norm of its operand 0 returns beside its result: wide, but on
+/// PyTorch's CPU that of the operand, unless weight or bias (parameters `weight` and the next) are of another.
+DType statistics_dtype(const Call& call, size_t weight);
 
 /// Negative dimensions [-count, -1].
 std::vector<int64_t> last_dims(size_t count);

@@ -43,7 +43,7 @@ Type native_layer_norm_type(const Call& call) {
   const Shape& x = call.type(0).shape;
   Shape kept = x;
   std::fill(kept.end() - static_cast<long>(last), kept.end(), SymInt(1));
-  const DType saved = compute_dtype(call.type(0).dtype);
+  const DType saved = statistics_dtype(call, 2);
   return tuple_like(call, {{call.type(0).dtype, x}, {saved, kept}, {saved, kept}});
 }
 
@@ -58,7 +58,8 @@ Normalised layer_norm(Builder& b, const Call& call) {
 std::vector<Node*> decompose_layer_norm(Builder& b, const Call& call) { return {layer_norm(b, call).value}; }
 std::vector<Node*> decompose_native_layer_norm(Builder& b, const Call& call) {
   const Normalised n = layer_norm(b, call);
-  return {n.value, n.mean, n.rstd};
+  const DType saved = statistics_dtype(call, 2);
+  return {n.value, b.cast(n.mean, saved), b.cast(n.rstd, saved)};
 }
 
 double epsilon_of(DType dtype) {
@@ -108,7 +109,7 @@ Type group_norm_type(const Call& call) {
 Type native_group_norm_type(const Call& call) {
   check_groups(call, call.constant(6), 1);
   const Shape& x = call.type(0).shape;
-  const DType saved = compute_dtype(call.type(0).dtype);
+  const DType saved = statistics_dtype(call, 1);
   const Shape kept{x[0], call.integer(6)};
   return tuple_like(call, {{call.type(0).dtype, x}, {saved, kept}, {saved, kept}});
 }
@@ -131,7 +132,8 @@ std::vector<Node*> decompose_group_norm(Builder& b, const Call& call) {
 std::vector<Node*> decompose_native_group_norm(Builder& b, const Call& call) {
   const Normalised n =
       group_norm(b, call, call.constant(6), call.optional_tensor(1), call.optional_tensor(2), call.number(7));
-  return {n.value, squeeze(b, n.mean, -1), squeeze(b, n.rstd, -1)};
+  const DType saved = statistics_dtype(call, 1);
+  return {n.value, b.cast(squeeze(b, n.mean, -1), saved), b.cast(squeeze(b, n.rstd, -1), saved)};
 }
 
 }  // namespace

@@ -30,17 +30,18 @@ void for_each_line(const Tensor& t, size_t dim, F&& visit) {
 
 template <bool Product>
 RefValue scan_reference(const RefContext& c) {
-  const DType dtype = c.storage_dtype(c.call.node().type.tensor.dtype);
+  const DType declared = c.call.node().type.tensor.dtype, dtype = c.storage_dtype(declared);
   const Tensor x = operand(c, 0, dtype).contiguous();
   return with_work_type(dtype, [&]<class T>(T) -> RefValue {
-    // Products in the type that kernels have them in: too large once is too large to the end.
-    using A = std::conditional_t<!std::is_floating_point_v<T>, int64_t, std::conditional_t<Product, T, double>>;
+    using A = std::conditional_t<std::is_floating_point_v<T>, double, int64_t>;
     Tensor out = Tensor::empty(x.dtype, x.shape);
     for_each_line(x, c.call.dim(1, x.rank()), [&](int64_t at, int64_t n, int64_t step) {
       A running = Product ? 1 : 0;
       for (int64_t i = 0; i < n; ++i, at += step) {
         const A v = static_cast<A>(x.ptr<const T>()[at]);
         running = Product ? wrap_mul(running, v) : wrap_add(running, v);
+        // Of 16-bit types, kernels have products in float32: too large once is too large to the end.
+        if (Product && is_reduced_float(declared)) running = static_cast<A>(static_cast<T>(running));
         out.ptr<T>()[at] = static_cast<T>(running);
       }
     });
