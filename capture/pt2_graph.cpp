@@ -60,7 +60,7 @@ class GraphReader {
       : json_(json), context_(context), graph_(context.env, context.ids) {}
 
   Graph run(const Json* signature) {
-    read_types();
+    read_types(json_);
     read_placeholders(signature);
     for (const Json& node : json_.at("nodes").array()) read_node(node);
     read_output(signature);
@@ -116,13 +116,13 @@ class GraphReader {
     return Type::of(std::move(type));
   }
 
-  void read_types() {
-    if (const Json* values = json_.find("tensor_values"))
+  void read_types(const Json& graph) {
+    if (const Json* values = graph.find("tensor_values"))
       for (const auto& [name, meta] : values->object()) types_[name] = read_tensor_type(meta);
-    read_scalars("sym_int_values", Type::Kind::SymInt);
-    read_scalars("sym_bool_values", Type::Kind::SymBool);
-    read_scalars("sym_float_values", Type::Kind::SymFloat);
-    if (const Json* values = json_.find("custom_obj_values"))
+    read_scalars(graph.find("sym_int_values"), Type::Kind::SymInt);
+    read_scalars(graph.find("sym_bool_values"), Type::Kind::SymBool);
+    read_scalars(graph.find("sym_float_values"), Type::Kind::SymFloat);
+    if (const Json* values = graph.find("custom_obj_values"))
       for (const auto& [name, object] : values->object()) {
         Type type;
         type.kind = Type::Kind::Other;
@@ -131,8 +131,7 @@ class GraphReader {
       }
   }
 
-  void read_scalars(std::string_view key, Type::Kind kind) {
-    const Json* values = json_.find(key);
+  void read_scalars(const Json* values, Type::Kind kind) {
     if (!values) return;
     for (const auto& [name, value] : values->object()) {
       Type type;
@@ -411,7 +410,75 @@ class GraphReader {
     }
   }
 
+  // --- regions
+
+  /// The graph of a region that only says how gradients or types are treated inside, as `with torch.no_grad()` is
+  /// exported; null for all other nodes. Where `autocast` is on it decides the types of results: that one stays.
+  static const Json* region_of(const Json& node) {
+    const std::string target = strip_prefix(node.at("target").string());
+    const bool gradients = target == "higher_order.wrap_with_set_grad_enabled";
+    if (!gradients && target != "higher_order.wrap_with_autocast") return nullptr;
+    const JsonArray& inputs = node.at("inputs").array();
+    const size_t before = gradients ? 1 : 4;  // (enabled) or (device, type, enabled, cache)
+    if (inputs.size() <= before) return nullptr;
+    const Json* on = gradients ? nullptr : inputs[2].at("arg").find("as_bool");
+    if (!gradients && (!on || on->boolean())) return nullptr;
+    return inputs[before].at("arg").find("as_graph");
+  }
+
+  /// Puts the nodes of a region in its place. Their names may be taken outside.
+  void read_region(const Json& node, const Json& region) {
+    const Json& inner = region.at("graph");
+    std::vector<Argument> operands;
+    bool past = false;
+    for (const Json& input : node.at("inputs").array()) {
+      if (past) operands.push_back(read_argument(input.at("arg")));
+      past = past || input.at("arg").find("as_graph");
+    }
+    const JsonArray &inputs = inner.at("inputs").array(), &results = inner.at("outputs").array();
+    const JsonArray& outputs = node.at("outputs").array();
+    if (inputs.size() != operands.size())
+      wrong(node, fmt::format("{} operands for a graph of {} inputs", operands.size(), inputs.size()));
+    std::unordered_map<std::string, Node*> values;
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (Node* operand = operands[i].node()) values.emplace(defined_name(inputs[i]), operand);
+    std::unordered_map<std::string, Type> types;
+    std::swap(values, values_);
+    std::swap(types, types_);
+    for (const auto& [name, type] : types) taken_.insert(name);
+    ++depth_;
+    read_types(inner);
+    for (const Json& item : inner.at("nodes").array()) read_node(item);
+    std::vector<Argument> made;
+    for (const Json& result : results) made.push_back(read_argument(result));
+    --depth_;
+    std::swap(values, values_);
+    std::swap(types, types_);
+    std::vector<const Json*> named;
+    for (const Json& output : outputs)
+      if (const Json* list = output.find("as_tensors"))
+        for (const Json& item : list->array()) named.push_back(&item);
+      else
+        named.push_back(&output);
+    if (named.size() != made.size())
+      wrong(node, fmt::format("{} results of a graph with {} outputs", named.size(), made.size()));
+    for (size_t i = 0; i < named.size(); ++i) {
+      const Json* plain = named[i]->find("name");  // an element of a list
+      const std::string name = plain ? plain->string() : defined_name(*named[i]);
+      if (Node* result = made[i].node(); result && !name.empty()) define(*named[i], name, result);
+    }
+  }
+
+  /// Inside a region, a name that nothing outside has or will have.
+  std::string own_name(const std::string& stated) const {
+    if (depth_ == 0) return stated;
+    std::string name = stated;
+    for (int i = 1; taken_.contains(name) || graph_.find(name); ++i) name = fmt::format("{}_region_{}", stated, i);
+    return name;
+  }
+
   void read_node(const Json& json) {
+    if (const Json* region = region_of(json)) return read_region(json, *region);
     auto node = std::make_unique<Node>();
     node->kind = NodeKind::Call;
     node->target = strip_prefix(json.at("target").string());
@@ -420,7 +487,7 @@ class GraphReader {
     if (const Json* metadata = json.find("metadata")) context_.metadata.read(*metadata, node->meta);
     const Part result = read_result(json);
     const Json* stated = json.find("name");
-    node->name = !result.name.empty()                  ? result.name
+    node->name = !result.name.empty()                  ? own_name(result.name)
                  : stated && !stated->string().empty() ? free_name(stated->string())
                                                        : free_name(name_hint(node->target));
     node->type = result.type;
@@ -439,7 +506,7 @@ class GraphReader {
       item->op = find_op(item->target);
       item->args = {Argument(whole), Argument(static_cast<int64_t>(i))};
       item->type = part.type;
-      item->name = part.name.empty() ? free_name("getitem") : part.name;
+      item->name = part.name.empty() ? free_name("getitem") : own_name(part.name);
       item->meta = whole->meta;
       Node* added = graph_.add(std::move(item));
       parts_.insert(added);
@@ -463,6 +530,8 @@ class GraphReader {
   std::unordered_map<std::string, Type> types_;
   std::unordered_map<std::string, Node*> values_;
   std::unordered_set<Node*> used_, parts_;
+  std::unordered_set<std::string> taken_;  ///< names of values outside of regions
+  int depth_ = 0;                          ///< of regions
 };
 
 }  // namespace

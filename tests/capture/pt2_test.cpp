@@ -159,6 +159,25 @@ TEST(Pt2, BranchesAreSubgraphs) {
   EXPECT_EQ(&yes->env(), &p.graph.env());
 }
 
+TEST(Pt2, RegionsOfNoEffectStandInTheirPlace) {
+  const Program p = load_pt2(kSmall + "regions.pt2");
+  EXPECT_TRUE(p.graph.subgraphs.empty());
+  EXPECT_TRUE(unsupported_operators(p.graph).empty());
+  std::vector<std::string> targets;
+  std::set<std::string> names;
+  for (const auto& node : p.graph.nodes()) {
+    if (node->kind == NodeKind::Call) targets.push_back(node->target);
+    EXPECT_TRUE(names.insert(node->name).second) << node->name;
+  }
+  EXPECT_THAT(targets, ElementsAre("aten.mul.Tensor", "aten.sin.default", "aten.add.Tensor", "aten.sum.dim_IntList",
+                                   "aten.mul.Tensor", "aten.mul.Tensor", "aten.add.Tensor"));
+  // What the program gives is made inside, and outside from what is made inside.
+  const auto outputs = p.graph.flat_outputs();
+  ASSERT_EQ(outputs.size(), 2U);
+  EXPECT_EQ(outputs[0].node()->args[0].node()->target, "aten.add.Tensor");
+  EXPECT_EQ(outputs[1].node()->args[0].node()->args[0].node()->target, "aten.sum.dim_IntList");
+}
+
 TEST(Pt2, WeightsOfAllKinds) {
   const Program p = load_pt2(kSmall + "weights.pt2");
   const auto values = [&](const std::string& name) { return p.state.at(name).values(); };

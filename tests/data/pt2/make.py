@@ -52,11 +52,26 @@ class Sizes(torch.nn.Module):
         return x[1:] + y, torch.arange(n * 2) + k, n + 1, list(parts)
 
 
+class Regions(torch.nn.Module):
+    """Regions that say how gradients and types are treated, one inside the other, with names that are taken outside."""
+
+    def forward(self, x):
+        y = x * 2
+        with torch.autocast("cpu", enabled=False):
+            z = torch.sin(y) + x
+            with torch.no_grad():
+                total = z.sum(-1) * 2
+        with torch.no_grad():
+            total = total * 3
+        return z + 1, total
+
+
 rows = Dim("rows", min=3, max=9)
 half = Dim("half", max=50)
 save(export(Nested(), ({"a": torch.ones(3, 4), "b": [torch.full((3, 4), 2.0)]}, 3.0),
             {"mask": torch.full((3, 4), 0.5), "flag": True}), "nested.pt2")
 save(export(Choose(), (torch.tensor(True), torch.arange(3.0))), "choose.pt2")
+save(export(Regions(), (torch.randn(3, 4),)), "regions.pt2")
 save(export(Buffers(), (torch.ones(5, 3),)).run_decompositions(), "buffers.pt2")
 save(export(Weights(), (torch.arange(4.0),)), "weights.pt2")
 save(export(Sizes(), (torch.ones(6, 4), torch.ones(5, 4), 7),
