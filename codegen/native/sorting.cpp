@@ -1,8 +1,8 @@
 // Copyright 2026 The Strata Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Sorting along one dimension: a stable sort of positions by value for each line, lines in parallel. NaN counts as the
-// largest. Results: values, positions.
+// Sorting along one dimension, or its first elements: of positions by value for each line, lines in parallel. NaN
+// counts as the largest; equals keep their order, but in topk. Results: values, positions.
 
 #include <algorithm>
 #include <array>
@@ -12,6 +12,7 @@
 #include "codegen/native/lines.h"
 #include "codegen/native/native_kernel.h"
 #include "codegen/native/strided.h"
+#include "core/ir/ops/line_selection.h"
 #include "core/runtime/parallel.h"
 
 namespace strata::native {
@@ -27,7 +28,9 @@ bool before(T a, T b) {
 struct Order {
   size_t dim = 0;
   bool descending = false;
-  int64_t keep = 0;  ///< of each line
+  bool selects = false;  ///< topk
+  bool sorted = true;    ///< topk's
+  int64_t keep = 0;      ///< of each line
 };
 
 Order order_of(const Arguments& a) {
@@ -38,6 +41,8 @@ Order order_of(const Arguments& a) {
   for (size_t i = 1; i < params.size(); ++i) {
     if (params[i].name == "dim") order.dim = normalize_dim(a.integer(i), x.rank(), a.call.node());
     if (params[i].name == "descending" || params[i].name == "largest") order.descending = a.call.boolean(i);
+    if (params[i].name == "k") order.selects = true;
+    if (params[i].name == "sorted") order.sorted = a.call.boolean(i);
   }
   const Tensor& any = a.result(0).defined() ? a.result(0) : a.result(1);
   order.keep = any.rank() ? any.shape[order.dim] : 1;
@@ -63,8 +68,8 @@ void sort_lines(const Arguments& a, const Order& order) {
         if (order.descending ? before(p.first, q.first) : before(q.first, p.first)) return false;
         return p.second < q.second;
       };
-      if (order.keep < n)
-        std::partial_sort(line.begin(), line.begin() + order.keep, line.end(), less);
+      if (order.selects)
+        ops::select_first(line, order.keep, order.descending, order.sorted);
       else
         std::sort(line.begin(), line.end(), less);
       const int64_t at = to.start(l);

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Which element of a line is its k-th, median or most frequent one. Of equal elements these name the one that PyTorch
-/// names, which follows from the steps of its selection. NaN counts as the largest.
+/// Which elements of a line are its k-th, median, most frequent or k largest ones. Of equal elements these name the one
+/// that PyTorch names, which follows from the steps of its selection. NaN counts as the largest.
 
 #include <algorithm>
 #include <cmath>
@@ -57,6 +57,23 @@ int64_t kth_position(std::vector<std::pair<T, int64_t>>& line, int64_t k) {
   }
   if (high == low + 1 && after(low, high)) swap(low, high);
   return line[static_cast<size_t>(k)].second;
+}
+
+/// Moves the `k` largest (or smallest) elements of a line to its front, in order, the first of them too if `sorted`.
+/// Which of equals these are, and where each stands, follows from the steps of the library's algorithms, as in PyTorch:
+/// experts whose scores are equal are chosen by that. 0 <= k <= size.
+template <class T>
+void select_first(std::vector<std::pair<T, int64_t>>& line, int64_t k, bool largest, bool sorted) {
+  if (k == 0) return;
+  const auto before = [largest](const auto& a, const auto& b) {
+    return largest ? comes_after(a.first, b.first) : comes_after(b.first, a.first);
+  };
+  if (k * 64 <= static_cast<int64_t>(line.size())) {
+    std::partial_sort(line.begin(), line.begin() + k, line.end(), before);
+  } else {
+    std::nth_element(line.begin(), line.begin() + k - 1, line.end(), before);
+    if (sorted) std::sort(line.begin(), line.begin() + k - 1, before);
+  }
 }
 
 /// The lower of two middle elements, of equal ones as if sorted stably. The first NaN if there is one and `skip_nan`
