@@ -69,7 +69,9 @@ class OpaqueKernel : public CompiledKernel {
 
   /// A copy: the interpreter may keep or alias what it is given.
   Tensor operand(const TensorType& type, const LaunchArgs& args, size_t at) const {
-    return view(type.dtype, type.shape, type.strides.value_or(std::vector<SymInt>{}), args, at).clone();
+    Tensor t = view(type.dtype, type.shape, type.strides.value_or(std::vector<SymInt>{}), args, at);
+    if (at < call_.offsets.size()) t.offset = eval(call_.offsets[at], args.symbols);
+    return t.clone();
   }
 
   void write(const RefValue& result, const LaunchArgs& args, size_t at) const {

@@ -80,7 +80,7 @@ class Fuser {
         for (const Node* n : operands_to_materialize(*node, fused_.layouts)) materialize(n);
       else if (computes(*node) && is_opaque(*node))
         for (const Node* n : node->operands())
-          if (is_view(*n) && !(is_native(*node) && strided_view(n, fused_.layouts))) materialize(n);
+          if (is_view(*n) && !(reads_strides(*node, *n) && strided_view(n, fused_.layouts))) materialize(n);
     }
     for (const Node* n : groups_.outputs())
       if (n->type.is_tensor() && !strided_view(n, fused_.layouts)) materialize(n);
@@ -95,6 +95,12 @@ class Fuser {
   static bool is_opaque(const Node& node) {
     return !is_inlinable(node) && !is_reduction(node) && !is_window(node) && !is_scan(node) && !is_library(node) &&
            !is_view(node);
+  }
+
+  /// Whether a call reads an operand where it lies. What no kernel of ours computes is copied in the call, element by
+  /// element: other kernels do that faster, unless they do not know the type.
+  static bool reads_strides(const Node& call, const Node& operand) {
+    return is_native(call) || !is_loop_dtype(operand.tensor().dtype);
   }
 
   static bool is_native(const Node& node) { return std::holds_alternative<KernelRule>(node.op->lowering); }

@@ -332,7 +332,7 @@ class Scheduler {
     if (native)
       launch.work = NativeCall{std::string(std::get<KernelRule>(node.op->lowering).name), graph, std::move(offsets)};
     else
-      launch.work = OpaqueCall{node.target, graph};
+      launch.work = OpaqueCall{node.target, graph, std::move(offsets)};
     buffers.insert(buffers.end(), group.stored.begin(), group.stored.end());
     return buffers;
   }

@@ -48,6 +48,8 @@ std::optional<DType> parse_dtype_name(std::string_view text);
 std::optional<DType> parse_dtype_abbr(std::string_view text);
 
 constexpr bool is_complex(DType d) { return d == DType::C32 || d == DType::C64 || d == DType::C128; }
+/// Whether loop kernels have values of this type.
+constexpr bool is_loop_dtype(DType d) { return !is_complex(d) && d < DType::F8E4M3FN; }
 constexpr bool is_floating(DType d) { return (d >= DType::F16 && d <= DType::F64) || d >= DType::F8E4M3FN; }
 constexpr bool is_integral(DType d) { return d >= DType::U8 && d <= DType::U64; }
 constexpr bool is_signed_integral(DType d) { return d >= DType::I8 && d <= DType::I64; }

@@ -14,8 +14,6 @@ namespace {
 
 constexpr size_t kNoNest = SIZE_MAX;
 
-bool is_loop_dtype(DType d) { return !is_complex(d) && d < DType::F8E4M3FN; }
-
 bool only_float(ScalarOp op) {
   if (op >= ScalarOp::Sqrt && op <= ScalarOp::Erfc) return true;
   switch (op) {

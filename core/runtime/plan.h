@@ -38,7 +38,8 @@ struct PlanBuffer {
 /// A call of an operator that has no kernel: run by the reference interpreter (marked, counted).
 struct OpaqueCall {
   std::string target;
-  std::shared_ptr<const Graph> graph;  ///< one operator with placeholders for its operands
+  std::shared_ptr<const Graph> graph;  ///< one operator with placeholders for its operands, strides as they lie
+  std::vector<SymInt> offsets;         ///< per tensor placeholder: elements from the start of its buffer
 };
 
 /// A call of an operator whose kernel is written by hand (`KernelRule`).

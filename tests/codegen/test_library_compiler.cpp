@@ -335,7 +335,7 @@ TEST(CpuCompiler, OpaqueCallsRunTheInterpreter) {
   graph->output(Argument::list({y}));
   Launch l;
   l.name = "opaque_relu";
-  l.work = OpaqueCall{"aten.relu.default", graph};
+  l.work = OpaqueCall{"aten.relu.default", graph, {}};
   l.buffers = {p.buffer(Kind::Input, {n, 3}), p.buffer(Kind::Output, {n, 3})};
   p.plan->launches.push_back(std::move(l));
   Executor e(p.plan, make_cpu_compiler()->compile(*p.plan, {}), 1);

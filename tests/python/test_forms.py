@@ -69,6 +69,21 @@ class Forms(unittest.TestCase):
         z = torch.randn(4, 4, dtype=torch.complex64)
         self.check(lambda z: (z @ z).t(), z, opaque=["aten.matmul.default"])
 
+    def test_complex_rotation_goes_through_views(self):
+        def rotate(x, angles):
+            turns = torch.polar(torch.ones_like(angles), angles)
+            pairs = torch.view_as_complex(x.reshape(*x.shape[:-1], -1, 2))
+            return torch.view_as_real(pairs * turns[:, :, None, :]).flatten(3)
+
+        called = ["aten.mul.Tensor", "aten.polar.default", "aten.view_as_complex.default", "aten.view_as_real.default"]
+        self.check(rotate, torch.randn(2, 5, 4, 6), torch.randn(1, 5, 3), opaque=called)
+
+    def test_the_largest_of_equals_are_pytorchs(self):
+        scores = torch.randint(3, (40, 8)).float()
+        self.check(lambda x: torch.topk(x, 2, dim=1), scores)
+        strata.reset()
+        self.check(lambda x: torch.topk(x, 3, dim=1, largest=False, sorted=False), scores)
+
     def test_borders_are_no_views(self):
         for mode in ("reflect", "replicate", "circular"):
             strata.reset()
