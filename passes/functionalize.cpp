@@ -22,11 +22,12 @@ constexpr int64_t kEnd = INT64_MAX;
 
 const std::set<std::string_view>& same_elements() {
   static const std::set<std::string_view> names = {
-      "aten.view.default",    "aten.reshape.default",    "aten.flatten.using_ints", "aten.unflatten.int",
-      "aten.squeeze.default", "aten.squeeze.dim",        "aten.squeeze.dims",       "aten.unsqueeze.default",
-      "aten.alias.default",   "aten.detach.default",     "aten.contiguous.default", "aten._unsafe_view.default",
-      "aten.dropout.default", "aten.to.dtype",           "aten.to.dtype_layout",    "aten.to.device",
-      "aten.view_as.default", "aten.reshape_as.default", "aten.lift_fresh.default", "aten.type_as.default"};
+      "aten.view.default",    "aten.reshape.default", "aten.flatten.using_ints", "aten.unflatten.int",
+      "aten.squeeze.default", "aten.squeeze.dim",     "aten.squeeze.dims",       "aten.unsqueeze.default",
+      "aten.alias.default",   "aten.detach.default",  "aten.contiguous.default", "aten._unsafe_view.default",
+      "aten.detach_.default", "aten.dropout.default", "aten.to.dtype",           "aten.to.dtype_layout",
+      "aten.to.device",       "aten.view_as.default", "aten.reshape_as.default", "aten.lift_fresh.default",
+      "aten.type_as.default"};
   return names;
 }
 

@@ -26,6 +26,64 @@ Node* joined(G& g, const OpDef& row) {
   return g.call(row, {Argument::list(items), g.chance(20) ? d - rank : d});
 }
 
+/// hstack and its like, of tensors of one shape; what only looks at each may have any.
+Node* joined_in_a_word(G& g, const OpDef& row) {
+  Node* x = g.value(0, 4);
+  std::vector<Argument> items{x};
+  const bool block = row.name == "aten.block_diag.default", each = has_name(row.name, {"atleast", "broadcast"});
+  if (block) items[0] = x = g.value(0, 2);
+  for (size_t i = g.below(3); i-- > 0;) {
+    const Shape s = block ? g.random_shape(0, 2) : each ? g.smaller_shape(shape_of(x)) : shape_of(x);
+    items.emplace_back(g.of(g.chance(85) ? dtype_of(x) : g.any_dtype(), s));
+  }
+  Node* made = g.call(row, {Argument::list(items)});
+  return each ? g.part(made, g.below(items.size())) : made;
+}
+
+Node* piece(G& g, const OpDef& row) {
+  const bool named = row.name.starts_with("aten.tensor_split");
+  Node* x = g.value(named || row.name[5] == 'h' ? 1 : row.name[5] == 'v' ? 2 : 3);
+  const size_t d = named ? g.below(rank_of(x)) : row.name[5] == 'h' && rank_of(x) > 1 ? 1 : row.name[5] == 'd' ? 2 : 0;
+  const int64_t n = g.concrete(shape_of(x)[d]), count = named ? g.between(1, 4) : n % 2 == 0 && g.chance(70) ? 2 : 1;
+  const bool at = has_name(row.name, {"indices", "array"});
+  std::vector<int64_t> ends;
+  for (int64_t i = 1; i < count; ++i) ends.push_back(g.between(-2, 4));
+  std::vector<Argument> args{x, at ? G::ints(ends) : Argument(count)};
+  if (named) args.emplace_back(static_cast<int64_t>(d) - (g.chance(20) ? static_cast<int64_t>(rank_of(x)) : 0));
+  return g.part(g.call(row, std::move(args)), g.below(at ? ends.size() + 1 : static_cast<size_t>(count)));
+}
+
+Node* shuffled(G& g, const OpDef& row) {
+  const int64_t groups = g.between(1, 3);
+  Shape shape{g.size(), SymInt(groups * g.between(1, 3)), g.size()};
+  if (g.chance(50)) shape.push_back(g.size());
+  return g.call(row, {g.of(g.any_dtype(), shape), groups});
+}
+
+/// Windows of images as columns, and back.
+Node* unfolded(G& g, const OpDef& row) {
+  std::vector<int64_t> kernel, dilation, padding, stride, image, windows;
+  for (size_t d = 0; d < 2; ++d) {
+    kernel.push_back(g.between(1, 3));
+    dilation.push_back(g.between(1, 2));
+    padding.push_back(g.between(0, 2));
+    stride.push_back(g.between(1, 2));
+    image.push_back(g.between(5, 8));
+    windows.push_back((image[d] + 2 * padding[d] - dilation[d] * (kernel[d] - 1) - 1) / stride[d] + 1);
+  }
+  Shape shape{g.size()};
+  const bool back = row.name == "aten.col2im.default";
+  const int64_t channels = g.between(1, 2);
+  if (back)
+    shape.insert(shape.end(), {SymInt(channels * kernel[0] * kernel[1]), SymInt(windows[0] * windows[1])});
+  else
+    shape.insert(shape.end(), {SymInt(channels), SymInt(image[0]), SymInt(image[1])});
+  std::vector<Argument> args{g.of(g.chance(80) ? g.main_dtype() : g.floating_dtype(), shape)};
+  if (back) args.push_back(G::ints(image));
+  for (const auto& list : {kernel, dilation, padding, stride}) args.push_back(G::ints(list));
+  return g.call(row, std::move(args));
+}
+
 Node* padded_by_number(G& g, const OpDef& row) {
   Node* x = g.value(1);
   std::vector<int64_t> widths;
@@ -172,6 +230,20 @@ constexpr RecipeEntry kRecipes[] = {
     {"prims.circular_pad.default", bordered},
     {"aten.diff.default", difference},
     {"aten.meshgrid*", grid},
+    {"aten.hstack.default", joined_in_a_word},
+    {"aten.vstack.default", joined_in_a_word},
+    {"aten.dstack.default", joined_in_a_word},
+    {"aten.column_stack.default", joined_in_a_word},
+    {"aten.atleast_*.Sequence", joined_in_a_word},
+    {"aten.broadcast_tensors.default", joined_in_a_word},
+    {"aten.block_diag.default", joined_in_a_word},
+    {"aten.tensor_split.*", piece},
+    {"aten.hsplit.*", piece},
+    {"aten.vsplit.*", piece},
+    {"aten.dsplit.*", piece},
+    {"aten.channel_shuffle.default", shuffled},
+    {"aten.im2col.default", unfolded},
+    {"aten.col2im.default", unfolded},
     {"aten.full.default", made_of_size},
     {"aten.zeros.default", made_of_size},
     {"aten.ones.default", made_of_size},

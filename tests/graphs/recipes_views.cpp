@@ -29,7 +29,7 @@ Shape another_shape(G& g, Shape to) {
 
 Node* reshaped(G& g, const OpDef& row) {
   // `reshape` of what lies otherwise may or may not copy: only where PyTorch would not, what aliases is certain.
-  Node* x = g.mutates() || row.name == "aten.view.default" ? g.contiguous(g.value()) : g.value();
+  Node* x = g.mutates() || has_name(row.name, {"aten.view.", "aten.view_copy."}) ? g.contiguous(g.value()) : g.value();
   return g.call(row, {x, g.sizes(another_shape(g, shape_of(x)))});
 }
 
@@ -170,6 +170,12 @@ Node* split(G& g, const OpDef& row) {
   return g.call(row, {x, g.sizes({first, n - SymInt(first)}), place->dim});
 }
 
+/// What broadcasting would add is summed over.
+Node* summed(G& g, const OpDef& row) {
+  Node* x = g.number();
+  return g.call(row, {x, g.sizes(g.smaller_shape(shape_of(x)))});
+}
+
 Node* unfolded(G& g, const OpDef& row) {
   Node* x = g.value(1);
   const auto place = some_dim(g, x);
@@ -255,6 +261,15 @@ constexpr RecipeEntry kRecipes[] = {
     {"aten._unsafe_view.default", reshaped},
     {"aten.view_as.default", like_another},
     {"aten.reshape_as.default", like_another},
+    {"aten.view_copy.default", reshaped},
+    {"aten.transpose_copy.int", two_dims},
+    {"aten.expand_copy.default", expanded},
+    {"aten.select_copy.int", selected},
+    {"aten.narrow_copy.default", narrowed},
+    {"aten.unfold_copy.default", unfolded},
+    {"aten.unsafe_chunk.default", split},
+    {"aten.unsafe_split.Tensor", split},
+    {"aten.sum_to_size.default", summed},
     {"aten.flatten.using_ints", flattened},
     {"aten.ravel.default", flattened},
     {"aten.unflatten.int", unflattened},

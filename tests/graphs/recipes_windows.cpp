@@ -105,16 +105,24 @@ Node* adaptive(G& g, const OpDef& row) {
 }
 
 Node* resampled(G& g, const OpDef& row) {
-  const bool forms = has_name(row.name, {".vec"}), bilinear = has_name(row.name, {"bilinear"});
-  Shape shape{g.size(), g.size(), g.between(1, 5), g.between(1, 5)};
-  Node* x = g.image(2);
+  const bool forms = has_name(row.name, {".vec"}), weighs = has_name(row.name, {"linear", "cubic"});
+  const size_t dims = has_name(row.name, {"1d"}) ? 1 : has_name(row.name, {"3d"}) ? 3 : 2;
+  Shape shape{g.size(), g.size()};
+  for (size_t d = 0; d < dims; ++d) shape.emplace_back(g.between(1, 5));
+  Node* x = dims == 2 ? g.image(2) : nullptr;
   if (!x) x = g.of(g.chance(80) ? g.main_dtype() : g.floating_dtype(), shape);
-  if (bilinear && g.special()) x = g.tame(x);  // a weight of nearly zero times infinity
+  if (weighs && g.special()) x = g.tame(x);  // a weight of nearly zero times infinity
   std::vector<Argument> args{x};
   const bool factors = forms && g.chance(50);
-  args.push_back(factors ? Argument() : G::ints({g.between(1, 8), g.between(1, 8)}));
-  if (bilinear) args.emplace_back(g.chance(40));
-  if (forms) args.push_back(factors ? Argument::list({2.0, 1.5}) : Argument());
+  std::vector<int64_t> sizes;
+  std::vector<Argument> times;
+  for (size_t d = 0; d < dims; ++d) {
+    sizes.push_back(g.between(1, 8));
+    times.emplace_back(d == 0 ? 2.0 : 1.5);
+  }
+  args.push_back(factors ? Argument() : G::ints(sizes));
+  if (weighs) args.emplace_back(g.chance(40));
+  if (forms) args.push_back(factors ? Argument::list(times) : Argument());
   return g.call(row, std::move(args));
 }
 
@@ -147,6 +155,7 @@ constexpr RecipeEntry kRecipes[] = {
     {"aten.adaptive_*", adaptive},
     {"aten._adaptive_avg_pool2d.default", adaptive},
     {"aten.upsample_*", resampled},
+    {"aten._upsample_*", resampled},
     {"aten.grid_sampler*", sampled},
 };
 

@@ -351,9 +351,15 @@ Nodes masked_scatter(Builder& b, const Call& c) {
   const std::vector<SymInt> shape = broadcast(x->type.tensor.shape, c.type(1).shape, c.node());
   if (c.type(2).numel() == SymInt(0)) return {b.expand(x, shape)};  // then the mask holds nowhere
   Node* mask = b.reshape(b.expand(c.tensor(1), shape), {product(shape)});
-  Node* order = b.sub(b.call("aten.cumsum.default", {mask, 0}), 1);
-  Node* taken = b.call("aten.index.Tensor", {b.reshape(c.tensor(2), {c.type(2).numel()}),
-                                             Argument::list({b.call("aten.clamp.default", {order, 0})})});
+  Node* order = b.call("aten.cumsum.default", {mask, 0});
+  Node* source = b.reshape(c.tensor(2), {c.type(2).numel()});
+  if (range(c.type(2).numel()).min >= 1) {
+    order = b.call("aten.clamp.default", {b.sub(order, 1), 0});
+  } else {  // something to take where nothing has been taken yet
+    Node* nothing = b.call("aten.new_zeros.default", {source, Argument::list({Argument(int64_t{1})})});
+    source = b.call("aten.cat.default", {Argument::list({nothing, source})});
+  }
+  Node* taken = b.call("aten.index.Tensor", {source, Argument::list({order})});
   return {where(b, c.tensor(1), b.reshape(taken, shape), x)};
 }
 
@@ -388,7 +394,7 @@ Rows composed_views() {
       "aten::ravel(Tensor(a) self) -> Tensor(a)",
       [](Builder& b, const Call& c) -> Nodes { return {b.reshape(c.tensor(0), {c.type(0).numel()})}; },
       "all elements in one dimension"));
-  for (const char* name : {"mT", "adjoint"})
+  for (const char* name : {"mT", "adjoint", "mH", "matrix_H"})
     r.push_back(composed(
         "aten::" + std::string(name) + "(Tensor(a) self) -> Tensor(a)",
         [](Builder& b, const Call& c) -> Nodes {

@@ -129,6 +129,8 @@ Rows copies() {
   alias("aten::lift_fresh(Tensor(a) self) -> Tensor(a)", same, "the same elements");
   alias("aten::detach(Tensor(a) self) -> Tensor(a)", NoGradient::Nondifferentiable,
         "the same elements, cut off from differentiation");
+  alias("aten::detach_(Tensor(a!) self) -> Tensor(a!)", NoGradient::Nondifferentiable,
+        "the tensor itself, cut off from differentiation");
   return r;
 }
 

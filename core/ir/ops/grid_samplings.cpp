@@ -1,7 +1,8 @@
 // Copyright 2026 The Strata Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Values of a volume at places between its elements, by decomposition into gathers of the corners around them.
+// Values of an image or a volume at places between its elements, by decomposition into gathers of the elements around
+// them.
 
 #include <array>
 
@@ -40,8 +41,8 @@ struct Sampling {
   }
 
   /// Position along one dimension, where the padding wants it.
-  Node* place(Node* x, const SymInt& size) const {
-    x = position(x, size);
+  Node* place(Node* x, const SymInt& size) const { return padded(position(x, size), size); }
+  Node* padded(Node* x, const SymInt& size) const {
     if (padding == Padding::Zeros) return x;
     if (padding == Padding::Reflection)
       x = align_corners ? reflected(x, 0, 2 * (size - 1)) : reflected(x, -1, 2 * size - 1);
@@ -49,15 +50,15 @@ struct Sampling {
   }
 };
 
-/// Elements of volumes `[n, channels, points]` at integral places; zero outside.
+/// Elements of images or volumes `[n, channels, points]` at integral places; zero outside.
 struct Volume {
   Builder& b;
   Node* flat;
-  std::array<SymInt, 3> size;
+  std::vector<SymInt> size;
 
-  Node* at(const std::array<Node*, 3>& place) const {
+  Node* at(const std::vector<Node*>& place) const {
     Node *inside = nullptr, *index = nullptr;
-    for (size_t d = 0; d < 3; ++d) {
+    for (size_t d = 0; d < size.size(); ++d) {
       Node* in = b.call("aten.logical_and.default", {b.call("aten.ge.Scalar", {place[d], 0}),
                                                      b.call("aten.lt.Scalar", {place[d], integer(size[d])})});
       inside = inside ? b.call("aten.logical_and.default", {inside, in}) : in;
@@ -70,62 +71,102 @@ struct Volume {
     return b.call("aten.where.self", {b.unsqueeze(inside, 1), value, b.call("aten.zeros_like.default", {value})});
   }
 
-  /// Weighted by how near each corner is.
-  Node* between(const std::array<Node*, 3>& place) const {
-    std::array<Node*, 3> low{}, part{};
-    for (size_t d = 0; d < 3; ++d) {
-      low[d] = b.call("aten.floor.default", {place[d]});
-      part[d] = b.sub(place[d], low[d]);
-    }
+  /// Along one dimension: elements next to a place, and their weights.
+  using Steps = std::vector<std::pair<Node*, Node*>>;
+
+  Steps linear(Node* place) const {
+    Node* low = b.call("aten.floor.default", {place});
+    Node* part = b.sub(place, low);
+    return {{low, b.call("aten.rsub.Scalar", {part, 1})}, {b.add(low, 1), part}};
+  }
+
+  /// Each of the four elements is padded by itself.
+  Steps cubic(Node* place, const Sampling& sampling, const SymInt& length) const {
+    constexpr double a = -0.75;
+    Node* low = b.call("aten.floor.default", {place});
+    Node* part = b.sub(place, low);
+    Node* rest = b.call("aten.rsub.Scalar", {part, 1});
+    const auto inner = [&](Node* x) { return b.add(b.mul(b.mul(b.sub(b.mul(x, a + 2), a + 3), x), x), 1); };
+    const auto outer = [&](Node* x) {
+      return b.sub(b.mul(b.add(b.mul(b.sub(b.mul(x, a), 5 * a), x), 8 * a), x), 4 * a);
+    };
+    const std::array<Node*, 4> weights{outer(b.add(part, 1)), inner(part), inner(rest), outer(b.add(rest, 1))};
+    Steps steps;
+    for (int64_t k = 0; k < 4; ++k)
+      steps.emplace_back(sampling.padded(b.add(low, k - 1), length), weights[static_cast<size_t>(k)]);
+    return steps;
+  }
+
+  /// The sum over all combinations of steps.
+  Node* between(const std::vector<Steps>& steps) const {
+    size_t combinations = 1;
+    for (const Steps& along : steps) combinations *= along.size();
     Node* sum = nullptr;
-    for (unsigned corner = 0; corner < 8; ++corner) {
-      std::array<Node*, 3> at_corner{};
+    for (size_t number = 0; number < combinations; ++number) {
+      std::vector<Node*> corner;
       Node* weight = nullptr;
-      for (size_t d = 0; d < 3; ++d) {
-        const bool upper = (corner >> d & 1) != 0;
-        at_corner[d] = upper ? b.add(low[d], 1) : low[d];
-        Node* near = upper ? part[d] : b.call("aten.rsub.Scalar", {part[d], 1});
+      size_t rest = number;
+      for (const Steps& along : steps) {
+        const auto& [place, near] = along[rest % along.size()];
+        rest /= along.size();
+        corner.push_back(place);
         weight = weight ? b.mul(weight, near) : near;
       }
-      Node* term = b.mul(at(at_corner), b.unsqueeze(weight, 1));
+      Node* term = b.mul(at(corner), b.unsqueeze(weight, 1));
       sum = sum ? b.add(sum, term) : term;
     }
     return sum;
   }
 };
 
-std::vector<Node*> grid_sampler_3d(Builder& b, const Call& c) {
+enum Mode : int64_t { kLinear, kNearest, kCubic };
+
+template <size_t Spatial>
+std::vector<Node*> grid_sampler(Builder& b, const Call& c) {
   const TensorType &x = c.type(0), &g = c.type(1);
-  if (x.shape.size() != 5 || g.shape.size() != 5 || !known_eq(g.shape[4], 3))
-    reject(c, "expected an input and a grid of 5 dimensions, the grid's last of size 3");
+  const std::string ranks = std::to_string(Spatial + 2), last = std::to_string(Spatial);
+  if (x.shape.size() != Spatial + 2 || g.shape.size() != Spatial + 2 ||
+      !known_eq(g.shape.back(), static_cast<int64_t>(Spatial)))
+    reject(c, "expected an input and a grid of " + ranks + " dimensions, the grid's last of size " + last);
   if (known_ne(x.shape[0], g.shape[0])) reject(c, "expected as many grids as inputs");
   const int64_t mode = c.constant(2), padding = c.constant(3);
-  if (mode < 0 || mode > 1) reject(c, "only bilinear and nearest interpolation exist in three dimensions");
+  if (mode < kLinear || mode > (Spatial == 2 ? kCubic : kNearest))
+    reject(c, "unknown interpolation mode " + std::to_string(mode) + " in " + last + " dimensions");
   if (padding < 0 || padding > 2) reject(c, "unknown padding mode " + std::to_string(padding));
   const DType d = compute_dtype(x.dtype);
-  const SymInt points = g.shape[1] * g.shape[2] * g.shape[3];
+  const std::vector<SymInt> size(x.shape.begin() + 2, x.shape.end()), out(g.shape.begin() + 1, g.shape.end() - 1);
   const Sampling sampling{b, static_cast<Padding>(padding), c.boolean(4)};
-  Node* flat = b.call("aten.reshape.default",
-                      {b.cast(c.tensor(0), d), sizes({x.shape[0], x.shape[1], x.shape[2] * x.shape[3] * x.shape[4]})});
-  const Volume volume{b, flat, {x.shape[2], x.shape[3], x.shape[4]}};
-  Node* grid = b.call("aten.reshape.default", {b.cast(c.tensor(1), d), sizes({g.shape[0], points, 3})});
-  std::array<Node*, 3> place{};
-  for (int64_t i = 0; i < 3; ++i)  // the grid names columns first
-    place[static_cast<size_t>(2 - i)] =
-        sampling.place(b.call("aten.select.int", {grid, 2, i}), x.shape[static_cast<size_t>(4 - i)]);
-  if (mode == 1)
-    for (Node*& p : place) p = b.call("aten.round.default", {p});
-  Node* y = mode == 1 ? volume.at(place) : volume.between(place);
-  return {b.cast(b.reshape(y, {x.shape[0], x.shape[1], g.shape[1], g.shape[2], g.shape[3]}), x.dtype)};
+  Node* flat = b.reshape(b.cast(c.tensor(0), d), {x.shape[0], x.shape[1], product(size)});
+  const Volume volume{b, flat, size};
+  Node* grid = b.reshape(b.cast(c.tensor(1), d), {g.shape[0], product(out), SymInt(static_cast<int64_t>(Spatial))});
+  std::vector<Node*> place;
+  std::vector<Volume::Steps> steps;
+  for (size_t i = 0; i < Spatial; ++i) {  // the grid names columns first
+    Node* along = b.call("aten.select.int", {grid, 2, static_cast<int64_t>(Spatial - 1 - i)});
+    along = mode == kCubic ? sampling.position(along, size[i]) : sampling.place(along, size[i]);
+    if (mode == kNearest)
+      place.push_back(b.call("aten.round.default", {along}));
+    else
+      steps.push_back(mode == kCubic ? volume.cubic(along, sampling, size[i]) : volume.linear(along));
+  }
+  Node* y = mode == kNearest ? volume.at(place) : volume.between(steps);
+  std::vector<SymInt> shape{x.shape[0], x.shape[1]};
+  shape.insert(shape.end(), out.begin(), out.end());
+  return {b.cast(b.reshape(y, shape), x.dtype)};
 }
 
 }  // namespace
 
 Rows grid_samplings() {
-  return {
-      compound("aten::grid_sampler_3d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool "
-               "align_corners) -> Tensor",
-               0, decomposed_type, grid_sampler_3d, "values of a volume at places that a grid gives")};
+  const std::string rest =
+      "(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor";
+  const Decompose either = [](Builder& b, const Call& c) {
+    return c.type(0).shape.size() == 4 ? grid_sampler<2>(b, c) : grid_sampler<3>(b, c);
+  };
+  const char* doc = "values of images or volumes at places that a grid gives";
+  return {compound("aten::grid_sampler_2d" + rest, 0, decomposed_type, grid_sampler<2>, doc),
+          compound("aten::grid_sampler_3d" + rest, 0, decomposed_type, grid_sampler<3>, doc),
+          compound("aten::grid_sampler" + rest, 0, decomposed_type, either, doc)};
 }
 
 }  // namespace strata::ops

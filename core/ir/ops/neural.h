@@ -20,7 +20,9 @@ Rows average_pool_rows();
 Rows normalisation_rows();
 Rows batch_norm_rows();
 Rows resampling_rows();
+Rows resizing_rows();
 Rows loss_rows();
+Rows shorthand_losses();
 
 /// Rejects the call unless parameter `i` is a tensor of a rank in [low, high].
 void require_rank(const Call& call, size_t i, size_t low, size_t high);

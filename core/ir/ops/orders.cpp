@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "core/ir/ops/indexing.h"
+#include "core/ir/ops/line_selection.h"
 
 namespace strata::ops {
 namespace {
@@ -77,16 +78,18 @@ struct SortSpec {
   size_t dim;
   bool descending;
   std::optional<SymInt> count;  ///< topk's k
+  bool sorted = true;           ///< topk's
 };
 
 SortSpec sort_spec(const Call& call) {
   const size_t rank = tensor_type(call, 0).shape.size();
   const auto& params = call.op().schema.params;
-  SortSpec s{0, false, {}};
+  SortSpec s{0, false, {}, true};
   for (size_t i = 1; i < params.size(); ++i) {
     if (params[i].name == "dim") s.dim = call.dim(i, rank);
     if (params[i].name == "descending" || params[i].name == "largest") s.descending = call.boolean(i);
     if (params[i].name == "k") s.count = call.integer(i);
+    if (params[i].name == "sorted") s.sorted = call.boolean(i);
   }
   return s;
 }
@@ -104,7 +107,16 @@ Type sort_type(const Call& call) {
   return Type::tuple({result_like(call, t.dtype, shape), result_like(call, DType::I64, shape)});
 }
 
-/// NaN counts as the largest; equals keep their order.
+/// Positions of the first elements of a line in the order of topk.
+template <class T, class Load>
+void first_positions(std::vector<int64_t>& order, int64_t keep, const SortSpec& s, Load load) {
+  std::vector<std::pair<T, int64_t>> line;
+  for (const int64_t i : order) line.emplace_back(load(i), i);
+  select_first(line, keep, s.descending, s.sorted);
+  for (int64_t i = 0; i < keep; ++i) order[static_cast<size_t>(i)] = line[static_cast<size_t>(i)].second;
+}
+
+/// NaN counts as the largest; equals keep their order, but in topk.
 RefValue sort_reference(const RefContext& c) {
   const SortSpec s = sort_spec(c.call);
   const Tensor x = c.tensor(0).contiguous();
@@ -118,19 +130,22 @@ RefValue sort_reference(const RefContext& c) {
   for_each_line(x, s.dim, [&](int64_t at, int64_t n, int64_t step) {
     order.resize(static_cast<size_t>(n));
     std::iota(order.begin(), order.end(), int64_t{0});
+    const size_t item = dtype_size(x.dtype);
+    const auto place = [&](int64_t i) { return x.data() + static_cast<size_t>(at + i * step) * item; };
+    const auto as_integer = [&](int64_t i) { return load_as_int(x.dtype, place(i)); };
+    const auto as_number = [&](int64_t i) { return load_as_double(x.dtype, place(i)); };
     const auto less = [&](int64_t a, int64_t b) {
-      const std::byte* base = x.data();
-      const auto item = static_cast<int64_t>(dtype_size(x.dtype));
-      const std::byte *pa = base + (at + a * step) * item, *pb = base + (at + b * step) * item;
-      if (!floating) return load_as_int(x.dtype, pa) < load_as_int(x.dtype, pb);
-      const double va = load_as_double(x.dtype, pa), vb = load_as_double(x.dtype, pb);
-      return std::isnan(vb) ? !std::isnan(va) : va < vb;
+      return floating ? comes_after(as_number(b), as_number(a)) : as_integer(a) < as_integer(b);
     };
-    std::stable_sort(order.begin(), order.end(),
-                     [&](int64_t a, int64_t b) { return s.descending ? less(b, a) : less(a, b); });
+    if (!s.count)
+      std::stable_sort(order.begin(), order.end(),
+                       [&](int64_t a, int64_t b) { return s.descending ? less(b, a) : less(a, b); });
+    else if (floating)
+      first_positions<double>(order, keep, s, as_number);
+    else
+      first_positions<int64_t>(order, keep, s, as_integer);
     const int64_t to = line / out_step * out_step * keep + line % out_step;
     ++line;
-    const size_t item = dtype_size(x.dtype);
     for (int64_t i = 0; i < keep; ++i) {
       const int64_t from = order[static_cast<size_t>(i)];
       std::memcpy(values.data() + static_cast<size_t>(to + i * out_step) * item,

@@ -51,6 +51,12 @@ Order t_order(const Call& call) {
   return order;
 }
 
+Order reversed_order(const Call& call) {
+  Order order = identity_order(tensor_type(call, 0).shape.size());
+  std::reverse(order.begin(), order.end());
+  return order;
+}
+
 Order movedim_order(const Call& call) {
   const size_t rank = tensor_type(call, 0).shape.size();
   const auto from = call.constants(1), to = call.constants(2);
@@ -333,6 +339,8 @@ Rows permutations() {
   r.push_back(order_row<transpose_order>("aten::transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", false,
                                          "two dimensions swapped"));
   r.push_back(order_row<t_order>("aten::t(Tensor(a) self) -> Tensor(a)", false, "matrix transposed"));
+  r.push_back(
+      order_row<reversed_order>("aten::numpy_T(Tensor(a) self) -> Tensor(a)", false, "dimensions in reverse order"));
   r.push_back(order_row<movedim_order>("aten::movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
                                        false, "a dimension moved to another place"));
   r.push_back(

@@ -6,7 +6,8 @@ namespace strata::ops {
 
 std::vector<OpDef> pointwise() {
   Rows rows;
-  for (auto part : {elementary, activations, arithmetic, comparisons, selections, conversions, composed_pointwise})
+  for (auto part : {elementary, activations, arithmetic, comparisons, selections, conversions, composed_pointwise,
+                    shorthand_pointwise})
     append(rows, part());
   return rows;
 }

@@ -8,12 +8,13 @@
 
 namespace strata::ops {
 
-Rows elementary();          ///< one operand: exp, sin, floor, isnan, ...
-Rows activations();         ///< relu, gelu, hardswish, elu, ...
-Rows arithmetic();          ///< add, mul, div, pow, remainder, maximum, ...
-Rows comparisons();         ///< eq, lt, logical and bitwise operators
-Rows selections();          ///< where, masked_fill, clamp, lerp, addcmul
-Rows composed_pointwise();  ///< selu, glu, nan_to_num, ...: `compositions.cpp`
-Rows conversions();         ///< casts, clone, contiguous, detach, dropout
+Rows elementary();           ///< one operand: exp, sin, floor, isnan, ...
+Rows activations();          ///< relu, gelu, hardswish, elu, ...
+Rows arithmetic();           ///< add, mul, div, pow, remainder, maximum, ...
+Rows comparisons();          ///< eq, lt, logical and bitwise operators
+Rows selections();           ///< where, masked_fill, clamp, lerp, addcmul
+Rows composed_pointwise();   ///< selu, glu, nan_to_num, ...: `compositions.cpp`
+Rows shorthand_pointwise();  ///< deg2rad, heaviside, absolute, greater, ...: `shorthand_numbers.cpp`
+Rows conversions();          ///< casts, clone, contiguous, detach, dropout
 
 }  // namespace strata::ops

@@ -13,7 +13,8 @@ Type view_type(const Call& call, std::vector<SymInt> shape, std::optional<std::v
 
 std::vector<OpDef> views() {
   Rows rows;
-  for (auto part : {reshapes, permutations, slices, composed_views}) append(rows, part());
+  for (auto part : {reshapes, permutations, slices, composed_views, shorthand_views, shorthand_copies})
+    append(rows, part());
   return rows;
 }
 

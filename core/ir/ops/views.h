@@ -9,10 +9,12 @@
 
 namespace strata::ops {
 
-Rows reshapes();        ///< view, reshape, flatten, unflatten, squeeze, unsqueeze
-Rows permutations();    ///< transpose, permute, movedim, expand, diagonal, flip, repeat
-Rows slices();          ///< slice, select, narrow, split, unbind, chunk, as_strided
-Rows composed_views();  ///< view_as, roll, tile, ...: `compositions.cpp`
+Rows reshapes();          ///< view, reshape, flatten, unflatten, squeeze, unsqueeze
+Rows permutations();      ///< transpose, permute, movedim, expand, diagonal, flip, repeat
+Rows slices();            ///< slice, select, narrow, split, unbind, chunk, as_strided
+Rows composed_views();    ///< view_as, roll, tile, ...: `compositions.cpp`
+Rows shorthand_copies();  ///< view_copy, resolve_conj, sum_to_size, ...: `shorthands.cpp`
+Rows shorthand_views();   ///< hstack, tensor_split, rot90, diag, cross, im2col, ...: `shorthands.cpp`
 
 /// Type of a view of operand 0.
 Type view_type(const Call& call, std::vector<SymInt> shape, std::optional<std::vector<SymInt>> strides);

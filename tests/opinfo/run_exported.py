@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+# Copyright 2026 The Strata Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Samples of PyTorch's operator database as exported programs: `torch.export`, a .pt2 file, `strata.load`, compared with PyTorch.
+
+    PYTHONPATH=build/python python3 tests/opinfo/run_exported.py [NAME...] [--samples 4]
+
+Exported programs keep the operators that were called, where `torch.compile` hands over what they are made of: this is what tells
+which of them the table has itself. Prints one line per operator whose samples differ or are refused, and totals. Float32, or int64
+where an operator has no floats. Exit code 1 when a sample differs, or an error is not one of Strata's.
+"""
+import argparse
+import collections
+import fnmatch
+import os
+import signal
+import tempfile
+import warnings
+
+import numpy
+import torch
+import torch.utils._pytree as pytree
+from torch.testing._internal.common_methods_invocations import op_db
+
+import strata
+
+
+class Called(torch.nn.Module):
+    """One call; its tensors are what the program takes."""
+
+    def __init__(self, op, sample):
+        super().__init__()
+        self.op = op
+        self.leaves, self.spec = pytree.tree_flatten((sample.input, sample.args, sample.kwargs))
+
+    def tensors(self):
+        return tuple(leaf.contiguous() for leaf in self.leaves if isinstance(leaf, torch.Tensor))
+
+    def forward(self, *tensors):
+        given = iter(tensors)
+        leaves = [next(given) if isinstance(leaf, torch.Tensor) else leaf for leaf in self.leaves]
+        first, args, kwargs = pytree.tree_unflatten(leaves, self.spec)
+        return self.op(first, *args, **kwargs)
+
+
+def outcome(op, sample, path):
+    """("agrees" or "refused" or "differs" or "not exported" or "failed", why)"""
+    module = Called(op.op, sample)
+    tensors = module.tensors()
+    if any(t.dtype.is_complex or t.layout != torch.strided for t in tensors):
+        return "not exported", ""
+    try:
+        program = torch.export.export(module, tensors)
+        torch.export.save(program, path)
+        expected = pytree.tree_leaves(program.module()(*tensors))
+    except Exception:
+        return "not exported", ""
+    if not all(isinstance(v, torch.Tensor) for v in expected):
+        return "not exported", ""
+    if torch.Tag.nondeterministic_seeded in {tag for n in program.graph.nodes for tag in getattr(n.target, "tags", ())}:
+        return "not exported", ""
+    try:
+        found = strata.load(path)(*(t.detach().numpy() for t in tensors))
+    except strata.StrataError as error:
+        return "refused", " ".join(str(error).split())[:150]
+    except Exception as error:
+        return "failed", f"{type(error).__name__}: {error}"[:150]
+    found = found if isinstance(found, (tuple, list)) else [found]
+    if len(found) != len(expected):
+        return "differs", f"{len(found)} results, not {len(expected)}"
+    for ours, theirs in zip(found, expected):
+        try:
+            ours = torch.from_numpy(numpy.array(ours))
+            torch.testing.assert_close(ours, theirs.contiguous(), rtol=1e-4, atol=1e-5, equal_nan=True)
+        except AssertionError as error:
+            return "differs", " ".join(str(error).split())[:150]
+    return "agrees", ""
+
+
+def try_operator(op, count):
+    dtype = torch.float32 if torch.float32 in op.dtypes else torch.int64 if torch.int64 in op.dtypes else None
+    totals, reasons = collections.Counter(), {}
+    if dtype is None:
+        return totals, reasons
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            samples = list(op.sample_inputs("cpu", dtype, requires_grad=False))
+        except Exception:
+            return totals, reasons
+        step = max(1, len(samples) // count)
+        for sample in samples[::step][:count]:
+            kind, why = outcome(op, sample, os.path.join(folder, "program.pt2"))
+            totals[kind] += 1
+            if why:
+                reasons[kind] = why
+    return totals, reasons
+
+
+def in_child(op, count, seconds):
+    """In a process of its own: what crashes or hangs is one operator's."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(seconds)
+        torch.manual_seed(0)
+        totals, reasons = try_operator(op, count)
+        os.write(write, repr((dict(totals), reasons)).encode())
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read, "rb") as stream:
+        text = stream.read().decode()
+    status = os.waitpid(child, 0)[1]
+    return eval(text) if text and not status else ({"failed": 1}, {"failed": f"the process ended with status {status}"})  # noqa: S307
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", help="operators, with * and ?; all by default")
+    parser.add_argument("--samples", type=int, default=4, help="of each operator")
+    parser.add_argument("--seconds", type=int, default=120, help="for each operator")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    torch.set_num_threads(1)
+    totals = collections.Counter()
+    for op in op_db:
+        name = op.name + (f".{op.variant_test_name}" if op.variant_test_name else "")
+        if options.names and not any(fnmatch.fnmatch(name, wanted) for wanted in options.names):
+            continue
+        found, reasons = in_child(op, options.samples, options.seconds)
+        totals.update(found)
+        for kind, why in reasons.items():
+            print(f"{name:44} {kind:8} {found[kind]:3} of {sum(found.values()):3}  {why}", flush=True)
+    print(", ".join(f"{count} {kind}" for kind, count in totals.most_common()))
+    return 1 if totals["differs"] or totals["failed"] else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
