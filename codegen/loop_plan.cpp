@@ -60,11 +60,28 @@ bool can_merge(Kernel& k, AxisId outer, AxisId inner) {
   return ok;
 }
 
-/// A nest with an axis of its own, or the outer domain, as the list of axes to merge in.
+/// Whether all nests that go through one of two axes go through both, one right inside the other: only then can one
+/// axis take their place.
+bool always_together(const Kernel& k, AxisId outer, AxisId inner) {
+  return std::all_of(k.nests.begin(), k.nests.end(), [&](const Nest& nest) {
+    const auto first = std::find(nest.axes.begin(), nest.axes.end(), outer);
+    const auto second = std::find(nest.axes.begin(), nest.axes.end(), inner);
+    return first == nest.axes.end() ? second == nest.axes.end() : second == first + 1;
+  });
+}
+
+void replace_pair(std::vector<AxisId>& axes, AxisId outer, AxisId merged) {
+  const auto first = std::find(axes.begin(), axes.end(), outer);
+  if (first == axes.end()) return;
+  *first = merged;
+  axes.erase(first + 1);
+}
+
+/// Merges two axes of a nest, or of the outer domain.
 bool merge_in(Kernel& k, std::vector<AxisId>& axes) {
   for (size_t i = 0; i + 1 < axes.size(); ++i) {
     AxisId outer = axes[i], inner = axes[i + 1];
-    if (!can_merge(k, outer, inner)) continue;
+    if (!always_together(k, outer, inner) || !can_merge(k, outer, inner)) continue;
     SymInt extent = k.axes[outer].extent * k.axes[inner].extent;
     ShapeEnv* env = axis_symbol(k, outer).is_const() ? nullptr : axis_symbol(k, outer).env();
     if (!env) return false;
@@ -78,8 +95,8 @@ bool merge_in(Kernel& k, std::vector<AxisId>& axes) {
       SymInt rest = linear_in(linear_in(e, si)->rest, so)->rest;
       e = factor * symbol + rest;
     });
-    axes[i] = merged;
-    axes.erase(axes.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    replace_pair(k.outer, outer, merged);
+    for (Nest& nest : k.nests) replace_pair(nest.axes, outer, merged);
     if (k.schedule.vector_axis == static_cast<int>(outer) || k.schedule.vector_axis == static_cast<int>(inner)) {
       k.schedule.vector_axis = static_cast<int>(merged);
     }
@@ -320,12 +337,13 @@ Kernel merge_axes(const Kernel& kernel) {
   }
   for (size_t n = 0; n < k.nests.size(); ++n) {
     if (k.nests[n].scan) continue;
-    std::vector<AxisId> axes = k.nests[n].axes;
-    while (drop_unit_axes(k, axes, true)) {
+    while (drop_unit_axes(k, k.nests[n].axes, true)) {
     }
-    while (merge_in(k, axes)) {
+  }
+  for (size_t n = 0; n < k.nests.size(); ++n) {
+    if (k.nests[n].scan) continue;
+    while (merge_in(k, k.nests[n].axes)) {
     }
-    k.nests[n].axes = axes;
   }
   return k;
 }

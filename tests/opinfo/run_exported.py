@@ -57,8 +57,8 @@ def outcome(op, sample, path):
         return "not exported", ""
     if not all(isinstance(v, torch.Tensor) for v in expected):
         return "not exported", ""
-    if torch.Tag.nondeterministic_seeded in {tag for n in program.graph.nodes for tag in getattr(n.target, "tags", ())}:
-        return "not exported", ""
+    if any(torch.Tag.nondeterministic_seeded in getattr(n.target, "tags", ()) or "empty" in str(n.target) for n in program.graph.nodes):
+        return "not exported", ""  # nobody knows what these give
     try:
         found = strata.load(path)(*(t.detach().numpy() for t in tensors))
     except strata.StrataError as error:
@@ -71,6 +71,8 @@ def outcome(op, sample, path):
     for ours, theirs in zip(found, expected):
         try:
             ours = torch.from_numpy(numpy.array(ours))
+            if theirs.dtype == torch.bfloat16:  # NumPy has its bits
+                ours = ours.view(torch.bfloat16)
             torch.testing.assert_close(ours, theirs.contiguous(), rtol=1e-4, atol=1e-5, equal_nan=True)
         except AssertionError as error:
             return "differs", " ".join(str(error).split())[:150]
