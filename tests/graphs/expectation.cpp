@@ -42,9 +42,10 @@ double smallest(DType dtype) {
 /// is 3 times the difference of two numbers near one; `layer_norm` and batch norms add a bias that may cancel.
 bool cancels_inside(const Node& node) {
   static constexpr std::string_view kNames[] = {
-      "aten.gelu",          "aten.log_softmax",       "aten._log_softmax", "aten.logsumexp", "aten.mish",
-      "aten.cross_entropy", "aten.softplus",          "aten.log_sigmoid",  "aten.logaddexp", "aten.binary_cross_",
-      "aten.linspace",      "aten.upsample_bilinear", "aten.grid_sam",     "aten.layer_norm"};
+      "aten.gelu",      "aten.log_softmax",   "aten._log_softmax",  "aten.logsumexp",
+      "aten.mish",      "aten.cross_entropy", "aten.softplus",      "aten.log_sigmoid",
+      "aten.logaddexp", "aten.binary_cross_", "aten.linspace",      "aten.upsample_bilinear",
+      "aten.grid_sam",  "aten.layer_norm",    "aten._softmax_back", "aten._log_softmax_back"};
   if (std::string_view(node.target).find("batch_norm") != std::string_view::npos) return true;
   return std::any_of(std::begin(kNames), std::end(kNames),
                      [&](std::string_view name) { return std::string_view(node.target).starts_with(name); });

@@ -196,13 +196,14 @@ Rows backward_halves() {
       "gradient of relu and threshold"));
   const auto softmax = [](Builder& b, const Call& c) -> Nodes {
     const Argument dims = Argument::list({c.arg(2)});
+    const auto wide = [&](size_t i) { return b.cast(c.tensor(i), compute_dtype(c.type(i).dtype)); };
+    Node *dy = wide(0), *y = wide(1);
     if (c.op().name == "aten._log_softmax_backward_data.default") {
-      Node* total = b.call("aten.sum.dim_IntList", {c.tensor(0), dims, true});
-      return {b.cast(b.sub(c.tensor(0), b.mul(call1(b, "aten.exp.default", c.tensor(1)), total)), *c.dtype(3))};
+      Node* total = b.call("aten.sum.dim_IntList", {dy, dims, true});
+      return {b.cast(b.sub(dy, b.mul(call1(b, "aten.exp.default", y), total)), *c.dtype(3))};
     }
-    Node* weighted = b.mul(c.tensor(0), c.tensor(1));
-    return {b.cast(b.sub(weighted, b.mul(c.tensor(1), b.call("aten.sum.dim_IntList", {weighted, dims, true}))),
-                   *c.dtype(3))};
+    Node* weighted = b.mul(dy, y);
+    return {b.cast(b.sub(weighted, b.mul(y, b.call("aten.sum.dim_IntList", {weighted, dims, true}))), *c.dtype(3))};
   };
   for (const char* name : {"_softmax", "_log_softmax"})
     r.push_back(

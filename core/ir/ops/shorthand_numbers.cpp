@@ -3,6 +3,8 @@
 
 // Operators that say in one word what others say in a few, of numbers: losses, distances, comparisons, other names.
 
+#include <limits>
+
 #include "core/ir/ops/neural.h"
 #include "core/ir/ops/pointwise.h"
 
@@ -112,11 +114,29 @@ Nodes isclose(Builder& b, const Call& c) {
   return {either(close, near)};
 }
 
-/// Compared with each one.
+/// Compared with each of a few; of more, which are sorted, with the one where it would stand.
 Nodes isin(Builder& b, const Call& c) {
+  constexpr int64_t kFew = 16;
   Node *x = c.tensor(0), *among = c.tensor(1);
-  Node* line = b.reshape(among, {among->tensor().numel()});
-  Node* hit = b.call("aten.any.dim", {b.call("aten.eq.Tensor", {b.unsqueeze(x, -1), line}), -1});
+  const SymInt count = among->tensor().numel();
+  const DType dtype = promote(x->tensor().dtype, among->tensor().dtype);
+  Node *numbers = b.cast(x, dtype), *line = b.cast(b.reshape(among, {count}), dtype), *hit = nullptr;
+  if (range(count).max <= kFew) {
+    hit = b.call("aten.any.dim", {b.call("aten.eq.Tensor", {b.unsqueeze(numbers, -1), line}), -1});
+  } else {
+    if (range(count).min < 1) reject(c, "there may be nothing to be among, which is not known");
+    Node* valid = nullptr;
+    if (is_floating(dtype)) {  // NaN equals nothing, and is in order with nothing: another element takes its place
+      valid = b.call("aten.eq.Tensor", {line, line});
+      Node* least = b.call("aten.amin.default", {where_else(b, valid, line, std::numeric_limits<double>::infinity())});
+      line = b.call("aten.where.self", {valid, line, least});
+    }
+    Node* sorted = b.getitem(b.call("aten.sort.default", {line}), 0);
+    Node* place = b.call("aten.searchsorted.Tensor", {sorted, numbers});
+    place = b.call("aten.clamp.default", {place, 0, integer(count - 1)});
+    hit = b.call("aten.eq.Tensor", {b.call("aten.index.Tensor", {sorted, Argument::list({place})}), numbers});
+    if (valid) hit = b.call("aten.logical_and.default", {hit, b.call("aten.any.default", {valid})});
+  }
   return {c.boolean(3) ? b.call("aten.logical_not.default", {hit}) : hit};
 }
 
