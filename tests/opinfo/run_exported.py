@@ -34,7 +34,8 @@ class Called(torch.nn.Module):
         self.leaves, self.spec = pytree.tree_flatten((sample.input, sample.args, sample.kwargs))
 
     def tensors(self):
-        return tuple(leaf.contiguous() for leaf in self.leaves if isinstance(leaf, torch.Tensor))
+        """In memory of their own, row by row, as a file's program is given them."""
+        return tuple(leaf.clone(memory_format=torch.contiguous_format) for leaf in self.leaves if isinstance(leaf, torch.Tensor))
 
     def forward(self, *tensors):
         given = iter(tensors)
@@ -46,9 +47,9 @@ class Called(torch.nn.Module):
 def outcome(op, sample, path):
     """("agrees" or "refused" or "differs" or "not exported" or "failed", why)"""
     module = Called(op.op, sample)
-    tensors = module.tensors()
-    if any(t.dtype.is_complex or t.layout != torch.strided for t in tensors):
+    if any(isinstance(v, torch.Tensor) and (v.dtype.is_complex or v.layout != torch.strided) for v in module.leaves):
         return "not exported", ""
+    tensors = module.tensors()
     try:
         program = torch.export.export(module, tensors)
         torch.export.save(program, path)

@@ -72,6 +72,7 @@ Node* affine(Builder& b, Node* x, Node* weight, Node* bias) {
 
 /// By running statistics: x * scale + shift.
 Node* by_running(Builder& b, const Call& call, double eps) {
+  check_vectors(call);  // types of exported programs are stated, not worked out
   Node *x = call.tensor(kInput), *mean = widen(b, call.tensor(kMean)), *var = widen(b, call.tensor(kVar));
   const size_t rank = x->tensor().shape.size();
   Node* scale = b.call("aten.rsqrt.default", {b.add(var, eps)});
@@ -85,6 +86,7 @@ Node* by_running(Builder& b, const Call& call, double eps) {
 
 /// By the batch's statistics: result, mean, rstd (per channel), and the variance.
 Normalised by_batch(Builder& b, const Call& call, double eps) {
+  check_vectors(call);
   Node* x = call.tensor(kInput);
   Normalised n = normalise(b, widen(b, x), all_but_channels(x->tensor().shape.size(), 1), eps);
   const Shape channels{x->tensor().shape[1]};
