@@ -4,9 +4,8 @@
 // Values of an image or a volume at places between its elements, by decomposition into gathers of the elements around
 // them.
 
-#include <array>
-
 #include "core/ir/ops/indexing.h"
+#include "core/ir/ops/neural.h"
 
 namespace strata::ops {
 namespace {
@@ -82,15 +81,8 @@ struct Volume {
 
   /// Each of the four elements is padded by itself.
   Steps cubic(Node* place, const Sampling& sampling, const SymInt& length) const {
-    constexpr double a = -0.75;
     Node* low = b.call("aten.floor.default", {place});
-    Node* part = b.sub(place, low);
-    Node* rest = b.call("aten.rsub.Scalar", {part, 1});
-    const auto inner = [&](Node* x) { return b.add(b.mul(b.mul(b.sub(b.mul(x, a + 2), a + 3), x), x), 1); };
-    const auto outer = [&](Node* x) {
-      return b.sub(b.mul(b.add(b.mul(b.sub(b.mul(x, a), 5 * a), x), 8 * a), x), 4 * a);
-    };
-    const std::array<Node*, 4> weights{outer(b.add(part, 1)), inner(part), inner(rest), outer(b.add(rest, 1))};
+    const auto weights = cubic_weights(b, b.sub(place, low));
     Steps steps;
     for (int64_t k = 0; k < 4; ++k)
       steps.emplace_back(sampling.padded(b.add(low, k - 1), length), weights[static_cast<size_t>(k)]);

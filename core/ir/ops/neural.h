@@ -5,6 +5,8 @@
 /// What the rows of matrix products, convolution, pooling, normalisation and losses share. `ops::matrix()` and
 /// `ops::convolution()` join them.
 
+#include <array>
+
 #include "core/ir/ops/common.h"
 #include "core/ir/ops/dense.h"
 
@@ -61,6 +63,14 @@ Normalised normalise(Builder& b, Node* x, const std::vector<int64_t>& dims, doub
 Node* arange(Builder& b, const SymInt& n, const Node* like);
 /// `x` where `condition` holds, else `other`.
 Node* where_else(Builder& b, Node* condition, Node* x, double other);
+/// The kernel of cubic interpolation (Keys' `a`: -0.75, or -0.5 with antialiasing) at a distance within one element,
+/// and between one and two; and its weights of the four elements around a place `part` behind the second of them.
+Node* cubic_within(Builder& b, Node* distance, double a);
+Node* cubic_beyond(Builder& b, Node* distance, double a);
+std::array<Node*, 4> cubic_weights(Builder& b, Node* part);
+/// Sizes that interpolation gives the last `spatial` dimensions: parameter 1, or where that is None the input's times
+/// the factors of parameter `factors`.
+std::vector<SymInt> wanted_sizes(const Call& call, size_t spatial, size_t factors);
 /// `reduction` of a loss: 0 none, 1 mean, 2 sum, over all elements.
 Node* reduce_loss(Builder& b, const Call& call, Node* loss, int64_t reduction);
 

@@ -16,31 +16,6 @@ using Ints = std::vector<int64_t>;
 // ------------------------------------------------------------------------------------------------------------------
 // shapes
 
-/// Output sizes of the `.vec` overloads: given, or the input's times factors.
-Shape vec_sizes(const Call& call, size_t spatial, size_t factors) {
-  Shape out = call.integers(1);
-  if (!call.is_none(1)) {
-    if (out.size() != spatial) reject(call, "output_size must have " + std::to_string(spatial) + " values");
-    return out;
-  }
-  const auto* list = call.arg(factors).as<ListArg>();
-  if (!list || list->items.size() != spatial)
-    reject(call, "expected output_size or " + std::to_string(spatial) + " scale_factors");
-  const Shape& x = call.type(0).shape;
-  for (size_t d = 0; d < spatial; ++d) {
-    const auto* scale = list->items[d].as<double>();
-    if (!scale || !(*scale > 0) || *scale > 1e6) reject(call, "scale_factors must be positive numbers");
-    const SymInt& n = x[x.size() - spatial + d];
-    if (n.is_const())
-      out.push_back(static_cast<int64_t>(std::floor(static_cast<double>(n.value()) * *scale)));
-    else if (*scale == std::floor(*scale))
-      out.push_back(n * static_cast<int64_t>(*scale));
-    else
-      reject(call, "a symbolic size needs whole scale_factors");
-  }
-  return out;
-}
-
 Type resized(const Call& call, const Shape& out) {
   const bool nearest = call.op().name.find("nearest") != std::string::npos;
   if (!nearest && !is_floating(call.type(0).dtype)) reject(call, "integers are interpolated in another arithmetic");
@@ -53,7 +28,7 @@ Type resized(const Call& call, const Shape& out) {
 template <size_t Factors>
 Type vec_type(const Call& call) {
   require_rank(call, 0, 4, 4);
-  return resized(call, vec_sizes(call, 2, Factors));
+  return resized(call, wanted_sizes(call, 2, Factors));
 }
 Type upsample_type(const Call& call) {
   require_rank(call, 0, 4, 4);
@@ -68,11 +43,11 @@ Argument factor(const Call& call, size_t factors, size_t d) {
 }
 std::vector<Node*> decompose_nearest_vec(Builder& b, const Call& call) {
   return {b.call("aten.upsample_nearest2d.default",
-                 {call.tensor(0), sizes(vec_sizes(call, 2, 2)), factor(call, 2, 0), factor(call, 2, 1)})};
+                 {call.tensor(0), sizes(wanted_sizes(call, 2, 2)), factor(call, 2, 0), factor(call, 2, 1)})};
 }
 std::vector<Node*> decompose_bilinear_vec(Builder& b, const Call& call) {
-  return {b.call("aten.upsample_bilinear2d.default",
-                 {call.tensor(0), sizes(vec_sizes(call, 2, 3)), call.arg(2), factor(call, 3, 0), factor(call, 3, 1)})};
+  return {b.call("aten.upsample_bilinear2d.default", {call.tensor(0), sizes(wanted_sizes(call, 2, 3)), call.arg(2),
+                                                      factor(call, 3, 0), factor(call, 3, 1)})};
 }
 
 // ---------------------------------------------------------------------------------------------------------------
@@ -273,6 +248,30 @@ std::vector<Node*> decompose_pixel_unshuffle(Builder& b, const Call& call) {
 }
 
 }  // namespace
+
+Shape wanted_sizes(const Call& call, size_t spatial, size_t factors) {
+  Shape out = call.integers(1);
+  if (!call.is_none(1)) {
+    if (out.size() != spatial) reject(call, "output_size must have " + std::to_string(spatial) + " values");
+    return out;
+  }
+  const auto* list = call.arg(factors).as<ListArg>();
+  if (!list || list->items.size() != spatial)
+    reject(call, "expected output_size or " + std::to_string(spatial) + " scale_factors");
+  const Shape& x = call.type(0).shape;
+  for (size_t d = 0; d < spatial; ++d) {
+    const auto* scale = list->items[d].as<double>();
+    if (!scale || !(*scale > 0) || *scale > 1e6) reject(call, "scale_factors must be positive numbers");
+    const SymInt& n = x[x.size() - spatial + d];
+    if (n.is_const())
+      out.push_back(static_cast<int64_t>(std::floor(static_cast<double>(n.value()) * *scale)));
+    else if (*scale == std::floor(*scale))
+      out.push_back(n * static_cast<int64_t>(*scale));
+    else
+      reject(call, "a symbolic size needs whole scale_factors");
+  }
+  return out;
+}
 
 Rows resampling_rows() {
   return {

@@ -94,10 +94,8 @@ class Resampler {
     }
     Node* low = floor(at);
     Node* t = clamp(b_.sub(at, low), 0, 1);
-    Node* rest = b_.call("aten.rsub.Scalar", {t, 1});
-    constexpr double a = -0.75;
-    return {4, places(low, -1, 4, r.in),
-            stacked({outer(b_.add(t, 1), a), inner(t, a), inner(rest, a), outer(b_.add(rest, 1), a)})};
+    const auto weights = cubic_weights(b_, t);
+    return {4, places(low, -1, 4, r.in), stacked({weights.begin(), weights.end()})};
   }
 
   /// Indices low + first, low + first + 1, ... of each element, held inside.
@@ -108,12 +106,6 @@ class Resampler {
   }
   Node* stacked(const std::vector<Node*>& columns) {
     return b_.call("aten.stack.default", {Argument::list({columns.begin(), columns.end()}), 1});
-  }
-
-  /// The cubic kernel within one element, and between one and two.
-  Node* inner(Node* x, double a) { return b_.add(b_.mul(b_.mul(b_.sub(b_.mul(x, a + 2), a + 3), x), x), 1); }
-  Node* outer(Node* x, double a) {
-    return b_.sub(b_.mul(b_.add(b_.mul(b_.sub(b_.mul(x, a), 5 * a), x), 8 * a), x), 4 * a);
   }
 
   /// Kernels wide enough for all that an element of the result stands for.
@@ -135,8 +127,8 @@ class Resampler {
     const auto within = [&](double limit) { return b_.call("aten.lt.Scalar", {distance, limit}); };
     if (kernel == Kernel::Cubic) {
       constexpr double a = -0.5;
-      Node* far = where_else(b_, within(2), outer(distance, a), 0);
-      weight = b_.call("aten.where.self", {within(1), inner(distance, a), far});
+      Node* far = where_else(b_, within(2), cubic_beyond(b_, distance, a), 0);
+      weight = b_.call("aten.where.self", {within(1), cubic_within(b_, distance, a), far});
     } else {
       weight = b_.call("aten.clamp.default", {b_.call("aten.rsub.Scalar", {distance, 1}), 0});
     }
@@ -167,8 +159,6 @@ Kernel kernel_of(const Call& c) {
   return name.find("cubic") != name.npos ? Kernel::Cubic : Kernel::Linear;
 }
 
-bool is_vec(const Call& c) { return c.op().name.ends_with(".vec"); }
-
 /// Factors of the caller, one per dimension; nothing where the sizes count.
 std::vector<std::optional<double>> factors_of(const Call& c, size_t spatial) {
   std::vector<std::optional<double>> factors(spatial);
@@ -177,7 +167,7 @@ std::vector<std::optional<double>> factors_of(const Call& c, size_t spatial) {
     const auto* number = value.as<double>();
     if (number && *number > 0) factors[d] = *number;
   };
-  if (is_vec(c)) {
+  if (c.op().name.ends_with(".vec")) {
     const auto* list = c.is_none(1) ? c.arg(params - 1).as<ListArg>() : nullptr;
     for (size_t d = 0; list && d < std::min(spatial, list->items.size()); ++d) take(d, list->items[d]);
   } else {
@@ -186,32 +176,10 @@ std::vector<std::optional<double>> factors_of(const Call& c, size_t spatial) {
   return factors;
 }
 
-std::vector<SymInt> wanted_sizes(const Call& c, size_t spatial) {
-  const Shape& x = c.type(0).shape;
-  if (!c.is_none(1)) {
-    const std::vector<SymInt> given = c.integers(1);
-    if (given.size() != spatial) reject(c, "output_size must have " + std::to_string(spatial) + " values");
-    return given;
-  }
-  std::vector<SymInt> out;
-  const auto factors = factors_of(c, spatial);
-  for (size_t d = 0; d < spatial; ++d) {
-    const SymInt& n = x[x.size() - spatial + d];
-    if (!factors[d] || *factors[d] > 1e6) reject(c, "scale_factors must be positive numbers");
-    if (n.is_const())
-      out.push_back(static_cast<int64_t>(std::floor(static_cast<double>(n.value()) * *factors[d])));
-    else if (*factors[d] == std::floor(*factors[d]))
-      out.push_back(n * static_cast<int64_t>(*factors[d]));
-    else
-      reject(c, "a symbolic size needs whole scale_factors");
-  }
-  return out;
-}
-
 template <size_t Spatial>
 Type resized_type(const Call& c) {
   require_rank(c, 0, Spatial + 2, Spatial + 2);
-  const std::vector<SymInt> out = wanted_sizes(c, Spatial);
+  const std::vector<SymInt> out = wanted_sizes(c, Spatial, c.op().schema.params.size() - 1);
   const TensorType& x = c.type(0);
   const Kernel kernel = kernel_of(c);
   const bool nearest = kernel == Kernel::Nearest || kernel == Kernel::NearestExact;
@@ -262,6 +230,21 @@ void add(Rows& rows, const std::string& name, bool corners) {
 }
 
 }  // namespace
+
+Node* cubic_within(Builder& b, Node* x, double a) {
+  return b.add(b.mul(b.mul(b.sub(b.mul(x, a + 2), a + 3), x), x), 1);
+}
+
+Node* cubic_beyond(Builder& b, Node* x, double a) {
+  return b.sub(b.mul(b.add(b.mul(b.sub(b.mul(x, a), 5 * a), x), 8 * a), x), 4 * a);
+}
+
+std::array<Node*, 4> cubic_weights(Builder& b, Node* part) {
+  constexpr double a = -0.75;
+  Node* rest = b.call("aten.rsub.Scalar", {part, 1});
+  return {cubic_beyond(b, b.add(part, 1), a), cubic_within(b, part, a), cubic_within(b, rest, a),
+          cubic_beyond(b, b.add(rest, 1), a)};
+}
 
 Rows resizing_rows() {
   Rows rows;

@@ -3,6 +3,7 @@
 
 // Operators that say in one word what others say in a few, of numbers: losses, distances, comparisons, other names.
 
+#include <algorithm>
 #include <limits>
 
 #include "core/ir/ops/neural.h"
@@ -184,15 +185,13 @@ Nodes dist(Builder& b, const Call& c) {
 /// Both divided by their norms, which are at least eps; then the sum of products.
 Nodes cosine_similarity(Builder& b, const Call& c) {
   Shape shape = broadcast(c.type(0).shape, c.type(1).shape, c.node());
-  const bool lone = shape.empty();
   const auto dim = static_cast<int64_t>(c.dim(2, shape.size()));
-  if (lone) shape = {SymInt(1)};
+  if (shape.empty()) shape = {SymInt(1)};  // a number on its own is a line of one
   const auto unit = [&](Node* x) {
     x = b.expand(x, shape);
     Node* length = b.call("aten.linalg_vector_norm.default", {x, 2, int_list({dim}), true});
     return b.div(x, b.call("aten.clamp_min.default", {length, c.number(3)}));
   };
-  // A number on its own is a line of one.
   return {b.sum(b.mul(unit(c.tensor(0)), unit(c.tensor(1))), {dim}, false)};
 }
 
@@ -212,10 +211,28 @@ Nodes clamp_by(Builder& b, const Call& c) {
   return {b.call(above ? "aten.minimum.default" : "aten.maximum.default", {c.tensor(0), c.tensor(1)})};
 }
 
-Nodes renamed(Builder& b, const Call& c, const char* target, size_t operands) {
+/// Rows that are others by another name, of one operand or of two.
+struct OtherName {
+  std::string_view name, target;
+  size_t operands;
+};
+constexpr OtherName kOtherNames[] = {
+    {"aten.absolute.default", "aten.abs.default", 1},   {"aten.negative.default", "aten.neg.default", 1},
+    {"aten.fix.default", "aten.trunc.default", 1},      {"aten.sgn.default", "aten.sign.default", 1},
+    {"aten.arccos.default", "aten.acos.default", 1},    {"aten.arccosh.default", "aten.acosh.default", 1},
+    {"aten.arcsin.default", "aten.asin.default", 1},    {"aten.arcsinh.default", "aten.asinh.default", 1},
+    {"aten.arctan.default", "aten.atan.default", 1},    {"aten.arctanh.default", "aten.atanh.default", 1},
+    {"aten.arctan2.default", "aten.atan2.default", 2},  {"aten.greater.Tensor", "aten.gt.Tensor", 2},
+    {"aten.greater_equal.Tensor", "aten.ge.Tensor", 2}, {"aten.less.Tensor", "aten.lt.Tensor", 2},
+    {"aten.less_equal.Tensor", "aten.le.Tensor", 2},    {"aten.not_equal.Tensor", "aten.ne.Tensor", 2},
+};
+
+Nodes renamed(Builder& b, const Call& c) {
+  const OtherName* row = std::find_if(std::begin(kOtherNames), std::end(kOtherNames),
+                                      [&](const OtherName& other) { return other.name == c.op().name; });
   std::vector<Argument> arguments;
-  for (size_t i = 0; i < operands; ++i) arguments.push_back(c.arg(i));
-  return {b.call(target, std::move(arguments))};
+  for (size_t i = 0; i < row->operands; ++i) arguments.push_back(c.arg(i));
+  return {b.call(row->target, std::move(arguments))};
 }
 
 }  // namespace
@@ -272,34 +289,13 @@ Rows shorthand_pointwise() {
   add("addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", addr,
       "beta * self + alpha * outer product");
   add(
-      "sgn(Tensor self) -> Tensor", [](Builder& b, const Call& c) { return renamed(b, c, "aten.sign.default", 1); },
-      "the sign of real numbers");
-  add(
       "positive(Tensor(a) self) -> Tensor(a)", [](Builder&, const Call& c) -> Nodes { return {c.tensor(0)}; },
       "the tensor itself");
-  const auto comparison = [&](const char* name, Decompose decompose) {
-    add(std::string(name) + ".Tensor(Tensor self, Tensor other) -> Tensor", decompose, "another name of a comparison");
-  };
-  comparison("greater", [](Builder& b, const Call& c) { return renamed(b, c, "aten.gt.Tensor", 2); });
-  comparison("greater_equal", [](Builder& b, const Call& c) { return renamed(b, c, "aten.ge.Tensor", 2); });
-  comparison("less", [](Builder& b, const Call& c) { return renamed(b, c, "aten.lt.Tensor", 2); });
-  comparison("less_equal", [](Builder& b, const Call& c) { return renamed(b, c, "aten.le.Tensor", 2); });
-  comparison("not_equal", [](Builder& b, const Call& c) { return renamed(b, c, "aten.ne.Tensor", 2); });
-  const auto another = [&](const char* name, Decompose decompose) {
-    add(std::string(name) + "(Tensor self) -> Tensor", decompose, "another name");
-  };
-  another("absolute", [](Builder& b, const Call& c) { return renamed(b, c, "aten.abs.default", 1); });
-  another("negative", [](Builder& b, const Call& c) { return renamed(b, c, "aten.neg.default", 1); });
-  another("fix", [](Builder& b, const Call& c) { return renamed(b, c, "aten.trunc.default", 1); });
-  another("arccos", [](Builder& b, const Call& c) { return renamed(b, c, "aten.acos.default", 1); });
-  another("arccosh", [](Builder& b, const Call& c) { return renamed(b, c, "aten.acosh.default", 1); });
-  another("arcsin", [](Builder& b, const Call& c) { return renamed(b, c, "aten.asin.default", 1); });
-  another("arcsinh", [](Builder& b, const Call& c) { return renamed(b, c, "aten.asinh.default", 1); });
-  another("arctan", [](Builder& b, const Call& c) { return renamed(b, c, "aten.atan.default", 1); });
-  another("arctanh", [](Builder& b, const Call& c) { return renamed(b, c, "aten.atanh.default", 1); });
-  add(
-      "arctan2(Tensor self, Tensor other) -> Tensor",
-      [](Builder& b, const Call& c) { return renamed(b, c, "aten.atan2.default", 2); }, "another name of atan2");
+  for (const OtherName& other : kOtherNames) {
+    const std::string word(other.name.substr(0, other.name.find(".default")));
+    const std::string operands = other.operands == 1 ? "(Tensor self)" : "(Tensor self, Tensor other)";
+    add(word.substr(word.find('.') + 1) + operands + " -> Tensor", renamed, "another name");
+  }
   return r;
 }
 
