@@ -52,6 +52,13 @@ class MathEmitter {
   /// `a / b`, `b` that divisor in all lanes, rounded as by the division (denormal results: perhaps one unit away). May
   /// end the block that is built.
   Value* quotient(Value* a, Value* b, const Divisor& divisor);
+  /// The sum of numbers none of which is below 0, and one part in it; `usual`: it is neither large nor small.
+  struct Whole {
+    Value *sum, *inverse, *usual;
+  };
+  Whole whole(Value* sum);
+  /// `a / sum` for `a` one of these numbers, as `quotient` has it (results below 2^-100: perhaps one unit away).
+  Value* share(Value* a, const Whole& whole);
   Value* absolute(Value* a);
 
  private:
@@ -83,7 +90,7 @@ class MathEmitter {
   Value* short_exp(Value* x);
   Value* short_erf(Value* x);
   Value* sine(loop::ScalarOp op, Value* x);
-  Value* by_rarity(Value* lanes, const std::function<Value*()>& rare, const std::function<Value*()>& usual);
+  Value* by_rarity(Value* condition, const std::function<Value*()>& rare, const std::function<Value*()>& usual);
   Value* short_sine(loop::ScalarOp op, Value* x, Value* size);
   Value* vector_call(const std::string& function, unsigned width, std::span<Value* const> args);
   Value* call_lanes(const std::string& function, llvm::Type* result, std::span<Value* const> args);

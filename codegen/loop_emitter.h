@@ -58,11 +58,16 @@ class KernelEmitter {
   void emit_points(Value* low, Value* high);
   void emit_point_vectors(Value* low, Value* high);
   void emit_point();
+  void emit_late_points(Value* low, Value* high);  // loop_late.cpp, with what follows
+  void emit_early_nests();
+  void emit_late_body(size_t copy);
+  std::vector<loop::ScalarId> needs_of_late() const;
   void emit_nest(size_t n);
   void emit_inner(size_t position);
   void emit_lane_loops();
   void fetch_ahead(size_t copy);
   Value* divide_by_one(const loop::Scalar& s);
+  bool is_share(const loop::Scalar& s) const;
   void fetch_streams();
   void fetch_squares(Value* rows);
   std::vector<std::pair<loop::BufferId, Value*>> lines_of_next_tile(unsigned square);
@@ -155,6 +160,16 @@ class KernelEmitter {
   Value* emit_check(const loop::Scalar& s, bool vector);
   void tell_violations();
 
+  /// The last nest's own view of the point before (loop_late.cpp).
+  struct Late {
+    size_t host = 0;                    ///< the nest that takes it along
+    Value* point = nullptr;             ///< that point; null: there is none
+    std::vector<loop::ScalarId> needs;  ///< instructions of other nests
+    std::unordered_map<loop::ScalarId, Value*> values;
+    std::map<std::tuple<size_t, size_t, size_t>, Value*> reduced;
+    std::map<std::tuple<size_t, size_t, size_t>, llvm::AllocaInst*> kept;  ///< results of reductions
+  };
+
   llvm::Module& module_;
   const KernelPlan& plan_;
   const loop::Kernel& k_;
@@ -175,6 +190,7 @@ class KernelEmitter {
   Value* sink_ = nullptr;
   std::map<std::tuple<int64_t, unsigned, unsigned>, llvm::AllocaInst*> violations_;  ///< by check, bits and lanes
 
+  Late late_;
   size_t nest_ = 0;
   int depth_ = 0;
   unsigned lanes_ = 1;

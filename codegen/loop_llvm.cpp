@@ -257,6 +257,11 @@ void KernelEmitter::emit_points(Value* low, Value* high) {
   if (k_.outer.empty()) return emit_point();
   size_t symbol = k_.axes[k_.outer.back()].symbol;
   if (plan_.lanes_are_points && plan_.lanes > 1) return emit_point_vectors(low, high);
+  if (plan_.late) {
+    emit_late_points(low, high);
+    depth_ = kRowLevel;
+    return;
+  }
   loop(low, high, 1, false, kPointLevel, "point", [&](Value* i) {
     symbols_[symbol] = i;
     emit_point();
@@ -400,6 +405,7 @@ void KernelEmitter::emit_lane_loops() {
     rest = axis_loop(nest.axes.size() - 1, rest, extent, whole, false, level, "vectors", [&](Value* i) {
       for (int u = 0; u < p.unroll; ++u) {
         symbols_[axis.symbol] = b_.CreateAdd(i, b_.getInt64(width * static_cast<unsigned>(u)));
+        emit_late_body(static_cast<size_t>(u));
         emit_body(static_cast<size_t>(u));
         fetch_ahead(static_cast<size_t>(u));
         forget(level);
@@ -418,7 +424,9 @@ void KernelEmitter::emit_lane_loops() {
       Value* bound = b_.CreateVectorSplat(width, active_count_);
       active_ = b_.CreateICmpULT(lane_numbers(b_.getInt32Ty()), bound);
     }
-    emit_body(can_mask ? 0 : scalar_copy_);
+    const size_t copy = can_mask ? 0 : scalar_copy_;
+    emit_late_body(copy);
+    emit_body(copy);
     if (can_mask) fetch_ahead(0);
     forget(level);
   });
@@ -435,6 +443,8 @@ void KernelEmitter::fetch_ahead(size_t copy) {
   uint64_t before = 0, later = 0;
   for (size_t n = 0; n < k_.nests.size(); ++n)
     if (n != nest_ && !k_.nests[n].axes.empty()) ++(n < nest_ ? before : later);
+  // The pass that takes along another is at work for longest.
+  if (plan_.late) before = 0, later = later == 1 ? 0 : 4;
   const uint64_t passes = before + later + 1;
   static constexpr std::array<std::array<uint64_t, 4>, 5> kShares = {{{}, {4}, {2, 2}, {2, 1, 1}, {1, 1, 1, 1}}};
   const auto shares = kShares[std::min<uint64_t>(passes, 4)];
@@ -545,12 +555,35 @@ llvm::Value* KernelEmitter::compute(const Scalar& s, bool vector) {
   return math_.binary(s.op, get(s.a, vector), get(s.b, vector), type);
 }
 
+/// Whether a quotient is that of an exponential and the sum of all of them, as in softmax: the dividend was put into
+/// scratch as it was summed up.
+bool KernelEmitter::is_share(const Scalar& s) const {
+  const Scalar &a = k_.scalars[s.a], &b = k_.scalars[s.b];
+  if (b.op != ScalarOp::Reduced || a.op != ScalarOp::Load || k_.buffers[a.buffer].role != BufferRole::Local)
+    return false;
+  const Reduction& sum = k_.nests[b.a].reductions[b.b];
+  if (sum.combine != Combine::Sum || sum.mask != kNone || k_.scalars[sum.value].op != ScalarOp::Exp) return false;
+  for (const Nest& nest : k_.nests)
+    for (const Store& store : nest.stores)
+      if (store.buffer == a.buffer && store.value != sum.value) return false;
+  return true;
+}
+
 /// Lanes that go by one and the same number, which is taken apart outside the loop: a division takes as long as eight
 /// products. Nothing where it is not so.
 llvm::Value* KernelEmitter::divide_by_one(const Scalar& s) {
   const int level = dep_.level(s.b);
   Value* a = get(s.a, true);
   if (level >= depth_ || vector(s.b) || k_.scalars[s.b].op == ScalarOp::Const || !math_.has_divisors(a)) return nullptr;
+  if (is_share(s)) {
+    MathEmitter::Whole whole;
+    {
+      const llvm::IRBuilder<>::InsertPointGuard guard(b_);
+      set_insert(level);
+      whole = math_.whole(get(s.b));
+    }
+    return math_.share(a, whole);
+  }
   MathEmitter::Divisor divisor;
   {
     const llvm::IRBuilder<>::InsertPointGuard guard(b_);

@@ -37,9 +37,12 @@ namespace {
 /// 0 where nothing is known.
 int64_t bytes_of(const Buffer& b) { return hint(b.numel).value_or(0) * static_cast<int64_t>(dtype_size(b.dtype)); }
 
-/// A load of an input that no cache holds, from neighbours along the lanes.
+/// A load of an input that no cache holds, from neighbours along the lanes. Not one whose place depends on data: that
+/// of another one is not known yet.
 bool reads_memory_along(const Kernel& k, const Scalar& s, size_t lane, const Target& target) {
   if (s.op != ScalarOp::Load || s.a != kNone || k.buffers[s.buffer].role != BufferRole::Input) return false;
+  for (const auto& [symbol, id] : k.indirect)
+    if (mentions(s.index, symbol)) return false;
   const auto along = linear_in(s.index, lane);
   return along && along->coefficient == SymInt(1) && bytes_of(k.buffers[s.buffer]) >= target.cache_bytes;
 }

@@ -9,6 +9,7 @@
 
 #include "codegen/loop_cost.h"
 #include "codegen/loop_keep.h"
+#include "codegen/loop_late.h"
 #include "codegen/loop_memory.h"
 #include "codegen/loop_sums.h"
 #include "codegen/loop_tile.h"
@@ -410,6 +411,7 @@ KernelPlan plan_kernel(const Kernel& kernel, const Target& target) {
   choose_unrolling(plan, target);
   choose_blocks(plan);
   choose_ahead(plan, target);
+  choose_late(plan, target);
   estimate(plan);
   return plan;
 }

@@ -38,6 +38,7 @@ struct KernelPlan {
   /// Loads in tiles: those of the squares, or of the tile, after the one at work. Loads of long pointwise bodies: those
   /// of a page later, as of sums of columns.
   std::vector<loop::ScalarId> ahead;
+  bool late = false;       ///< the last nest of a point goes along with the one before it of the next point
   bool ahead_near = true;  ///< lines of the next point come into the first cache, else into the second
   std::vector<NestPlan> nests;
 };

@@ -82,14 +82,16 @@ llvm::Value* MathEmitter::sine(ScalarOp op, Value* x) {
       [&] { return near_value; });
 }
 
-/// A value for which one way will do unless any of the sixteen `lanes` is true. The block that is built has no end yet.
-llvm::Value* MathEmitter::by_rarity(Value* lanes, const std::function<Value*()>& rare,
+/// A value for which one way will do unless `condition` is true, or any of its sixteen lanes is. The block that is
+/// built has no end yet.
+llvm::Value* MathEmitter::by_rarity(Value* condition, const std::function<Value*()>& rare,
                                     const std::function<Value*()>& usual) {
   llvm::Function* function = b_.GetInsertBlock()->getParent();
   auto* rare_block = llvm::BasicBlock::Create(b_.getContext(), "rare", function);
   auto* usual_block = llvm::BasicBlock::Create(b_.getContext(), "usual", function);
   auto* next = llvm::BasicBlock::Create(b_.getContext(), "next", function);
-  Value* any = b_.CreateICmpNE(b_.CreateBitCast(lanes, b_.getInt16Ty()), b_.getInt16(0));
+  Value* any = condition;
+  if (lanes_of(condition)) any = b_.CreateICmpNE(b_.CreateBitCast(condition, b_.getInt16Ty()), b_.getInt16(0));
   b_.CreateCondBr(any, rare_block, usual_block, llvm::MDBuilder(b_.getContext()).createUnlikelyBranchWeights());
   const auto build = [&](llvm::BasicBlock* block, const std::function<Value*()>& way) {
     b_.SetInsertPoint(block);
@@ -174,6 +176,30 @@ llvm::Value* MathEmitter::quotient(Value* a, Value* b, const Divisor& by) {
         Value* rest = fma(b_.CreateFNeg(q), by.mantissa, a);
         return b_.CreateIntrinsic(intrinsic::x86_avx512_mask_scalef_ps_512, {},
                                   {fma(rest, by.inverse, q), by.shift, q, b_.getInt16(UINT16_MAX), b_.getInt32(4)});
+      });
+}
+
+MathEmitter::Whole MathEmitter::whole(Value* sum) {
+  const llvm::IRBuilderBase::FastMathFlagGuard guard(b_);
+  b_.clearFastMathFlags();
+  constexpr double kLarge = 0x1p60;
+  Value* usual = b_.CreateAnd(b_.CreateFCmpOGE(sum, number(1, sum)), b_.CreateFCmpOLE(sum, number(kLarge, sum)));
+  Value* inverse = b_.CreateFDiv(number(1, sum), sum);
+  return {b_.CreateVectorSplat(kWidth, sum), b_.CreateVectorSplat(kWidth, inverse), usual};
+}
+
+/// The step of `quotient`. No number is larger than the sum, so that nothing overflows, and none is NaN where it is
+/// not.
+llvm::Value* MathEmitter::share(Value* a, const Whole& by) {
+  // What is hoisted stands in front of a branch that is there already.
+  if (b_.GetInsertBlock()->getTerminator()) return b_.CreateFDiv(a, by.sum);
+  const llvm::IRBuilderBase::FastMathFlagGuard guard(b_);
+  b_.clearFastMathFlags();
+  return by_rarity(
+      b_.CreateNot(by.usual), [&] { return b_.CreateFDiv(a, by.sum); },
+      [&] {
+        Value* q = b_.CreateFMul(a, by.inverse);
+        return fma(fma(b_.CreateFNeg(q), by.sum, a), by.inverse, q);
       });
 }
 

@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <optional>
 #include <string>
@@ -100,6 +102,17 @@ std::optional<int64_t> last_level_cache() {
   return bytes > 0 ? std::optional<int64_t>(bytes) : std::nullopt;
 }
 
+/// `STRATA_CPU_CACHE`, in bytes.
+std::optional<int64_t> wanted_cache() {
+  const char* text = std::getenv("STRATA_CPU_CACHE");
+  if (!text || !*text) return std::nullopt;
+  int64_t bytes = 0;
+  const char* end = text + std::strlen(text);
+  if (const auto [at, error] = std::from_chars(text, end, bytes); error != std::errc() || at != end || bytes < 1)
+    throw_user("STRATA_CPU_CACHE must be a number of bytes, at least 1, found '" + std::string(text) + "'");
+  return bytes;
+}
+
 Target make_target() {
   const std::string_view level = wanted_level();
   Target t;
@@ -120,7 +133,8 @@ Target make_target() {
   t.cores = thread_count();
   // Of a package shared with others, as virtual machines are, no more than what a few of its cores can hold on to.
   constexpr int64_t kShareOfCore = 16 << 20;  // bytes; processors have 1.5 to 12 MiB a core
-  t.cache_bytes = std::min(last_level_cache().value_or(t.cache_bytes), usable_cores() * kShareOfCore);
+  const int64_t found = std::min(last_level_cache().value_or(t.cache_bytes), usable_cores() * kShareOfCore);
+  t.cache_bytes = wanted_cache().value_or(found);
   return t;
 }
 

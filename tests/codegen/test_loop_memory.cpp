@@ -138,6 +138,28 @@ TEST(LoopMemory, StreamedInParallelAndReversed) {
   check(c, Check::Jit, without_cache(host_target()));
 }
 
+/// y[i, j] = f(x[at[i, j], j]): where the next vector's elements are is not known before its turn.
+TEST(LoopMemory, PlacesThatDataTellAreNotFetchedAhead) {
+  LoopCase c("places");
+  constexpr int64_t rows = 6, columns = 200;
+  const BufferId x = c.input("x", DType::F32, rows * columns), at = c.input("at", DType::I64, rows * columns);
+  const BufferId y = c.output("y", DType::F32, rows * columns);
+  const SymInt i = c.outer(rows), j = c.outer(columns);
+  Body& b = c.body;
+  b.begin_nest({});
+  const SymInt row = b.indirect(b.load(at, i * columns + j), {0, rows - 1});
+  ScalarId v = b.load(x, row * columns + j);
+  for (int k = 0; k < 20; ++k) v = b.binary(k % 2 ? ScalarOp::Mul : ScalarOp::Add, v, b.constant(1.0625, DType::F32));
+  b.store({y, i * columns + j, v});
+  c.fill = [](BufferId buffer, Bytes& bytes) {
+    if (buffer != 1) return false;
+    auto* places = reinterpret_cast<int64_t*>(bytes.data());
+    for (int64_t k = 0; k < rows * columns; ++k) places[k] = k % rows;
+    return true;
+  };
+  check(c, Check::Jit, without_cache(host_target()));
+}
+
 /// A body so long that it usually gets one loop with a masked end: whole vectors still go past the caches.
 TEST(LoopMemory, LongBodiesAreStreamed) {
   if (!host_target().avx512) GTEST_SKIP() << "no masks without AVX-512";

@@ -39,13 +39,15 @@ double smallest(DType dtype) {
 }
 
 /// Operators that come to a small result from larger numbers inside: rounding there shows in no operand. `gelu` of -3
-/// is 3 times the difference of two numbers near one; `layer_norm` and batch norms add a bias that may cancel.
+/// is 3 times the difference of two numbers near one; `layer_norm` and batch norms add a bias that may cancel; the
+/// norms that `cosine_similarity` divides by take out what disturbs an operand as a whole.
 bool cancels_inside(const Node& node) {
   static constexpr std::string_view kNames[] = {
       "aten.gelu",      "aten.log_softmax",   "aten._log_softmax",  "aten.logsumexp",
       "aten.mish",      "aten.cross_entropy", "aten.softplus",      "aten.log_sigmoid",
       "aten.logaddexp", "aten.binary_cross_", "aten.linspace",      "aten.upsample_bilinear",
-      "aten.grid_sam",  "aten.layer_norm",    "aten._softmax_back", "aten._log_softmax_back"};
+      "aten.grid_sam",  "aten.layer_norm",    "aten._softmax_back", "aten._log_softmax_back",
+      "aten.cosine_sim"};
   if (std::string_view(node.target).find("batch_norm") != std::string_view::npos) return true;
   return std::any_of(std::begin(kNames), std::end(kNames),
                      [&](std::string_view name) { return std::string_view(node.target).starts_with(name); });
@@ -57,18 +59,20 @@ bool sums_all(const Node& node) {
                      [&](std::string_view name) { return std::string_view(node.target).starts_with(name); });
 }
 
-/// A sum of integers in a floating type: float64 holds them all, and noise leaves integers alone. In the type itself
-/// each of them is rounded, and so is each sum on the way, by as much as the largest: 2147483646 - 2147483648 + 4 comes
-/// to 0, 2 or 4 in float32, depending on the order.
-bool sums_integers(const Node& node) {
+/// A sum of integers, or of a wider floating type, in a floating type: float64 holds them all, and noise leaves
+/// integers alone. In the type itself each of them is rounded, and so is each sum on the way, by as much as the
+/// largest: 2147483646 - 2147483648 + 4 comes to 0, 2 or 4 in float32, depending on the order.
+bool sums_rounded(const Node& node) {
   if (!sums_all(node) && !std::string_view(node.target).starts_with("aten.cumsum.")) return false;
   const auto found = std::find_if(node.kwargs.begin(), node.kwargs.end(), [](const auto& k) {
     return k.first == "dtype" && k.second.template as<DType>() && is_floating(*k.second.template as<DType>());
   });
   if (found == node.kwargs.end()) return false;
+  const size_t own = dtype_size(*found->second.as<DType>());
   const auto operands = node.operands();
-  return std::any_of(operands.begin(), operands.end(), [](const Node* operand) {
-    return operand->type.is_tensor() && !is_floating(operand->tensor().dtype);
+  return std::any_of(operands.begin(), operands.end(), [&](const Node* operand) {
+    return operand->type.is_tensor() &&
+           (!is_floating(operand->tensor().dtype) || dtype_size(operand->tensor().dtype) > own);
   });
 }
 
@@ -158,7 +162,16 @@ bool leaves_range(const Node& node, const Tensor& x) {
 double hidden_rounding(const Node& node, double eps, double largest) {
   const auto is = [&](std::string_view name) { return std::string_view(node.target).starts_with(name); };
   if (is("aten.var.") || is("aten.var_mean.")) return eps * largest * eps * largest;
-  return is("aten.std.") || is("aten.std_mean.") || cancels_inside(node) || sums_integers(node) ? eps * largest : 0;
+  return is("aten.std.") || is("aten.std_mean.") || cancels_inside(node) || sums_rounded(node) ? eps * largest : 0;
+}
+
+/// The rounding error of what a node computes: that of its type, or of an operand of a narrower one.
+double widest_epsilon(const Node& node, const Node& maker) {
+  double widest = epsilon(node.tensor().dtype);
+  for (const Node* operand : maker.operands())
+    if (operand->type.is_tensor() && is_floating(operand->tensor().dtype))
+      widest = std::max(widest, epsilon(operand->tensor().dtype));
+  return widest;
 }
 
 bool hides_rounding(const Node& node) { return hidden_rounding(node, 1, 1) != 0; }
@@ -317,9 +330,9 @@ Results interpret(const RandomProgram& program, const Graph& graph, bool float64
       if (hides_rounding(maker) && node.type.is_tensor()) {
         double largest = 1;
         for (const Node* operand : maker.operands())
-          if (sums_integers(maker) || (operand->type.is_tensor() && is_floating(operand->tensor().dtype)))
+          if (sums_rounded(maker) || (operand->type.is_tensor() && is_floating(operand->tensor().dtype)))
             largest = std::max(largest, magnitudes->at(operand));
-        hidden = hidden_rounding(maker, epsilon(node.tensor().dtype), largest);
+        hidden = hidden_rounding(maker, widest_epsilon(node, maker), largest);
         if (node.is("aten.layer_norm.default") && operands->contains(node.args[0].node()))
           hidden *= magnification(node, operands->at(node.args[0].node()));
       }

@@ -17,8 +17,14 @@ using Shape = std::vector<SymInt>;
 
 // ------------------------------------------------------------------------------------------------------------- losses
 
+void check_floating(const Call& c) {
+  if (const DType d = c.type(0).dtype; !is_floating(d))
+    reject(c, "expected floating-point tensors, found " + std::string(dtype_name(d)));
+}
+
 /// -(y log x + (1 - y) log(1 - x)); logarithms are at least -100.
 Nodes binary_cross_entropy(Builder& b, const Call& c) {
+  check_floating(c);
   const DType dtype = c.type(0).dtype;
   Node *x = widen(b, c.tensor(0)), *y = widen(b, c.tensor(1));
   const auto bounded = [&](Node* z) { return b.call("aten.clamp.default", {z, -100}); };
@@ -30,6 +36,7 @@ Nodes binary_cross_entropy(Builder& b, const Call& c) {
 }
 
 Nodes huber_loss(Builder& b, const Call& c) {
+  check_floating(c);
   const double delta = c.number(3);
   if (!(delta > 0)) reject(c, "delta must be positive");
   Node* distance = b.call("aten.abs.default", {b.sub(c.tensor(0), c.tensor(1))});
@@ -40,6 +47,7 @@ Nodes huber_loss(Builder& b, const Call& c) {
 }
 
 Nodes kl_div(Builder& b, const Call& c) {
+  check_floating(c);
   Node *x = c.tensor(0), *y = c.tensor(1);
   Node* loss = nullptr;
   if (c.boolean(3))
@@ -50,6 +58,7 @@ Nodes kl_div(Builder& b, const Call& c) {
 }
 
 Nodes soft_margin_loss(Builder& b, const Call& c) {
+  check_floating(c);
   Node* z = b.neg(b.mul(c.tensor(0), c.tensor(1)));
   Node* loss = b.call("aten.log1p.default", {b.call("aten.exp.default", {z})});
   return {reduce_loss(b, c, loss, c.constant(2))};
