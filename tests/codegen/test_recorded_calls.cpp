@@ -1,9 +1,9 @@
 // Copyright 2026 The Strata Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Recorded calls of ops_d.json (scatters, sizes that data tells, runs, matrices) and ops_e.json (interpolation, words
-// for what others say in a few), decomposed, scheduled and compiled, against PyTorch's results. Nothing runs in the
-// interpreter.
+// Recorded calls of ops_d.json (scatters, sizes that data tells, runs, matrices) and ops_e.json, ops_f.json
+// (interpolation, words for what others say in a few), decomposed, scheduled and compiled, against PyTorch's results.
+// Nothing runs in the interpreter.
 
 #include <gtest/gtest.h>
 
@@ -74,6 +74,7 @@ void compare_all(const char* file, size_t at_least) {
 
 TEST(RecordedCalls, CompiledCallsGivePyTorchsResults) { compare_all("ops_d.json", 300); }
 TEST(RecordedCalls, CompiledWordsGivePyTorchsResults) { compare_all("ops_e.json", 250); }
+TEST(RecordedCalls, CompiledNamesGivePyTorchsResults) { compare_all("ops_f.json", 150); }
 
 }  // namespace
 }  // namespace strata

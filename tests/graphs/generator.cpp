@@ -226,7 +226,12 @@ Shape Generator::other_strides(const Shape& shape) {
 }
 
 Node* Generator::input(DType dtype, const Shape& shape, const Domain& domain) {
-  concrete(shape);  // refuses sizes that only a run tells
+  constexpr int64_t kMost = 1 << 22;
+  int64_t elements = 1;
+  for (const int64_t size : concrete(shape)) {  // refuses sizes that only a run tells
+    elements *= size;
+    if (elements > kMost) throw_user("an input of so many elements takes too long");
+  }
   Node* node = graph_.placeholder("x" + std::to_string(inputs_.size()), Type::of(dtype, shape));
   InputSpec spec;
   if (chance(25)) spec.kind = chance(50) ? InputSpec::Kind::Parameter : InputSpec::Kind::Buffer;

@@ -218,11 +218,20 @@ Node* triangle_places(G& g, const OpDef& row) {
 
 Node* lone_number(G& g, const OpDef& row) { return g.call(row, {g.scalar(g.any_dtype())}, some_dtype(g)); }
 
+Node* tuples(G& g, const OpDef& row) {
+  Node* x = g.value(1, 1);
+  return g.call(row, {Argument::list({x, g.of(dtype_of(x), {g.size()})})});
+}
+
 Node* triangle(G& g, const OpDef& row) { return g.call(row, {g.value(2), g.between(-2, 2)}); }
 
 constexpr RecipeEntry kRecipes[] = {
     {"aten.cat.default", joined},
     {"aten.stack.default", joined},
+    {"aten.concat.default", joined},
+    {"aten.concatenate.default", joined},
+    {"aten.row_stack.default", joined_in_a_word},
+    {"aten.cartesian_prod.default", tuples},
     {"aten.constant_pad_nd.default", padded_by_number},
     {"aten.pad.default", padded},
     {"aten.reflection_pad*", bordered},

@@ -53,6 +53,27 @@ Node* general_product(G& g, const OpDef& row) {
   return g.call(row, {x, g.of(dtype_of(x), other)});
 }
 
+/// Summed over all dimensions, or all but the first of both.
+Node* summed_over_dims(G& g, const OpDef& row) {
+  Node* x = left(g, 1, 3);
+  const int64_t rank = static_cast<int64_t>(rank_of(x)), first = g.between(0, 1);
+  std::vector<Argument> dims;
+  for (int64_t d = first; d < rank; ++d) dims.emplace_back(g.chance(30) ? d - rank : d);
+  return g.call(row, {x, g.of(dtype_of(x), shape_of(x)), Argument::list(dims), Argument::list(dims)});
+}
+
+Node* several_products(G& g, const OpDef& row) {
+  Node* x = left(g, 2, 2);
+  const SymInt middle = g.size();
+  Node* y = g.of(dtype_of(x), {shape_of(x)[1], middle});
+  return g.call(row, {Argument::list({x, y, g.of(dtype_of(x), {middle, g.size()})})});
+}
+
+Node* power_of_matrix(G& g, const OpDef& row) {
+  const SymInt n = g.size();
+  return g.call(row, {g.of(dtype_of(left(g, 2, 2)), {n, n}), g.between(1, 3)});
+}
+
 Node* vectors(G& g, const OpDef& row) {
   Node* x = left(g, 1, 1);
   const bool outer = has_name(row.name, {"outer", "ger"});
@@ -218,6 +239,9 @@ constexpr RecipeEntry kRecipes[] = {
     {"aten.pdist.default", distances_within},
     {"aten.linear.default", linear},
     {"aten.matmul.default", general_product},
+    {"aten.tensordot.default", summed_over_dims},
+    {"aten.chain_matmul.default", several_products},
+    {"aten.matrix_power.default", power_of_matrix},
     {"aten.dot.default", vectors},
     {"aten.vdot.default", vectors},
     {"aten.outer.default", vectors},

@@ -140,7 +140,9 @@ Type integral_type(const Call& call) {
   for (const Node* n : tensor_operands(call))
     if (const DType d = n->type.tensor.dtype; !is_integral(d) && d != DType::Bool)
       reject(call, "expected integers or bool, found " + std::string(dtype_name(d)));
-  return pointwise_type(call);
+  const Type type = pointwise_type(call);
+  if (is_floating(type.tensor.dtype)) reject(call, "expected integers or bool, found a floating-point number");
+  return type;
 }
 
 Type same_type(const Call& call) {

@@ -75,10 +75,12 @@ constexpr const char* kInPlace[] = {
 
 /// Some of ATen's names do not follow the rule: `pow_.Scalar` is pow.Tensor_Scalar, `normal_` normal_functional.
 constexpr std::pair<const char*, const char*> kRenamed[] = {
-    {"aten.bernoulli.p", "aten.bernoulli_.float"},
-    {"aten.normal_functional.default", "aten.normal_.default"},
-    {"aten.pow.Tensor_Scalar", "aten.pow_.Scalar"},
-    {"aten.pow.Tensor_Tensor", "aten.pow_.Tensor"},
+    {"aten.bernoulli.p", "aten.bernoulli_.float"},  {"aten.normal_functional.default", "aten.normal_.default"},
+    {"aten.pow.Tensor_Scalar", "aten.pow_.Scalar"}, {"aten.pow.Tensor_Tensor", "aten.pow_.Tensor"},
+    {"aten.clamp.default", "aten.clip_.default"},   {"aten.clamp.Tensor", "aten.clip_.Tensor"},
+    {"aten.mul.Tensor", "aten.multiply_.Tensor"},   {"aten.sub.Tensor", "aten.subtract_.Tensor"},
+    {"aten.div.Tensor", "aten.divide_.Tensor"},     {"aten.div.Tensor", "aten.true_divide_.Tensor"},
+    {"aten.abs.default", "aten.absolute_.default"}, {"aten.neg.default", "aten.negative_.default"},
 };
 
 /// Keeps the operand's type and shape: the functional result must fit into it.

@@ -25,6 +25,8 @@ Rows resampling_rows();
 Rows resizing_rows();
 Rows loss_rows();
 Rows shorthand_losses();
+Rows shorthand_sums();  ///< nansum, trapezoid, tensordot, cosine_embedding_loss, ...
+Rows other_names();     ///< clip, concat, special_expit, ...
 
 /// Rejects the call unless parameter `i` is a tensor of a rank in [low, high].
 void require_rank(const Call& call, size_t i, size_t low, size_t high);

@@ -71,6 +71,7 @@ Nodes margin_ranking_loss(Builder& b, const Call& c) {
 }
 
 Nodes hinge_embedding_loss(Builder& b, const Call& c) {
+  check_floating(c);
   Node *x = c.tensor(0), *y = c.tensor(1);
   Node* margin = b.call("aten.clamp_min.default", {b.call("aten.rsub.Scalar", {x, c.arg(2)}), 0});
   const auto where = [&](int64_t not_this, Node* z) {

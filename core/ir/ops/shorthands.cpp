@@ -469,6 +469,22 @@ Rows shorthand_copies() {
       "unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]",
       [](Builder& b, const Call& c) { return cut_by(b, c, "aten.split.Tensor"); }, "pieces of a given size"));
   r.push_back(shorthand(
+      "split_copy.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]",
+      [](Builder& b, const Call& c) { return cut_by(b, c, "aten.split.Tensor"); }, "pieces of a given size, copied"));
+  r.push_back(shorthand(
+      "split_with_sizes_copy(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]",
+      [](Builder& b, const Call& c) { return cut_by(b, c, "aten.split_with_sizes.default"); },
+      "pieces of given sizes, copied"));
+  r.push_back(shorthand(
+      "unbind_copy.int(Tensor self, int dim=0) -> Tensor[]",
+      [](Builder& b, const Call& c) {
+        Node* all = b.call("aten.unbind.int", {c.tensor(0), c.arg(1)});
+        Nodes parts;
+        for (size_t i = 0; i < all->type.parts.size(); ++i) parts.push_back(b.getitem(all, static_cast<int64_t>(i)));
+        return parts;
+      },
+      "slices, copied"));
+  r.push_back(shorthand(
       "sum_to_size(Tensor self, SymInt[] size) -> Tensor",
       [](Builder& b, const Call& c) -> Nodes { return {b.sum_to(c.tensor(0), c.integers(1))}; },
       "summed over what broadcasting would add"));
