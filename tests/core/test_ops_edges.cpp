@@ -93,6 +93,16 @@ TEST(OpsEdges, WhatFollowsAnotherArithmeticIsRefused) {
               HasSubstr("integers"));
 }
 
+TEST(OpsEdges, NumbersWithAPointHaveNoBits) {
+  Corner c;
+  Node* whole = c.operand(Tensor::full(DType::I8, {3}, 1));
+  for (const char* op : {"aten.bitwise_or.Scalar", "aten.bitwise_left_shift.Tensor_Scalar"})
+    EXPECT_THAT(c.refusal(op, {whole, 2.0}), HasSubstr("found a floating-point number"));
+  for (const char* op : {"aten.bitwise_or.Scalar_Tensor", "aten.bitwise_right_shift.Scalar_Tensor"})
+    EXPECT_THAT(c.refusal(op, {2.0, whole}), HasSubstr("found a floating-point number"));
+  EXPECT_THAT(c.refusal("aten.hinge_embedding_loss.default", {whole, whole}), HasSubstr("floating"));
+}
+
 TEST(OpsEdges, WindowsOfNothingAreRefused) {
   Corner c;
   Node* no_rows = c.operand(Tensor::empty(DType::F32, {1, 2, 0, 3}));
