@@ -332,6 +332,10 @@ class Writer {
         return declare(1, "int64_t", "std::numeric_limits<int64_t>::max()");
       case Combine::Welford:
         for (size_t i = 0; i < 3; ++i) declare(i, type, "0");
+        return;
+      case Combine::SumExp:
+        declare(0, type, low);
+        return declare(1, type, "0");
     }
   }
 
@@ -375,6 +379,14 @@ class Writer {
         line(fmt::format("{} += 1;", count), r.node);
         line(fmt::format("{} += d{}_{} / {};", acc, n, index, count), r.node);
         line(fmt::format("{} += d{}_{} * ({} - {});", m2, n, index, v, acc), r.node);
+        break;
+      }
+      case Combine::SumExp: {
+        std::string sum = result(n, index, 1), before = fmt::format("m{}_{}", n, index);
+        line(fmt::format("const {} {} = {};", type, before, acc), r.node);
+        line(fmt::format("{0} = {2}({0}, {1});", acc, v, use("nan_max")), r.node);
+        line(fmt::format("if ({0} != 0 && {1} != {2}) {0} *= std::exp({1} - {2});", sum, before, acc), r.node);
+        line(fmt::format("{} += std::exp({} - {});", sum, v, acc), r.node);
         break;
       }
     }

@@ -60,6 +60,13 @@ class MathEmitter {
   /// `a / sum` for `a` one of these numbers, as `quotient` has it (results below 2^-100: perhaps one unit away).
   Value* share(Value* a, const Whole& whole);
   Value* absolute(Value* a);
+  /// e^x of float32 for x of at most 80, or NaN, where only its part in a sum of at least 1 counts: some 10^-38 of what
+  /// is less.
+  Value* exp_in_sum(Value* x);
+  /// Values for which one way will do unless `condition` is true, or any of its lanes is. The block that is built has
+  /// no end yet.
+  using Values = std::vector<Value*>;
+  Values by_rarity(Value* condition, const std::function<Values()>& rare, const std::function<Values()>& usual);
 
  private:
   Value* splat_like(Value* scalar, const Value* shape);
@@ -88,9 +95,10 @@ class MathEmitter {
   bool is_short(loop::ScalarOp op, const Value* a) const;
   Value* short_function(loop::ScalarOp op, Value* a);
   Value* short_exp(Value* x);
+  Value* exp_within(Value* x, Value* something);
   Value* short_erf(Value* x);
   Value* sine(loop::ScalarOp op, Value* x);
-  Value* by_rarity(Value* condition, const std::function<Value*()>& rare, const std::function<Value*()>& usual);
+  Value* one_by_rarity(Value* condition, const std::function<Value*()>& rare, const std::function<Value*()>& usual);
   Value* short_sine(loop::ScalarOp op, Value* x, Value* size);
   Value* vector_call(const std::string& function, unsigned width, std::span<Value* const> args);
   Value* call_lanes(const std::string& function, llvm::Type* result, std::span<Value* const> args);

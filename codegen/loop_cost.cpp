@@ -20,6 +20,16 @@ bool mentions(const SymInt& e, size_t symbol) {
   return std::binary_search(symbols.begin(), symbols.end(), symbol);
 }
 
+namespace {
+
+/// Instructions for an element; of sums of exponentials those of `exp`, too.
+int reduction_cost(const Reduction& r) {
+  if (r.combine == Combine::SumExp) return 18;
+  return r.combine >= Combine::ArgMax ? 8 : 2;
+}
+
+}  // namespace
+
 double operation_cost(const Scalar& s) {
   switch (s.op) {
     case ScalarOp::Const:
@@ -88,7 +98,7 @@ double iteration_cost(const Kernel& k, const Nest& nest, std::optional<AxisId> a
     double wide = lanes > 1 && (s.dtype == DType::F64 || s.dtype == DType::I64) ? 2 : 1;
     total += s.op == ScalarOp::Load ? access(s.index) : operation_cost(s) * wide;
   }
-  for (const Reduction& r : nest.reductions) total += r.combine >= Combine::ArgMax ? 8 : 2;
+  for (const Reduction& r : nest.reductions) total += reduction_cost(r);
   for (const Store& s : nest.stores) total += access(s.index) + (s.accumulate ? lanes : 0);
   return total;
 }
@@ -103,7 +113,8 @@ size_t length_of(const Nest& nest, const Kernel& k) {
 }
 
 size_t work_in(const Kernel& k, const Nest& nest) {
-  size_t work = nest.stores.size() + 2 * nest.reductions.size();
+  size_t work = nest.stores.size();
+  for (const Reduction& r : nest.reductions) work += r.combine == Combine::SumExp ? 18 : 2;
   for (ScalarId id : nest.body)
     work += static_cast<size_t>(operation_cost(k.scalars[id])) + (k.scalars[id].op == ScalarOp::Load);
   return work;

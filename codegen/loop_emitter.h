@@ -147,6 +147,9 @@ class KernelEmitter {
   Results combine(const loop::Reduction& r, const Results& a, const Results& b);
   Results better(const loop::Reduction& r, const Results& a, const Results& b);
   Results merge_welford(const Results& a, const Results& b);
+  Results sum_exp_step(const loop::Reduction& r, const Results& acc, Value* value);
+  Value* exponential(const loop::Reduction& r, Value* x);
+  Results close_sum_exp(size_t reduction);
   Results load_accumulator(const Accumulator& acc);
   Results across_lanes(const loop::Reduction& r, Results results);
   std::pair<Value*, Value*> halves(Value* v);

@@ -240,8 +240,7 @@ llvm::Value* KernelEmitter::axis_loop(size_t axis, Value* low, Value* high, int6
   loop(low, bound, block, true, level, "block", [&](Value* first) {
     Value* last = b_.CreateAdd(first, b_.getInt64(static_cast<uint64_t>(block)));
     loop(first, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, last, bound), step, partial, level, name, body);
-    for (size_t r = 0; r < totals_.size(); ++r)
-      if (totals_[r]) end_block(r);
+    for (size_t r = 0; r < totals_.size(); ++r) end_block(r);
   });
   return bound;
 }

@@ -11,6 +11,7 @@
 #include "codegen/loop_keep.h"
 #include "codegen/loop_late.h"
 #include "codegen/loop_memory.h"
+#include "codegen/loop_sum_exp.h"
 #include "codegen/loop_sums.h"
 #include "codegen/loop_tile.h"
 
@@ -402,6 +403,7 @@ void use_lanes(KernelPlan& plan, int lanes) {
 KernelPlan plan_kernel(const Kernel& kernel, const Target& target) {
   KernelPlan plan;
   plan.kernel = merge_axes(kernel);
+  if (target.avx512) sum_exponentials_as_they_come(plan.kernel);
   plan.nests.resize(plan.kernel.nests.size());
   const int lanes = choose_lanes(plan.kernel, target);
   if (!use_tiles(plan, std::min(lanes, 16), target)) use_lanes(plan, lanes);

@@ -26,6 +26,9 @@ int64_t smallest_integer(DType d) {
   unsigned bits = static_cast<unsigned>(dtype_size(d)) * 8;
   return is_signed_integral(d) ? std::numeric_limits<int64_t>::min() >> (64 - bits) : 0;
 }
+double least_number(DType d) {
+  return d == DType::F64 ? std::numeric_limits<double>::lowest() : double{std::numeric_limits<float>::lowest()};
+}
 int64_t largest_integer(DType d) {
   if (d == DType::Bool) return 1;
   unsigned bits = static_cast<unsigned>(dtype_size(d)) * 8;
@@ -56,6 +59,8 @@ KernelEmitter::Results KernelEmitter::identity(const Reduction& r, unsigned lane
       return {value(inf, largest_integer(r.dtype)), spread(b_.getInt64(INT64_MAX))};
     case Combine::Welford:
       return {value(0, 0), value(0, 0), value(0, 0)};
+    case Combine::SumExp:
+      return {value(least_number(r.dtype), 0), value(0, 0), value(0, 0), value(least_number(r.dtype), 0)};
   }
   throw_internal("codegen: unknown reduction");
 }
@@ -122,6 +127,7 @@ void KernelEmitter::accumulate(size_t index, size_t copy) {
 /// One more element.
 KernelEmitter::Results KernelEmitter::step(const Reduction& r, const Results& acc, Value* value, Value* position) {
   if (is_arg(r.combine)) return better(r, acc, {value, position});
+  if (r.combine == Combine::SumExp) return sum_exp_step(r, acc, value);
   if (r.combine != Combine::Welford) return combine(r, acc, {value});
   Value* count = b_.CreateFAdd(acc[2], llvm::ConstantFP::get(value->getType(), 1));
   Value* delta = b_.CreateFSub(value, acc[0]);
@@ -221,6 +227,65 @@ llvm::Value* KernelEmitter::extremum_across(Value* v, bool largest) {
   return b_.CreateSelect(any, llvm::ConstantFP::getNaN(best->getType()), best);
 }
 
+/// One more element: a number that few elements are much larger than, the sum of e^(element - that number) of a block
+/// and that of the blocks before, and the largest element. As long as no element is so much larger that the sums might
+/// overflow, it costs one exponential. All begin with the least number instead of -infinity, which no element's
+/// difference from is NaN.
+KernelEmitter::Results KernelEmitter::sum_exp_step(const Reduction& r, const Results& acc, Value* value) {
+  constexpr double kMuch = 40;  // 2^32 times e^40 is no large number yet
+  Value* difference = b_.CreateFSub(value, acc[0]);
+  const Results now = math_.by_rarity(
+      b_.CreateFCmpUGT(difference, llvm::ConstantFP::get(value->getType(), kMuch)),
+      [&] {
+        Value* by = math_.extremum(acc[0], value, r.dtype, true);
+        Value* smaller = exponential(r, b_.CreateFSub(acc[0], by));
+        return Results{by, b_.CreateFMul(acc[1], smaller), b_.CreateFMul(acc[2], smaller),
+                       math_.extremum(acc[3], value, r.dtype, true), b_.CreateFSub(value, by)};
+      },
+      [&] {
+        Value* largest = b_.CreateSelect(b_.CreateFCmpOGT(value, acc[3]), value, acc[3]);
+        return Results{acc[0], acc[1], acc[2], largest, difference};
+      });
+  Value* e = r.dtype == DType::F32 ? math_.exp_in_sum(now[4]) : exponential(r, now[4]);
+  return {now[0], b_.CreateFAdd(now[1], e), now[2], now[3]};
+}
+
+llvm::Value* KernelEmitter::exponential(const Reduction& r, Value* x) { return math_.unary(ScalarOp::Exp, x, r.dtype); }
+
+/// The largest element and the sum of e^(element - the largest).
+KernelEmitter::Results KernelEmitter::close_sum_exp(size_t reduction) {
+  const Reduction& r = k_.nests[nest_].reductions[reduction];
+  const unsigned lanes = plan_.lanes_are_points ? 0 : lanes_;
+  std::vector<Results> parts;
+  Value* largest = nullptr;
+  const auto larger = [&](Value* a) { largest = largest ? math_.extremum(largest, a, r.dtype, true) : a; };
+  for (size_t c = 0; c < accumulators_.size(); ++c) {
+    parts.push_back(load_accumulator(accumulators_[c][reduction]));
+    if (c != scalar_copy_) larger(parts[c][3]);
+  }
+  if (lanes > 1) largest = extremum_across(largest, true);
+  if (scalar_copy_ != SIZE_MAX) larger(parts[scalar_copy_][3]);
+  Value* sum = nullptr;
+  const auto add = [&](Value* a) { sum = sum ? b_.CreateFAdd(sum, a) : a; };
+  const auto part = [&](size_t c) {
+    Value* by = c != scalar_copy_ && lanes > 1 ? b_.CreateVectorSplat(lanes, largest) : largest;
+    return b_.CreateFMul(b_.CreateFAdd(parts[c][1], parts[c][2]), exponential(r, b_.CreateFSub(parts[c][0], by)));
+  };
+  for (size_t c = 0; c < accumulators_.size(); ++c)
+    if (c != scalar_copy_) add(part(c));
+  Reduction added = r;
+  added.combine = Combine::Sum;
+  if (lanes > 1) sum = across_lanes(added, {sum})[0];
+  if (scalar_copy_ != SIZE_MAX) add(part(scalar_copy_));
+  // What they began with was not among the elements, of which the largest adds 1: all are -infinity, whose difference
+  // from themselves is NaN.
+  Value* none =
+      b_.CreateAnd(b_.CreateFCmpOEQ(largest, llvm::ConstantFP::get(largest->getType(), least_number(r.dtype))),
+                   b_.CreateFCmpOLT(sum, llvm::ConstantFP::get(sum->getType(), 0.5)));
+  return {b_.CreateSelect(none, llvm::ConstantFP::getInfinity(largest->getType(), true), largest),
+          b_.CreateSelect(none, llvm::ConstantFP::getNaN(sum->getType()), sum)};
+}
+
 KernelEmitter::Results KernelEmitter::across_lanes(const Reduction& r, Results v) {
   const llvm::Type* type = v[0]->getType()->getScalarType();
   const bool extremum = r.combine == Combine::Max || r.combine == Combine::Min;
@@ -257,6 +322,13 @@ void KernelEmitter::end_block(size_t reduction) {
   llvm::AllocaInst* total = totals_[reduction];
   const Reduction& r = k_.nests[nest_].reductions[reduction];
   set_line(r.node);
+  for (size_t c = 0; r.combine == Combine::SumExp && c < accumulators_.size(); ++c) {
+    const Accumulator& acc = accumulators_[c][reduction];
+    const Results before = load_accumulator(acc);
+    b_.CreateStore(b_.CreateFAdd(before[1], before[2]), acc[2]);
+    b_.CreateStore(llvm::Constant::getNullValue(before[1]->getType()), acc[1]);
+  }
+  if (!total) return;
   Value* sum = math_.cast(merged_copies(reduction)[0], r.dtype, DType::F64);
   b_.CreateStore(b_.CreateFAdd(b_.CreateLoad(total->getAllocatedType(), total), sum), total);
   for (size_t c = 0; c < accumulators_.size(); ++c) {
@@ -270,6 +342,11 @@ void KernelEmitter::close_reductions() {
   for (size_t i = 0; i < nest.reductions.size(); ++i) {
     const Reduction& r = nest.reductions[i];
     set_line(r.node);
+    if (r.combine == Combine::SumExp) {
+      const Results out = close_sum_exp(i);
+      for (size_t j = 0; j < out.size(); ++j) reduced_[{nest_, i, j}] = out[j];
+      continue;
+    }
     const size_t copies = accumulators_.size() - (scalar_copy_ == SIZE_MAX ? 0 : 1);
     const auto whole = static_cast<int64_t>(lanes_ * copies);
     equal_counts_ = !plan_.lanes_are_points && counts_alike(r) && std::has_single_bit(copies) &&

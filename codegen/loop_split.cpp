@@ -29,7 +29,7 @@ std::optional<size_t> reduction_nest(const Kernel& k) {
 bool can_combine(const Nest& nest) {
   return !nest.scan && !nest.reductions.empty() &&
          std::none_of(nest.reductions.begin(), nest.reductions.end(),
-                      [](const Reduction& r) { return r.combine == Combine::Welford; });
+                      [](const Reduction& r) { return r.combine == Combine::Welford || r.combine == Combine::SumExp; });
 }
 
 SymInt extent_of(const Kernel& k, const std::vector<AxisId>& axes) {

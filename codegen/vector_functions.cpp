@@ -15,6 +15,7 @@
 #include <llvm/IR/MDBuilder.h>
 
 #include <array>
+#include <cmath>
 #include <functional>
 
 #include "codegen/llvm_math.h"
@@ -77,36 +78,46 @@ llvm::Value* MathEmitter::sine(ScalarOp op, Value* x) {
   const std::string name = op == ScalarOp::Sin ? "sin" : "cos";
   // What is hoisted stands in front of a branch that is there already.
   if (b_.GetInsertBlock()->getTerminator()) return b_.CreateSelect(far, math_call(name, std::array{x}), near_value);
-  return by_rarity(
+  return one_by_rarity(
       far, [&] { return b_.CreateSelect(far, math_call(name, std::array{x}), near_value); },
       [&] { return near_value; });
 }
 
-/// A value for which one way will do unless `condition` is true, or any of its sixteen lanes is. The block that is
-/// built has no end yet.
-llvm::Value* MathEmitter::by_rarity(Value* condition, const std::function<Value*()>& rare,
-                                    const std::function<Value*()>& usual) {
+MathEmitter::Values MathEmitter::by_rarity(Value* condition, const std::function<Values()>& rare,
+                                           const std::function<Values()>& usual) {
   llvm::Function* function = b_.GetInsertBlock()->getParent();
   auto* rare_block = llvm::BasicBlock::Create(b_.getContext(), "rare", function);
   auto* usual_block = llvm::BasicBlock::Create(b_.getContext(), "usual", function);
   auto* next = llvm::BasicBlock::Create(b_.getContext(), "next", function);
   Value* any = condition;
-  if (lanes_of(condition)) any = b_.CreateICmpNE(b_.CreateBitCast(condition, b_.getInt16Ty()), b_.getInt16(0));
+  if (const unsigned lanes = lanes_of(condition)) {
+    Value* bits = b_.CreateBitCast(condition, b_.getIntNTy(lanes));
+    any = b_.CreateICmpNE(bits, llvm::ConstantInt::get(bits->getType(), 0));
+  }
   b_.CreateCondBr(any, rare_block, usual_block, llvm::MDBuilder(b_.getContext()).createUnlikelyBranchWeights());
-  const auto build = [&](llvm::BasicBlock* block, const std::function<Value*()>& way) {
+  const auto build = [&](llvm::BasicBlock* block, const std::function<Values()>& way) {
     b_.SetInsertPoint(block);
-    Value* value = way();
+    Values values = way();
     block = b_.GetInsertBlock();
     b_.CreateBr(next);
-    return std::pair(value, block);
+    return std::pair(std::move(values), block);
   };
-  const auto [rare_value, rare_end] = build(rare_block, rare);
-  const auto [usual_value, usual_end] = build(usual_block, usual);
+  const auto [rare_values, rare_end] = build(rare_block, rare);
+  const auto [usual_values, usual_end] = build(usual_block, usual);
   b_.SetInsertPoint(next);
-  auto* value = b_.CreatePHI(rare_value->getType(), 2);
-  value->addIncoming(rare_value, rare_end);
-  value->addIncoming(usual_value, usual_end);
-  return value;
+  Values values;
+  for (size_t i = 0; i < rare_values.size(); ++i) {
+    auto* value = b_.CreatePHI(rare_values[i]->getType(), 2);
+    value->addIncoming(rare_values[i], rare_end);
+    value->addIncoming(usual_values[i], usual_end);
+    values.push_back(value);
+  }
+  return values;
+}
+
+llvm::Value* MathEmitter::one_by_rarity(Value* condition, const std::function<Value*()>& rare,
+                                        const std::function<Value*()>& usual) {
+  return by_rarity(condition, [&] { return Values{rare()}; }, [&] { return Values{usual()}; })[0];
 }
 
 /// sin(q * pi/2 + r) and cos of it: a sine or cosine of r, |r| < pi/4 (a little more for large numbers), with a sign.
@@ -170,7 +181,7 @@ llvm::Value* MathEmitter::quotient(Value* a, Value* b, const Divisor& by) {
   Value* q = b_.CreateFMul(a, by.inverse);
   Value* size = b_.CreateShl(b_.CreateBitCast(q, integers), whole(1));
   Value* unusual = b_.CreateICmpUGE(b_.CreateSub(size, whole(kSmallest)), whole(kInfinity - kSmallest));
-  return by_rarity(
+  return one_by_rarity(
       unusual, [&] { return b_.CreateFDiv(a, b); },
       [&] {
         Value* rest = fma(b_.CreateFNeg(q), by.mantissa, a);
@@ -195,7 +206,7 @@ llvm::Value* MathEmitter::share(Value* a, const Whole& by) {
   if (b_.GetInsertBlock()->getTerminator()) return b_.CreateFDiv(a, by.sum);
   const llvm::IRBuilderBase::FastMathFlagGuard guard(b_);
   b_.clearFastMathFlags();
-  return by_rarity(
+  return one_by_rarity(
       b_.CreateNot(by.usual), [&] { return b_.CreateFDiv(a, by.sum); },
       [&] {
         Value* q = b_.CreateFMul(a, by.inverse);
@@ -203,25 +214,45 @@ llvm::Value* MathEmitter::share(Value* a, const Whole& by) {
       });
 }
 
-/// 2^n * e^r with n whole and |r| <= ln(2) / 2.
 llvm::Value* MathEmitter::short_exp(Value* x) {
   const llvm::IRBuilderBase::FastMathFlagGuard guard(b_);
   b_.clearFastMathFlags();
   // Beyond these numbers the result is infinite or 0; comparisons with NaN are false, so that NaN goes on. To find out
   // that a result is too small for a denormal number, processors take hundreds of cycles: those lanes are left out,
   // whatever comes of them here.
-  Value* nothing = b_.CreateFCmpOLT(x, number(-104, x));
+  Value* something = b_.CreateNot(b_.CreateFCmpOLT(x, number(-104, x)));
   x = b_.CreateSelect(b_.CreateFCmpOLT(number(89, x), x), number(89, x), x);
-  Value* shift = number(12582912, x);  // as in short_erf
-  Value* n = b_.CreateFSub(fma(x, number(1.4426950408889634, x), shift), shift);
+  return exp_within(x, something);
+}
+
+llvm::Value* MathEmitter::exp_in_sum(Value* x) {
+  const llvm::IRBuilderBase::FastMathFlagGuard guard(b_);
+  b_.clearFastMathFlags();
+  x = b_.CreateSelect(b_.CreateFCmpOLT(x, number(-87, x)), number(-87, x), x);
+  if (!is_short(ScalarOp::Exp, x)) return unary(ScalarOp::Exp, x, DType::F32);
+  return in_vectors(kWidth, std::array{x}, [&](std::span<Value* const> part) { return exp_within(part[0], nullptr); });
+}
+
+/// 2^n * e^r with n a multiple of 1/16 and |r| <= ln(2) / 32: one instruction looks up what n leaves of 2^n over a
+/// whole number, three steps of a series give e^r. Steps that wait for each other are what costs here. 0 for lanes
+/// that have nothing.
+llvm::Value* MathEmitter::exp_within(Value* x, Value* something) {
+  Value* shift = number(12582912.0 / kWidth, x);  // as in short_erf, to sixteenths
+  Value* shifted = fma(x, number(1.4426950408889634, x), shift);
+  Value* n = b_.CreateFSub(shifted, shift);
   // ln(2) in two parts, the first of so few bits that its product with n is exact.
   Value* r = fma(n, number(-0.693145751953125, x), x);
   r = fma(n, number(-1.428606765330187e-06, x), r);
-  Value* p = number(0.0013820747844874859, x);
-  for (const double c : {0.008368677459657192, 0.04166826605796814, 0.1666652113199234, 0.4999999403953552, 1.0, 1.0})
-    p = fma(p, r, number(c, x));
-  // Rounds denormal results once, and overflows as it should.
-  Value* some = b_.CreateBitCast(b_.CreateNot(nothing), b_.getInt16Ty());
+  Value* square = b_.CreateFMul(r, r);
+  Value* p = fma(fma(r, number(1.0 / 6, x), number(0.5, x)), square, r);  // e^r - 1
+  std::array<float, kWidth> roots;
+  for (unsigned i = 0; i < kWidth; ++i) roots[i] = static_cast<float>(std::exp2(static_cast<double>(i) / kWidth));
+  Value* index = b_.CreateBitCast(shifted, FixedVectorType::get(b_.getInt32Ty(), kWidth));
+  Value* row = llvm::ConstantDataVector::get(b_.getContext(), llvm::ArrayRef<float>(roots.data(), kWidth));
+  Value* root = b_.CreateIntrinsic(intrinsic::x86_avx512_permvar_sf_512, {}, {row, index});
+  p = fma(p, root, root);
+  // By 2 to the whole number below n. Rounds denormal results once, and overflows as it should.
+  Value* some = something ? b_.CreateBitCast(something, b_.getInt16Ty()) : b_.getInt16(UINT16_MAX);
   return b_.CreateIntrinsic(intrinsic::x86_avx512_mask_scalef_ps_512, {}, {p, n, number(0, x), some, b_.getInt32(4)});
 }
 

@@ -66,6 +66,7 @@ class Functionalizer {
       return rewriter_.erase(node, "assertion", "it holds for the exported program");
     for (Node* operand : node.operands()) refresh(*operand);
     if (of_element) return assert_element(node);
+    if (const Solver* solver = solver_of(node)) return solve(node, *solver);
     if (node.op && node.op->op_class == OpClass::Mutation) return mutate(node);
     if (node.is("aten.as_strided.default"))
       rewriter_.replace(node, elements_of_memory(node), "as_strided", "elements of memory");
@@ -88,33 +89,82 @@ class Functionalizer {
     return false;
   }
 
-  /// A tensor's element that must be true: read as a number in every run, as a size would be, and compared.
+  /// Operators of linear algebra that refuse matrices, and those that tell of it instead.
+  struct Solver {
+    std::string_view name, telling, said;
+    int64_t info;  ///< which part tells
+  };
+  static const Solver* solver_of(const Node& node) {
+    static constexpr Solver kSolvers[] = {
+        {"aten.inverse.default", "aten.linalg_inv_ex.default", "linalg.inv", 1},
+        {"aten.linalg_inv.default", "aten.linalg_inv_ex.default", "linalg.inv", 1},
+        {"aten.linalg_solve.default", "aten._linalg_solve_ex.default", "linalg.solve", 3},
+        {"aten.cholesky.default", "aten.linalg_cholesky_ex.default", "cholesky", 1},
+        {"aten.linalg_cholesky.default", "aten.linalg_cholesky_ex.default", "linalg.cholesky", 1},
+    };
+    const auto* found =
+        std::find_if(std::begin(kSolvers), std::end(kSolvers), [&](const Solver& s) { return node.is(s.name); });
+    return found == std::end(kSolvers) ? nullptr : found;
+  }
+
+  void solve(const Node& node, const Solver& solver) {
+    Builder& b = rewriter_.at(node, "solver");
+    const Call call(node);
+    std::vector<Argument> operands;
+    std::vector<std::pair<std::string, Argument>> keywords;
+    for (size_t i = 0; i < call.size(); ++i) {
+      const std::string& name = call.op().schema.params[i].name;
+      if (Node* operand = call.arg(i).node())
+        operands.emplace_back(rewriter_.mapped(operand));
+      else
+        keywords.emplace_back(name, call.arg(i));
+    }
+    Node* told = b.call(solver.telling, std::move(operands), std::move(keywords));
+    require(b, without_errors(b, b.getitem(told, solver.info)), complaint(std::string(solver.said)));
+    rewriter_.replace(node, b.getitem(told, 0), "solver", "whether it can be solved is tested in every run");
+    values_[&node] = {&node, nullptr, 0};
+    sets_[&node];
+  }
+
   void assert_element(const Node& node) {
     const Call call(node);
     Builder& b = rewriter_.at(node, "assertion of an element");
+    require(b, asserted(b, call), message(call));
+    rewriter_.erase(node, "assertion", "tested in every run");
+  }
+
+  /// A tensor's element that must be true: read as a number in every run, as a size would be, and compared.
+  void require(Builder& b, Node* element, const std::string& otherwise) {
     ShapeEnv& env = graph_.env();
     Symbol symbol;
     for (int i = 0; symbol.name.empty() || env.find(symbol.name); ++i) symbol.name = "assert" + std::to_string(i);
     symbol.range = {0, 1};
     symbol.origin = "assertion";
-    Node* read = b.call("aten.item.default", {asserted(b, call)});
+    Node* read = b.call("aten.item.default", {element});
     read->type = Type::symint(env.symbol(symbol));
-    b.call("aten._assert_scalar.default", {b.call("_operator.eq", {read, 1}), message(call)});
-    rewriter_.erase(node, "assertion", "tested in every run");
+    b.call("aten._assert_scalar.default", {b.call("_operator.eq", {read, 1}), otherwise});
   }
 
   Node* asserted(Builder& b, const Call& call) const {
     Node* value = rewriter_.mapped(call.tensor(0));
     if (!call.node().is("aten._linalg_check_errors.default"))
       return b.call("aten.ne.Scalar", {b.reshape(value, {}), 0});
-    Node* failed = b.call("aten.any.default", {b.call("aten.ne.Scalar", {value, 0})});
+    return without_errors(b, value);
+  }
+
+  static Node* without_errors(Builder& b, Node* info) {
+    Node* failed = b.call("aten.any.default", {b.call("aten.ne.Scalar", {info, 0})});
     return b.call("aten.logical_not.default", {failed});
+  }
+
+  static std::string complaint(const std::string& who) {
+    return who + ": a matrix is singular, or not positive-definite";
   }
 
   static std::string message(const Call& call) {
     if (call.size() < 2) return "an assertion does not hold";
     if (!call.node().is("aten._linalg_check_errors.default")) return call.string(1);
-    return call.string(1) + ": a matrix is singular, or not positive-definite";
+    return complaint(call.string(1));
   }
 
   /// Brings the new value of `old` up to date with the writes to its set.
@@ -192,18 +242,6 @@ class Functionalizer {
     written_.insert(target.base);
   }
 
-  /// `value` in memory of its own, in the order of `like`, if it uses places twice or leaves gaps, as what is expanded
-  /// does: what is drawn at random later goes by the tensor that was written, not by what was written into it.
-  static Node* in_own_memory(Builder& b, Node* value, const Node& like) {
-    if (memory_order(value->tensor())) return value;
-    const auto contiguous = [&](Node* x) {
-      return b.call("aten.clone.default", {x}, {{"memory_format", EnumArg{"torch.contiguous_format"}}});
-    };
-    const auto order = memory_order(like.tensor());
-    if (!order || std::is_sorted(order->begin(), order->end())) return contiguous(value);
-    return b.permute(contiguous(b.permute(value, *order)), inverse(*order, order->size(), like));
-  }
-
   Node* functional_value(const Node& node, const Node& self) {
     Builder& b = rewriter_.at(node, "functional form");
     std::vector<Argument> args;
@@ -218,7 +256,7 @@ class Functionalizer {
     } else {
       value = b.call(node.op->functional_name, std::move(args), std::move(kwargs));
     }
-    return in_own_memory(b, b.cast(value, self.tensor().dtype), self);
+    return in_own_memory(b, b.cast(value, self.tensor().dtype), self.tensor());
   }
 
   /// The operand of `view`, with `value` written where the view looks.

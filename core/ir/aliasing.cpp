@@ -59,6 +59,18 @@ std::optional<std::vector<int64_t>> memory_order(const TensorType& type) {
   return order;
 }
 
+Node* in_own_memory(Builder& b, Node* value, const TensorType& like) {
+  if (memory_order(value->tensor())) return value;
+  const auto contiguous = [&](Node* x) {
+    return b.call("aten.clone.default", {x}, {{"memory_format", EnumArg{"torch.contiguous_format"}}});
+  };
+  const auto order = memory_order(like);
+  if (!order || std::is_sorted(order->begin(), order->end())) return contiguous(value);
+  std::vector<int64_t> back(order->size());
+  for (size_t i = 0; i < back.size(); ++i) back[static_cast<size_t>((*order)[i])] = static_cast<int64_t>(i);
+  return b.permute(contiguous(b.permute(value, *order)), back);
+}
+
 StridedOver strided_over(const Call& call) {
   const Node& self = *call.tensor(0);
   const Node& owner = storage_owner(self);

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/ir/op.h"
+#include "core/ir/builder.h"
 
 namespace strata {
 
@@ -21,6 +21,10 @@ const Node& storage_owner(const Node& node);
 /// Dimensions from the outermost to the innermost in memory that has neither gaps nor places used twice (row-major
 /// where strides are not known); nothing for other tensors.
 std::optional<std::vector<int64_t>> memory_order(const TensorType& type);
+
+/// `value` in memory of its own, in the order of `like`, if it uses places twice or leaves gaps, as what is expanded
+/// does: what is drawn at random later goes by the tensor that was written, not by what was written into it.
+Node* in_own_memory(Builder& b, Node* value, const TensorType& like);
 
 /// What sizes, strides and offset of an `as_strided` call count.
 enum class StridedOver : uint8_t {

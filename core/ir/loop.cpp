@@ -83,8 +83,8 @@ bool is_binary(ScalarOp op) { return op >= ScalarOp::Add && op <= ScalarOp::Ge; 
 bool is_comparison(ScalarOp op) { return op >= ScalarOp::Eq && op <= ScalarOp::Ge; }
 
 std::string_view to_string(Combine combine) {
-  constexpr std::array<std::string_view, 9> names = {"sum", "prod",   "max",    "min",    "any",
-                                                     "all", "argmax", "argmin", "welford"};
+  constexpr std::array<std::string_view, 10> names = {"sum", "prod",   "max",    "min",     "any",
+                                                      "all", "argmax", "argmin", "welford", "sumexp"};
   return names[static_cast<size_t>(combine)];
 }
 
@@ -103,6 +103,7 @@ size_t result_count(Combine combine) {
   switch (combine) {
     case Combine::ArgMax:
     case Combine::ArgMin:
+    case Combine::SumExp:
       return 2;
     case Combine::Welford:
       return 3;

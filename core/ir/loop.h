@@ -126,9 +126,10 @@ struct Scalar {
   uint64_t node = 0;  ///< graph node it comes from (provenance of every emitted line)
 };
 
-enum class Combine : uint8_t { Sum, Prod, Max, Min, Any, All, ArgMax, ArgMin, Welford };
+enum class Combine : uint8_t { Sum, Prod, Max, Min, Any, All, ArgMax, ArgMin, Welford, SumExp };
 std::string_view to_string(Combine combine);
-/// Results per reduction: ArgMax/ArgMin give (value, I64 position), Welford (mean, m2, count); others one.
+/// Results per reduction: ArgMax/ArgMin give (value, I64 position), Welford (mean, m2, count), SumExp (the largest, the
+/// sum of e^(value - the largest)); others one.
 size_t result_count(Combine combine);
 
 struct Reduction {

@@ -438,6 +438,8 @@ class Evaluator {
         return {{inf, high}, {0, INT64_MAX}};
       case Combine::Welford:
         return {{}, {}, {}};
+      case Combine::SumExp:
+        return {{-inf, low}, {}};
       default:
         return {{}};
     }
@@ -467,6 +469,13 @@ class Evaluator {
         acc[2].number += 1;
         acc[0].number += delta / acc[2].number;
         acc[1].number += delta * (v.number - acc[0].number);
+        return;
+      }
+      case Combine::SumExp: {
+        const double before = acc[0].number;
+        apply(ScalarOp::Max);
+        if (acc[1].number != 0 && before != acc[0].number) acc[1].number *= std::exp(before - acc[0].number);
+        acc[1].number += std::exp(v.number - acc[0].number);
         return;
       }
       default:

@@ -403,7 +403,7 @@ class Parser {
     Reduction r;
     std::string_view name = take_word();
     bool found = false;
-    for (int c = 0; c <= static_cast<int>(Combine::Welford); ++c) {
+    for (int c = 0; c <= static_cast<int>(Combine::SumExp); ++c) {
       if (to_string(static_cast<Combine>(c)) != name) continue;
       r.combine = static_cast<Combine>(c);
       found = true;

@@ -176,7 +176,7 @@ class Verifier {
     if (s.b >= k_.nests[s.a].reductions.size()) fail("reduction " + std::to_string(s.b) + " does not exist");
     const Reduction& r = k_.nests[s.a].reductions[s.b];
     if (s.integer < 0 || static_cast<size_t>(s.integer) >= result_count(r.combine)) fail("no such result");
-    bool position = s.integer == 1 && r.combine != Combine::Welford;
+    bool position = s.integer == 1 && (r.combine == Combine::ArgMax || r.combine == Combine::ArgMin);
     if (s.dtype != (position ? DType::I64 : r.dtype)) fail("wrong dtype of a reduction's result");
   }
 
@@ -190,7 +190,8 @@ class Verifier {
       check_operand(r.position);
       expect_type(r.position, DType::I64);
     }
-    if (r.combine == Combine::Welford && !is_floating(r.dtype)) fail("welford needs floats");
+    if ((r.combine == Combine::Welford || r.combine == Combine::SumExp) && !is_floating(r.dtype))
+      fail(std::string(to_string(r.combine)) + " needs floats");
     if ((r.combine == Combine::Any || r.combine == Combine::All) && r.dtype != DType::Bool)
       fail("any and all need bool");
     bool arithmetic = r.combine == Combine::Sum || r.combine == Combine::Prod;

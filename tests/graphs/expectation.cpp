@@ -51,17 +51,39 @@ double largest(DType dtype) {
   }
 }
 
+/// Operators that take their operand's elements less the mean of their line, over the root of its variance.
+bool is_norm(const Node& node) {
+  static constexpr std::string_view kNames[] = {"layer_norm", "batch_norm", "group_norm", "instance_norm"};
+  const std::string_view target = node.target;
+  return node.op && target.find("_backward") == target.npos &&
+         std::any_of(std::begin(kNames), std::end(kNames),
+                     [&](std::string_view name) { return target.find(name) != target.npos; });
+}
+
 /// Operators that come to a small result from larger numbers inside: rounding there shows in no operand. `gelu` of -3
-/// is 3 times the difference of two numbers near one; `layer_norm` and batch norms add a bias that may cancel; the
-/// norms that `cosine_similarity` divides by take out what disturbs an operand as a whole.
+/// is 3 times the difference of two numbers near one; layer norms and their like add a bias that may cancel; the norms
+/// that `cosine_similarity` divides by take out what disturbs an operand as a whole.
 bool cancels_inside(const Node& node) {
-  static constexpr std::string_view kNames[] = {
-      "aten.gelu",      "aten.log_softmax",   "aten._log_softmax",  "aten.logsumexp",
-      "aten.mish",      "aten.cross_entropy", "aten.softplus",      "aten.log_sigmoid",
-      "aten.logaddexp", "aten.binary_cross_", "aten.linspace",      "aten.upsample_bilinear",
-      "aten.grid_sam",  "aten.layer_norm",    "aten._softmax_back", "aten._log_softmax_back",
-      "aten.cosine_sim"};
-  if (std::string_view(node.target).find("batch_norm") != std::string_view::npos) return true;
+  static constexpr std::string_view kNames[] = {"aten.gelu",
+                                                "aten.log_softmax",
+                                                "aten._log_softmax",
+                                                "aten.logsumexp",
+                                                "aten.mish",
+                                                "aten.cross_entropy",
+                                                "aten.softplus",
+                                                "aten.log_sigmoid",
+                                                "aten.logaddexp",
+                                                "aten.binary_cross_",
+                                                "aten.linspace",
+                                                "aten.upsample_bilinear",
+                                                "aten.grid_sam",
+                                                "aten._softmax_back",
+                                                "aten._log_softmax_back",
+                                                "aten.cosine_sim",
+                                                "aten.special_log_softmax",
+                                                "aten.trap",
+                                                "aten.cumulative_trap"};
+  if (is_norm(node)) return true;
   return std::any_of(std::begin(kNames), std::end(kNames),
                      [&](std::string_view name) { return std::string_view(node.target).starts_with(name); });
 }
@@ -98,23 +120,22 @@ double magnitude(const RefValue& value) {
   return largest;
 }
 
-bool is_norm(const Node& node) {
-  return node.is("aten.layer_norm.default") ||
-         (node.op && std::string_view(node.target).find("batch_norm") != std::string_view::npos);
-}
-
-/// Least variance of what a layer_norm or a batch norm makes alike, a line or a channel: 0 where it is one number again
-/// and again.
+/// Least variance of a line that a norm makes alike: 0 where it is one number again and again.
 double least_variance(const Node& node, const Tensor& x) {
-  // Sum and count by line: elements that follow each other, or a channel of each sample.
+  // Lines are elements that follow each other, or a channel of each sample.
   int64_t lines = 1, run = x.numel();
-  if (const auto* normalized = node.args[1].as<ListArg>()) {
-    const size_t outer = x.rank() - std::min(x.rank(), normalized->items.size());
+  const auto has = [&](std::string_view name) { return node.target.find(name) != std::string::npos; };
+  if (has("layer_norm")) {
+    const size_t outer = x.rank() - std::min(x.rank(), node.args[1].as<ListArg>()->items.size());
     for (size_t d = 0; d < outer; ++d) run /= x.shape[d];
+    lines = x.numel() / run;
+  } else if (has("group_norm")) {
+    const auto* groups = node.args[has("native_") ? 6 : 1].as<int64_t>();
+    run /= x.shape[0] * (groups ? *groups : x.shape[1]);
     lines = x.numel() / run;
   } else if (x.rank() > 1) {
     run /= x.shape[0] * x.shape[1];
-    lines = x.shape[1];
+    lines = has("instance_norm") ? x.numel() / run : x.shape[1];
   }
   const std::vector<double> values = x.values();
   const auto line_of = [&](size_t i) { return i / static_cast<size_t>(run) % static_cast<size_t>(lines); };

@@ -140,6 +140,15 @@ std::vector<int64_t> Generator::concrete(const Shape& shape) const {
   return sizes;
 }
 
+void Generator::require_few(const Shape& shape) const {
+  constexpr int64_t kMost = 1 << 22;
+  int64_t elements = 1;
+  for (const SymInt& size : shape) {
+    elements *= evaluate(size, bindings_).value_or(1);
+    if (elements > kMost) throw_user("so many elements take too long");
+  }
+}
+
 // -------------------------------------------------------------------------------------------------------------- values
 
 Node* Generator::pick_where(bool (*fits)(DType), size_t least, size_t most) {
@@ -226,12 +235,8 @@ Shape Generator::other_strides(const Shape& shape) {
 }
 
 Node* Generator::input(DType dtype, const Shape& shape, const Domain& domain) {
-  constexpr int64_t kMost = 1 << 22;
-  int64_t elements = 1;
-  for (const int64_t size : concrete(shape)) {  // refuses sizes that only a run tells
-    elements *= size;
-    if (elements > kMost) throw_user("an input of so many elements takes too long");
-  }
+  (void)concrete(shape);  // refuses sizes that only a run tells
+  require_few(shape);
   Node* node = graph_.placeholder("x" + std::to_string(inputs_.size()), Type::of(dtype, shape));
   InputSpec spec;
   if (chance(25)) spec.kind = chance(50) ? InputSpec::Kind::Parameter : InputSpec::Kind::Buffer;
@@ -367,6 +372,9 @@ bool Generator::attempt(const OpDef& row) {
     if (made) {
       if (row.op_class == OpClass::Mutation && !(made->args[0].node() && is_writable(*made->args[0].node())))
         throw_user("elements that lie at the same place cannot be written");
+      for (const Type& part : made->type.parts)
+        if (part.is_tensor()) require_few(part.tensor.shape);
+      if (made->type.is_tensor()) require_few(shape_of(made));
       keep(made);
       return true;
     }

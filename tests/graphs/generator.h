@@ -159,6 +159,8 @@ class Generator {
   bool step();
   bool attempt(const OpDef& row);
   void keep(Node* made);
+  /// Refuses tensors that would take too long.
+  void require_few(const Shape& shape) const;
   void choose_outputs();
   RandomProgram finish();
 

@@ -265,8 +265,27 @@ Node* nonzero_places(G& g, const OpDef& row) {
   return g.call(row, {g.value()}, {{"size", g.between(0, 6)}, {"fill_value", g.between(-1, 3)}});
 }
 
+/// Bags that follow each other, some of them empty.
+Node* bags(G& g, const OpDef& row) {
+  Node* table = g.floating(2, 2);
+  const SymInt n = g.size();
+  Node* index = g.indices(0, shape_of(table)[0], {n});
+  Node* cuts = g.indices(0, n + 1, {g.size()});
+  if (!index || !cuts) return nullptr;
+  Node* none = g.call("aten.full.default", {Argument::list({1}), 0}, {{"dtype", DType::I64}});
+  Node* sorted_cuts = g.part(g.call("aten.sort.default", {cuts}), 0);
+  Node* offsets = g.call("aten.cat.default", {Argument::list({none, sorted_cuts})});
+  const int64_t mode = g.between(0, 2);
+  const Argument factors = mode == 0 && g.chance(40) ? Argument(g.of(dtype_of(table), {n})) : Argument();
+  std::vector<Argument> args{table, index, offsets, false, mode, false, factors, g.chance(30)};
+  if (has_name(row.name, {"padding", "_embedding"})) args.emplace_back(g.chance(60) ? 0 : -1);
+  return g.part(g.call(row, std::move(args)), g.below(3));
+}
+
 constexpr RecipeEntry kRecipes[] = {
     {"aten.embedding.default", looked_up},
+    {"aten.embedding_bag*", bags},
+    {"aten._embedding_bag*", bags},
     {"aten.gather.default", gathered},
     {"aten.take_along_dim.default", taken_along},
     {"aten.index_select.default", rows_selected},

@@ -225,10 +225,23 @@ Node* tuples(G& g, const OpDef& row) {
 
 Node* triangle(G& g, const OpDef& row) { return g.call(row, {g.value(2), g.between(-2, 2)}); }
 
+Node* padded_sequences(G& g, const OpDef& row) {
+  Node* x = g.value(1, 3);
+  std::vector<Argument> items{x};
+  for (size_t i = g.below(3); i-- > 0;) {
+    Shape s = shape_of(x);
+    s[0] = g.between(0, 4);
+    items.emplace_back(g.of(dtype_of(x), s));
+  }
+  if (!shape_of(x)[0].is_const()) return nullptr;
+  return g.call(row, {Argument::list(items), g.chance(50), 0.5, g.chance(50) ? "left" : "right"});
+}
+
 constexpr RecipeEntry kRecipes[] = {
     {"aten.cat.default", joined},
     {"aten.stack.default", joined},
     {"aten.concat.default", joined},
+    {"aten.pad_sequence.default", padded_sequences},
     {"aten.concatenate.default", joined},
     {"aten.row_stack.default", joined_in_a_word},
     {"aten.cartesian_prod.default", tuples},

@@ -226,6 +226,29 @@ Node* attention(G& g, const OpDef& row) {
   return g.call(row, {q, k, v, mask, 0.0, causal}, std::move(kwargs));
 }
 
+Node* powers(G& g, const OpDef& row) {
+  const Argument count = g.chance(60) ? Argument(g.between(1, 4)) : Argument();
+  Node* x = g.value(1, 1);
+  return shape_of(x)[0].is_const() && shape_of(x)[0].value() > 0 ? g.call(row, {x, count, g.chance(50)}) : nullptr;
+}
+
+Node* slopes(G& g, const OpDef& row) {
+  Node* x = g.number(1, 3);
+  const size_t d = g.below(rank_of(x));
+  if (!shape_of(x)[d].is_const() || shape_of(x)[d].value() < 3) return nullptr;
+  const Argument order(g.between(1, 2));
+  Node* made = g.call(row, {x}, {{"spacing", 0.5}, {"dim", static_cast<int64_t>(d)}, {"edge_order", order}});
+  return g.part(made, 0);
+}
+
+Node* convolved_in_time(G& g, const OpDef& row) {
+  const DType d = g.floating_dtype();
+  const SymInt inner = g.between(1, 4), outer = g.between(1, 4);
+  Node* x = plain(g, d, {g.between(3, 6), g.size(), inner});
+  Node* weight = plain(g, d, {g.between(1, 3), inner, outer});
+  return g.call(row, {x, weight, g.of(d, {outer}), g.between(0, 2)});
+}
+
 constexpr RecipeEntry kRecipes[] = {
     {"aten.mm.default", product},
     {"aten.bmm.default", product},
@@ -240,6 +263,9 @@ constexpr RecipeEntry kRecipes[] = {
     {"aten.linear.default", linear},
     {"aten.matmul.default", general_product},
     {"aten.tensordot.default", summed_over_dims},
+    {"aten.vander.default", powers},
+    {"aten.gradient.scalarint", slopes},
+    {"aten.conv_tbc.default", convolved_in_time},
     {"aten.chain_matmul.default", several_products},
     {"aten.matrix_power.default", power_of_matrix},
     {"aten.dot.default", vectors},

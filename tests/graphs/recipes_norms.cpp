@@ -149,6 +149,18 @@ Node* likelihood(G& g, const OpDef& row) {
   return g.call(row, std::move(args));
 }
 
+Node* margins(G& g, const OpDef& row) {
+  const auto c = classes(g, false, true);
+  const Argument margin(static_cast<double>(g.between(0, 3)) / 2);
+  return c ? g.call(row, {c->x, c->target, g.between(1, 2), margin, c->weight, g.between(0, 2)}) : nullptr;
+}
+
+Node* margins_of_several(G& g, const OpDef& row) {
+  Node* x = g.floating(1, 2);
+  Node* target = g.indices(-1, shape_of(x).back(), shape_of(x));
+  return target ? g.call(row, {x, target, g.between(0, 2)}) : nullptr;
+}
+
 constexpr RecipeEntry kRecipes[] = {
     {"aten.batch_norm.default", batch_normed},
     {"aten.native_batch_norm.default", batch_normed},
@@ -173,6 +185,8 @@ constexpr RecipeEntry kRecipes[] = {
     {"aten.binary_cross_entropy_with_logits.default", binary_cross_entropy},
     {"aten.nll_loss*", likelihood},
     {"aten.cross_entropy_loss.default", likelihood},
+    {"aten.multi_margin_loss.default", margins},
+    {"aten.multilabel_margin_loss.default", margins_of_several},
 };
 
 }  // namespace

@@ -297,6 +297,7 @@ constexpr RecipeEntry kRecipes[] = {
     {"aten.unbind.int", split},
     {"aten.unfold.default", unfolded},
     {"aten.as_strided.default", as_strided},
+    {"aten.as_strided_copy.default", as_strided},
     {"aten.as_strided_scatter.default", as_strided},
     {"aten.diagonal.default", diagonal},
     {"aten.flip.default", flipped},

@@ -1,5 +1,6 @@
 // Copyright 2026 The Strata Authors
 // SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -31,6 +32,40 @@ def forward(self, x: "f32[2, 3]", w: "f32[4, 3]", b: "f32[4]"):
             "permute = aten.permute.default(w, [1, 0])\n"
             "addmm = aten.addmm.default(b, x, permute)\n"
             "return (addmm,)\n");
+}
+
+// What is filled stays where it lies: numbers are drawn in the order of memory.
+TEST(Decompose, FillsKeepTheOrderOfWhatTheyFill) {
+  EXPECT_EQ(after(decompose, R"(
+def forward(self, x: "f32[2, 3][1, 2]", y: "f32[]"):
+    b = torch.ops.aten.fill.Tensor(x, y)
+    d = torch.ops.aten.rand_like.default(b)
+    return (d,))"),
+            "expand = aten.expand.default(y, [2, 3])\n"
+            "permute = aten.permute.default(expand, [1, 0])\n"
+            "clone = aten.clone.default(permute, memory_format = torch.contiguous_format)\n"
+            "permute_1 = aten.permute.default(clone, [1, 0])\n"
+            "draw_uniform = strata.draw_uniform.default([3, 2], 0.0, 1.0, dtype = torch.float32)\n"
+            "permute_2 = aten.permute.default(draw_uniform, [1, 0])\n"
+            "return (permute_2,)\n");
+}
+
+// As `empty_like` lays them out: dimensions of which all elements are one say nothing.
+TEST(Decompose, DrawsLikeViewsGoByTheirStrides) {
+  const struct {
+    const char *like, *size;
+  } cases[] = {
+      {"f32[3, 20][1, 0]", "[3, 20]"},        {"f32[5, 20][0, 1]", "[5, 20]"},
+      {"f32[4, 5, 6][5, 1, 0]", "[4, 5, 6]"}, {"f32[5, 7, 4][1, 0, 5]", "[4, 7, 5]"},
+      {"f32[8, 3][1, 16]", "[3, 8]"},         {"f32[2, 4, 3, 6][0, 6, 0, 1]", "[2, 4, 3, 6]"},
+      {"f32[1, 9][0, 0]", "[1, 9]"},          {"f32[4, 4][4, 4]", "[4, 4]"},
+      {"f32[5, 3][7, 7]", "[5, 3]"},          {"f32[3, 5][7, 7]", "[5, 3]"},
+  };
+  for (const auto& c : cases)
+    EXPECT_THAT(after(decompose, std::string("def forward(self, x: \"") + c.like +
+                                     "\"):\n    d = torch.ops.aten.rand_like.default(x)\n    return (d,)"),
+                ::testing::HasSubstr(std::string("draw_uniform.default(") + c.size))
+        << c.like;
 }
 
 TEST(Decompose, PartsOfTuplesBecomeTheirValues) {

@@ -322,6 +322,34 @@ def forward(self, x: "b8[]"):
   EXPECT_EQ(testing::rules_of(result.rewrites), "assertion");
 }
 
+TEST(Functionalize, MatricesThatCannotBeSolvedAreTestedInEveryRun) {
+  const struct {
+    const char *call, *first;
+    std::vector<double> solvable, singular, expected;
+  } cases[] = {
+      {"inverse.default(x)", "linalg.inv", {2, 0, 0, 4}, {1, 2, 2, 4}, {0.5, 0, 0, 0.25}},
+      {"linalg_inv.default(x)", "linalg.inv", {2, 0, 0, 4}, {1, 2, 2, 4}, {0.5, 0, 0, 0.25}},
+      {"linalg_solve.default(x, x)", "linalg.solve", {2, 1, 0, 4}, {1, 2, 2, 4}, {1, 0, 0, 1}},
+      {"linalg_solve.default(x, x, left=False)", "linalg.solve", {2, 1, 0, 4}, {1, 2, 2, 4}, {1, 0, 0, 1}},
+      {"cholesky.default(x)", "cholesky", {4, 0, 0, 9}, {1, 2, 2, 1}, {2, 0, 0, 3}},
+      {"linalg_cholesky.default(x, upper=True)", "linalg.cholesky", {4, 2, 2, 2}, {1, 2, 2, 1}, {2, 1, 0, 1}},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.call);
+    const PassResult result = functionalize(graph_of("def forward(self, x: \"f32[2, 2]\"):\n    y = torch.ops.aten." +
+                                                     std::string(c.call) + "\n    return (y,)"),
+                                            {});
+    EXPECT_EQ(testing::rules_of(result.rewrites), "solver");
+    const auto run = [&](const std::vector<double>& x) {
+      return Interpreter(result.graph).run(std::vector<Tensor>{Tensor::of(DType::F32, {2, 2}, x)}).at(0).tensor();
+    };
+    const Tensor y = run(c.solvable);
+    for (size_t i = 0; i < 4; ++i) EXPECT_FLOAT_EQ(y.at(static_cast<int64_t>(i)), c.expected[i]) << i;
+    EXPECT_THAT(testing::error_of([&] { run(c.singular); }),
+                AllOf(HasSubstr(std::string(c.first) + ": "), HasSubstr("singular, or not positive-definite")));
+  }
+}
+
 TEST(Functionalize, WriteThroughExpandIsRefused) {
   const std::string error = testing::error_of([] {
     functionalize(graph_of(R"(

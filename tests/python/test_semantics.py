@@ -439,6 +439,13 @@ def random_writes(x):
     return y, z, u, v, w
 
 
+def draws_like_views(x):
+    """Memory with gaps, and elements that lie at the same place."""
+    views = [x[:, :1].expand(4, 20), x[:1].expand(5, 6), x.t()[:, ::2], x.t()[::2], x[None, :, None].expand(2, 4, 3, 6)]
+    views += [x[:, None].expand(4, 5, 6), x[:, None].permute(2, 1, 0).expand(6, 7, 4), x[:, None].permute(2, 0, 1)]
+    return [(torch.rand_like(v), torch.randn_like(v), F.dropout(v, 0.4, True), torch.bernoulli(v.sigmoid())) for v in views]
+
+
 def drawn_places(x):
     return torch.multinomial(x, 1), torch.multinomial(x, 3), torch.multinomial(x, 12, True)
 
@@ -959,6 +966,7 @@ def programs():
         # --- random numbers
         p("random numbers", randoms, one(4, 5), opaque=None),
         p("random numbers written", random_writes, one(4, 5), opaque=None),
+        p("random numbers like views", draws_like_views, one(4, 6), opaque=None),
         p("random numbers of a model", draws_of_a_model, one(4, 6), opaque=[] if drawn_here("bernoulli") else None),
         p("places drawn by weights", drawn_places, lambda: (rand(3, 8),), opaque=[]),
         p("a size by division of tensors", size_by_division, one(6, 4)),

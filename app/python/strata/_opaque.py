@@ -47,9 +47,9 @@ def _laid_out(tensor, strides):
         return tensor
     if all(n <= 1 or a == b for n, a, b in zip(tensor.shape, tensor.stride(), strides)):
         return tensor.as_strided(tensor.shape, strides)
-    if any(s == 0 for s, n in zip(strides, tensor.shape) if n > 1):
-        return tensor
-    return torch.empty_strided(tensor.shape, strides, dtype=tensor.dtype).copy_(tensor)
+    # Along a stride of 0 all elements are one: that one is copied.
+    once = tensor[tuple(slice(None, 1 if s == 0 else None) for s in strides)]
+    return torch.empty_strided(once.shape, strides, dtype=tensor.dtype).copy_(once).expand(tensor.shape)
 
 
 def _plain(value):

@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "core/ir/aliasing.h"
 #include "core/ir/ops/indexing.h"
 
 namespace strata::ops {
@@ -168,12 +169,16 @@ std::vector<Node*> scalar_tensor(Builder& b, const Call& c) {
 
 std::vector<Node*> fill_number(Builder& b, const Call& c) {
   const TensorType& t = c.type(0);
-  return {
-      b.call("aten.full.default", {sizes(t.shape), c.arg(1)}, {{"dtype", t.dtype}, {"device", DeviceArg{t.device}}})};
+  const auto full = [&](const std::vector<SymInt>& shape) {
+    return b.call("aten.full.default", {sizes(shape), c.arg(1)}, {{"dtype", t.dtype}, {"device", DeviceArg{t.device}}});
+  };
+  const auto order = memory_order(t);
+  if (!order || std::is_sorted(order->begin(), order->end())) return {full(t.shape)};
+  return {in_own_memory(b, b.expand(full({}), t.shape), t)};
 }
 /// self's shape and type with the elements of operand 1.
 std::vector<Node*> fill_tensor(Builder& b, const Call& c) {
-  return {b.expand(b.cast(c.tensor(1), c.type(0).dtype), c.type(0).shape)};
+  return {in_own_memory(b, b.expand(b.cast(c.tensor(1), c.type(0).dtype), c.type(0).shape), c.type(0))};
 }
 Type fill_tensor_type(const Call& call) {
   const auto& shape = tensor_type(call, 0).shape;
@@ -195,9 +200,7 @@ Rows operand_fills() {
                        fill_tensor, "src in self's shape and type"));
   r.push_back(compound(
       "aten::zero(Tensor self) -> Tensor", 0, same_type,
-      [](Builder& b, const Call& c) -> std::vector<Node*> {
-        return {b.call("aten.zeros_like.default", {c.tensor(0)})};
-      },
+      [](Builder& b, const Call& c) -> std::vector<Node*> { return {b.call("aten.fill.Scalar", {c.tensor(0), 0})}; },
       "zeros in self's shape"));
   return r;
 }

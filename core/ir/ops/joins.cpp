@@ -175,7 +175,7 @@ RefValue pad_reference(const RefContext& c) {
   std::vector<int64_t> before;
   for (const auto& p : pads) before.push_back(c.eval(p.first));
   Tensor fill = Tensor::empty(out.dtype, {});
-  if (is_floating(out.dtype))
+  if (is_floating(out.dtype) || out.dtype == DType::Bool)
     fill.set(0, scalar_value(c, 2));
   else
     fill.set_int(0, scalar_as<int64_t>(c, 2));

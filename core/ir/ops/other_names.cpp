@@ -45,6 +45,8 @@ constexpr OtherSchema kOtherSchemas[] = {
     {"special_round(Tensor self, *, int decimals=0) -> Tensor", "aten.round.decimals"},
     {"special_logit(Tensor self, float? eps=None) -> Tensor", "aten.logit.default"},
     {"special_xlogy(Tensor self, Tensor other) -> Tensor", "aten.xlogy.Tensor"},
+    {"as_strided_copy(Tensor self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor",
+     "aten.as_strided.default"},
     {"special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", "aten.softmax.int"},
     {"special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", "aten.log_softmax.int"},
     {"special_logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", "aten.logsumexp.default"},

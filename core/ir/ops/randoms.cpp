@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/ir/aliasing.h"
 #include "core/runtime/draws.h"
 
 namespace strata::ops {
@@ -90,30 +91,53 @@ Rows draws() {
 
 // ---------------------------------------------------------------------------------------------------------- PyTorch's
 
-/// Dimensions as PyTorch walks them when it fills such memory, outermost first.
+/// Dimensions as PyTorch walks them when it fills such memory, outermost first: by their strides. Where those say
+/// nothing (elements at the same place) row by row. The same insertion sort as `infer_dense_strides` has.
 std::vector<int64_t> walked(const Call& call, const TensorType& t) {
   std::vector<int64_t> order(t.shape.size());
   std::iota(order.begin(), order.end(), 0);
-  if (t.is_contiguous() || t.numel() == SymInt(0)) return order;
-  const auto& strides = *t.strides;
-  const auto stride = [&](int64_t d) { return strides[static_cast<size_t>(d)]; };
-  for (size_t a = 0; a < strides.size(); ++a)
-    for (size_t b = 0; b < a; ++b) {
-      const bool comparable = known_lt(strides[a], strides[b]) || known_lt(strides[b], strides[a]);
-      if (strides[a] == SymInt(0) || strides[b] == SymInt(0) || !comparable)
-        reject(call, "the order of elements in memory is not known: " + to_string(Type::of(t)),
-               "draw into a tensor that is laid out row by row");
+  if (!t.strides || t.is_contiguous() || t.numel() == SymInt(0)) return order;
+  const auto after = [&](int64_t a, int64_t b) {  // 1: dimension `a` lies around `b`; -1: within it; 0: not said
+    const SymInt &x = (*t.strides)[static_cast<size_t>(a)], &y = (*t.strides)[static_cast<size_t>(b)];
+    if (x == SymInt(0) || y == SymInt(0)) return 0;
+    if (x == y) return known_lt(t.shape[static_cast<size_t>(b)], t.shape[static_cast<size_t>(a)]) ? 1 : 0;
+    if (!known_lt(x, y) && !known_lt(y, x))
+      reject(call, "the order of elements in memory is not known: " + to_string(Type::of(t)),
+             "draw into a tensor that is laid out row by row");
+    return known_lt(y, x) ? 1 : -1;
+  };
+  std::reverse(order.begin(), order.end());  // innermost first
+  for (size_t i = 1; i < order.size(); ++i)
+    for (size_t at = i, before = i; before-- > 0;) {
+      const int found = after(order[before], order[at]);
+      if (found < 0) break;
+      if (found > 0) std::swap(order[before], order[at]), at = before;
     }
-  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return known_lt(stride(b), stride(a)); });
+  std::reverse(order.begin(), order.end());
   return order;
 }
 
-/// Of a `*_like` operator: laid out as its operand, or row by row where the call says so.
+/// The memory that `empty_like` takes for such a tensor: without gaps, in the same order.
+TensorType without_gaps(const Call& call, TensorType t) {
+  if (memory_order(t)) return t;
+  const std::vector<int64_t> order = walked(call, t);
+  SymInt step = 1;
+  for (size_t i = order.size(); i-- > 0;) {
+    const auto d = static_cast<size_t>(order[i]);
+    (*t.strides)[d] = step;
+    step = step * t.shape[d];
+  }
+  return t;
+}
+
+/// Of a `*_like` operator: laid out as its operand, or row by row where the call says so. A tensor that is written
+/// itself keeps its gaps.
 TensorType like_type(const Call& call) {
   TensorType t = tensor_type(call, 0);
   const size_t i = param(call, "memory_format");
   const auto* format = i == kMissing ? nullptr : call.arg(i).as<EnumArg>();
-  if (!format || format->name.ends_with("preserve_format")) return t;
+  if (call.op().name.find("_functional") != std::string::npos) return t;
+  if (!format || format->name.ends_with("preserve_format")) return without_gaps(call, std::move(t));
   if (!format->name.ends_with("contiguous_format"))
     reject(call, "random numbers in " + format->name + " are not supported");
   return Type::of(t.dtype, t.shape, t.device).tensor;

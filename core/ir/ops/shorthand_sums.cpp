@@ -4,6 +4,7 @@
 // More operators that say in one word what others say in a few: sums, areas, products of several tensors, and numbers.
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 
@@ -275,6 +276,17 @@ Nodes xlog1py(Builder& b, const Call& c) {
   return {b.call("aten.where.self", {b.call("aten.isnan.default", {y}), y, zero})};
 }
 
+/// Of a number and a tensor, whose floating type the number takes.
+Nodes with_number(Builder& b, const Call& c) {
+  const Node* tensor = c.arg(0).node() ? c.arg(0).node() : c.arg(1).node();
+  const DType dtype = is_floating(tensor->tensor().dtype) ? tensor->tensor().dtype : DType::F32;
+  const auto operand = [&](size_t i) {
+    return c.arg(i).node() ? b.cast(c.tensor(i), dtype) : b.scalar(c.number(i), dtype);
+  };
+  const bool one_more = c.op().name.find("xlog1py") != std::string::npos;
+  return {b.call(one_more ? "aten.special_xlog1py.default" : "aten.xlogy.Tensor", {operand(0), operand(1)})};
+}
+
 Nodes is_number(Builder& b, const Call& c) {
   return {b.call(c.boolean(3) ? "aten.ne.Scalar" : "aten.eq.Scalar", {c.tensor(0), c.arg(1)})};
 }
@@ -340,6 +352,13 @@ Rows shorthand_sums() {
   add("special_entr(Tensor self) -> Tensor", entropy, "-x log x");
   add("special_ndtr(Tensor self) -> Tensor", ndtr, "the area below the bell curve up to x");
   add("special_xlog1py(Tensor self, Tensor other) -> Tensor", xlog1py, "self * log(1 + other)");
+  for (const auto& [name, other, self] : {std::array{"xlogy", "Scalar_Other", "Scalar_Self"},
+                                          {"special_xlogy", "other_scalar", "self_scalar"},
+                                          {"special_xlog1py", "other_scalar", "self_scalar"}}) {
+    const std::string overload = std::string(name) + ".";
+    add(overload + other + "(Tensor self, Scalar other) -> Tensor", with_number, "self * log(a number)");
+    add(overload + self + "(Scalar self, Tensor other) -> Tensor", with_number, "a number * log(other)");
+  }
   add("isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool invert=False) -> "
       "Tensor",
       is_number, "where an element is a number");

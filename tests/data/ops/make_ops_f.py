@@ -140,4 +140,77 @@ case("split_with_sizes_copy", f(2, 5), [2, 0, 3], 1)
 case("unbind_copy.int", f(3, 2))
 case("unbind_copy.int", f(3, 2), 1)
 
+# ------------------------------------------------------------------------------------------------------------ matrices
+SQUARE = f(3, 3) + 3 * torch.eye(3)
+SQUARES = f(2, 3, 3, dt=DOUBLE) - 2 * torch.eye(3, dtype=DOUBLE)
+for a in (SQUARE, SQUARES):
+    for name in ("det", "linalg_det", "logdet", "slogdet", "linalg_slogdet", "inverse", "linalg_inv"):
+        case(name, a)
+    positive = a @ a.mT
+    case("cholesky", positive)
+    case("cholesky", positive, True)
+    case("linalg_cholesky", positive, upper=True)
+    case("linalg_solve", a, f(*a.shape[:-1], 2, dt=a.dtype))
+    case("linalg_solve", a, f(*a.shape[:-2], 2, 3, dt=a.dtype), left=False)
+case("linalg_solve", SQUARE, f(3))
+case("logdet", -SQUARE)
+WIDE = f(2, 3, 4)
+for order in (1, -1, inf, -inf):
+    case("linalg_matrix_norm", WIDE, order)
+    case("linalg_matrix_norm", WIDE, order, [0, 2], True)
+    case("linalg_matrix_norm", f(3, 2, dt=BRAIN), order, dtype=torch.float32)
+    case("linalg_matrix_norm", WIDE, order, [2, 0])
+case("linalg_matrix_norm.str_ord", WIDE)
+case("linalg_matrix_norm.str_ord", WIDE, "fro", [0, 1], True, dtype=DOUBLE)
+for increasing in (False, True):
+    case("vander", V, None, increasing)
+    case("vander", i(3), 5, increasing)
+    case("vander", b(4), 3, increasing)
+case("linalg_vander", X)
+case("linalg_vander", X, N=2)
+case("as_strided_copy", X, [2, 2], [1, 2], 1)
+for name in ("special_xlogy", "special_xlog1py", "xlogy"):
+    for overloaded, arguments in (("other_scalar", (V.abs(), 2.0)), ("self_scalar", (2, V.abs()))):
+        if name == "xlogy":
+            overloaded = {"other_scalar": "Scalar_Other", "self_scalar": "Scalar_Self"}[overloaded]
+        case(f"{name}.{overloaded}", *arguments)
+        case(f"{name}.{overloaded}", *(i(3, lo=0, hi=4) if isinstance(a, torch.Tensor) else a for a in arguments))
+
+# ----------------------------------------------------------------------------------------------------------- sequences
+case("conv_tbc", f(5, 2, 3), f(2, 3, 4), f(4))
+case("conv_tbc", f(5, 2, 3), f(3, 3, 4), f(4), 2)
+for batch_first in (False, True):
+    for side in ("left", "right"):
+        case("pad_sequence", [f(3, 2), f(1, 2), f(4, 2)], batch_first, 0.5, side)
+case("pad_sequence", [i(2), i(3)])
+for order in (1, 2):
+    case("gradient.scalarint", f(4, 5), edge_order=order)
+    case("gradient.scalarint", f(4, 5, dt=DOUBLE), spacing=0.25, dim=-1, edge_order=order)
+case("gradient.scalarint", i(5))
+
+# ---------------------------------------------------------------------------------------------------------------- bags
+SOME, CUTS = t([0, 1, 2, 3, 4, 1], torch.int64), t([0, 0, 3, 5], torch.int64)
+ALL = t([0, 0, 3, 6], torch.int64)
+for dtype in (torch.float32, DOUBLE, BRAIN):
+    table = f(5, 2, dt=dtype)
+    for mode in (0, 1, 2):
+        case("embedding_bag", table, SOME, CUTS, False, mode)
+        for last in (False, True):
+            case("_embedding_bag", table, SOME, ALL if last else CUTS, False, mode, False, None, last, 1)
+        case("_embedding_bag", table, SOME, ALL, False, mode, False, None, True)
+    case("embedding_bag.padding_idx", table, SOME, CUTS, False, 0, False, f(6, dt=dtype), False, 2)
+    case("embedding_bag.padding_idx", table, SOME, CUTS, False, 1, False, None, False, -1)
+case("embedding_bag", f(5, 3), SOME.int(), CUTS.int())
+case("_embedding_bag_forward_only", f(5, 3), SOME, CUTS, False, 1)
+
+# -------------------------------------------------------------------------------------------------------------- losses
+for reduction in (0, 1, 2):
+    for p in (1, 2):
+        case("multi_margin_loss", f(4, 5), i(4, lo=0, hi=5), p, 0.7, None, reduction)
+        case("multi_margin_loss", f(4, 5), i(4, lo=0, hi=5), p, 1, f(5, lo=.1), reduction)
+    case("multilabel_margin_loss", f(3, 4), t([[3, 0, -1, 1], [-1, 2, 2, 2], [0, 1, 2, 3]], torch.int64), reduction)
+case("multi_margin_loss", f(5), t(2, torch.int64))
+case("multi_margin_loss", f(2, 3, dt=DOUBLE), t([2, 0], torch.int64))
+case("multilabel_margin_loss", f(4), t([3, 0, -1, 1], torch.int64))
+
 write("ops_f.json")

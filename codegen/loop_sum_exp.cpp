@@ -1,0 +1,110 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/loop_sum_exp.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace strata::codegen {
+
+using namespace loop;  // NOLINT: the vocabulary of this file
+
+namespace {
+
+constexpr int64_t kShortest =
+    512;  // elements: the lanes' sums, each beside its own largest, cost several to put together
+
+bool has_one(const Nest& nest, Combine combine) {
+  return nest.axes.size() == 1 && nest.stores.empty() && !nest.scan && nest.reductions.size() == 1 &&
+         nest.reductions[0].combine == combine && nest.reductions[0].mask == kNone &&
+         nest.reductions[0].dtype == DType::F32;
+}
+
+/// A nest that finds the largest x of a line, and the next one through it, which sums up e^(x - the largest).
+struct Pair {
+  const Kernel& k;
+  size_t first, second;
+
+  bool fits() const {
+    const Nest &a = k.nests[first], &b = k.nests[second];
+    if (!has_one(a, Combine::Max) || !has_one(b, Combine::Sum)) return false;
+    const SymInt& extent = k.axes[a.axes[0]].extent;
+    if (!(extent == k.axes[b.axes[0]].extent) || range(extent).min < 1) return false;
+    if (hint(extent).value_or(0) < kShortest) return false;
+    const std::optional<ScalarId> x = exponent(b.reductions[0].value);
+    return x && equal(*x, a.reductions[0].value) && !is_wanted_again();
+  }
+
+ private:
+  /// x of e^(x - the largest).
+  std::optional<ScalarId> exponent(ScalarId id) const {
+    if (k.scalars[id].op != ScalarOp::Exp) return {};
+    const Scalar& difference = k.scalars[k.scalars[id].a];
+    if (difference.op != ScalarOp::Sub) return {};
+    const Scalar& largest = k.scalars[difference.b];
+    if (largest.op != ScalarOp::Reduced || largest.a != first) return {};
+    return difference.a;
+  }
+
+  /// Whether a later nest goes through these exponentials, too.
+  bool is_wanted_again() const {
+    return std::any_of(k.nests.begin() + static_cast<std::ptrdiff_t>(second) + 1, k.nests.end(), [&](const Nest& nest) {
+      return !nest.axes.empty() &&
+             std::any_of(nest.body.begin(), nest.body.end(), [&](ScalarId id) { return exponent(id).has_value(); });
+    });
+  }
+
+  /// Whether a value of the second nest is one of the first, at the same place of the line.
+  bool equal(ScalarId of_second, ScalarId of_first) const {
+    if (of_second == of_first) return true;
+    if (of_second == kNone || of_first == kNone) return false;
+    const Scalar &a = k.scalars[of_second], &b = k.scalars[of_first];
+    if (a.op != b.op || a.dtype != b.dtype || a.buffer != b.buffer || a.integer != b.integer ||
+        std::bit_cast<uint64_t>(a.number) != std::bit_cast<uint64_t>(b.number) || a.op == ScalarOp::Check ||
+        !same_place(a.index, b.index))
+      return false;
+    if (a.op == ScalarOp::Reduced) return a.a == b.a && a.b == b.b;
+    return equal(a.a, b.a) && equal(a.b, b.b) && equal(a.c, b.c);
+  }
+
+  bool same_place(const SymInt& of_second, const SymInt& of_first) const {
+    if (of_second.is_const() || of_first.is_const()) return of_second == of_first;
+    const auto a = linear_in(of_second, symbol(second)), b = linear_in(of_first, symbol(first));
+    return a && b && a->coefficient == b->coefficient && a->rest == b->rest;
+  }
+
+  size_t symbol(size_t nest) const { return k.axes[k.nests[nest].axes[0]].symbol; }
+};
+
+/// The next nest through a line; before it only those that compute a number or two.
+size_t next_line(const Kernel& k, size_t n) {
+  for (++n; n < k.nests.size() && k.nests[n].axes.empty(); ++n)
+    if (!k.nests[n].stores.empty()) return k.nests.size();
+  return n;
+}
+
+/// The second nest goes; what it came to is the second result of the first.
+void join(Kernel& k, size_t first, size_t second) {
+  k.nests[first].reductions[0].combine = Combine::SumExp;
+  k.nests.erase(k.nests.begin() + static_cast<std::ptrdiff_t>(second));
+  for (Scalar& s : k.scalars) {
+    if (s.op != ScalarOp::Reduced || s.a < second) continue;
+    if (s.a == second) {
+      s.a = static_cast<ScalarId>(first);
+      s.integer = 1;
+    } else {
+      --s.a;
+    }
+  }
+}
+
+}  // namespace
+
+void sum_exponentials_as_they_come(Kernel& kernel) {
+  for (size_t n = 0; n < kernel.nests.size(); ++n) {
+    const size_t next = next_line(kernel, n);
+    if (next < kernel.nests.size() && Pair{kernel, n, next}.fits()) join(kernel, n, next);
+  }
+}
+
+}  // namespace strata::codegen

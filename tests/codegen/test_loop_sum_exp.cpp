@@ -1,0 +1,171 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The sum of e^(x - the largest x) in the pass that finds the largest, against two passes.
+
+#include "codegen/loop_sum_exp.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "codegen/loop_plan.h"
+#include "tests/codegen/loop_testing.h"
+
+namespace strata::testing {
+namespace {
+
+using namespace loop;  // NOLINT: the vocabulary of this file
+
+constexpr float kInf = std::numeric_limits<float>::infinity(), kLeast = std::numeric_limits<float>::lowest();
+
+/// largest[i] and sum[i] of 3 times row i of x in two nests, as softmax's rules make them.
+struct Lines {
+  LoopCase c{"lines"};
+  SymInt i, length;
+  BufferId x, largest, sum;
+  AxisId last = 0;
+
+  Lines(int64_t points, int64_t elements, bool symbolic = false)
+      : length(symbolic ? c.size("n", elements, 1) : SymInt(elements)) {
+    x = c.input("x", DType::F32, points * length);
+    largest = c.output("largest", DType::F32, points);
+    sum = c.output("sum", DType::F32, points);
+    i = c.outer(points);
+    Body& b = c.body;
+    b.begin_nest({last = c.inner(length)});
+    b.reduce({Combine::Max, element(), kNone, kNone, DType::F32, 0});
+    b.begin_nest({});
+    b.reduced(0, 0);
+    b.begin_nest({last = c.inner(length)});
+    b.reduce({Combine::Sum, b.unary(ScalarOp::Exp, difference()), kNone, kNone, DType::F32, 0});
+    b.begin_nest({});
+    b.store({largest, i, b.reduced(0, 0)});
+    b.store({sum, i, b.reduced(2, 0)});
+    c.tolerance = 2e-6;
+  }
+
+  ScalarId element() {
+    Body& b = c.body;
+    return b.binary(ScalarOp::Mul, b.load(x, i * length + b.axis_index(last)), b.constant(3, DType::F32));
+  }
+  ScalarId difference() { return c.body.binary(ScalarOp::Sub, element(), c.body.reduced(0, 0)); }
+
+  void fill_with(const std::function<float(size_t)>& value) {
+    c.fill = [value](BufferId buffer, Bytes& bytes) {
+      for (size_t at = 0; buffer == 0 && at * sizeof(float) < bytes.size(); ++at) {
+        const float v = value(at);
+        std::memcpy(bytes.data() + at * sizeof(float), &v, sizeof(float));
+      }
+      return buffer == 0;
+    };
+  }
+
+  /// Passes over a line that the compiled kernel makes.
+  int64_t passes() const {
+    Target target;
+    target.avx512 = true;
+    target.vector_bits = 512;
+    const codegen::KernelPlan plan = codegen::plan_kernel(c.kernel, target);
+    return std::count_if(plan.kernel.nests.begin(), plan.kernel.nests.end(),
+                         [](const Nest& nest) { return !nest.axes.empty(); });
+  }
+};
+
+TEST(LoopSumExp, LinesOfAnyLength) {
+  for (const bool symbolic : {false, true})
+    for (const int64_t n : {512, 513, 1000, 1024, 4097, 50257}) {
+      Lines lines(3, n, symbolic);
+      EXPECT_EQ(lines.passes(), 1) << n;
+      for (const Target& target : targets()) check(lines.c, Check::Jit, target);
+    }
+}
+
+TEST(LoopSumExp, NumbersThatGrowAndShrink) {
+  for (const float step : {-1.0F, -0.01F, 0.001F, 0.01F, 1.0F, 20.0F, 1e30F}) {
+    Lines lines(2, 1500);
+    lines.fill_with([&](size_t at) { return step * (static_cast<float>(at) - 700); });
+    check(lines.c);
+  }
+}
+
+// Equal numbers are where adding one after the other loses most.
+TEST(LoopSumExp, LongSumsStayPrecise) {
+  Lines lines(1, 1 << 20);
+  lines.fill_with([](size_t at) { return at == 77 ? 0.7F : 0.0F; });
+  lines.c.tolerance = 5e-7;
+  for (const Target& target : targets()) check(lines.c, Check::Jit, target);
+}
+
+TEST(LoopSumExp, InfinitiesAndNan) {
+  const std::function<float(size_t)> fills[] = {
+      [](size_t) { return -kInf; },
+      [](size_t) { return kLeast / 3; },
+      [](size_t at) { return at % 700 == 699 ? 1.5F : -kInf; },
+      [](size_t at) { return at % 700 == 0 ? 1.5F : -kInf; },
+      [](size_t at) { return at % 700 == 3 ? kLeast / 3 : -kInf; },
+      [](size_t at) { return at % 700 == 350 ? kInf : 1; },
+      [](size_t at) { return at % 700 > 350 ? kInf : -kInf; },
+      [](size_t at) { return at % 700 == 350 ? NAN : 1; },
+      [](size_t at) { return at % 700 == 0 ? NAN : kInf; },
+      [](size_t at) { return at % 700 == 699 ? NAN : -kInf; },
+  };
+  for (size_t k = 0; k < std::size(fills); ++k) {
+    SCOPED_TRACE(k);
+    Lines lines(2, 700);
+    lines.fill_with(fills[k]);
+    for (const Target& target : targets()) check(lines.c, Check::Jit, target);
+  }
+}
+
+TEST(LoopSumExp, OnlyWhereNothingElseWantsTheExponentials) {
+  EXPECT_EQ(Lines(3, 511).passes(), 2) << "lines too short to be worth it";
+  Lines others(3, 1000);
+  others.c.kernel.scalars[others.c.kernel.nests[2].body[1]].number = 2;  // not of the numbers whose largest is known
+  EXPECT_EQ(others.passes(), 2);
+
+  Lines softmax(3, 1000);
+  BufferId y = softmax.c.output("y", DType::F32, 3000);
+  Body& b = softmax.c.body;
+  b.begin_nest({softmax.last = softmax.c.inner(1000)});
+  const ScalarId e = b.unary(ScalarOp::Exp, softmax.difference());
+  b.store({y, softmax.i * 1000 + b.axis_index(softmax.last), b.binary(ScalarOp::Div, e, b.reduced(2, 0))});
+  EXPECT_EQ(softmax.passes(), 3);
+  check(softmax.c);
+
+  Lines logarithms(3, 1000);  // wants the largest and the sum, but no exponential
+  y = logarithms.c.output("y", DType::F32, 3000);
+  Body& l = logarithms.c.body;
+  l.begin_nest({logarithms.last = logarithms.c.inner(1000)});
+  const ScalarId log = l.unary(ScalarOp::Log, l.reduced(2, 0));
+  l.store(
+      {y, logarithms.i * 1000 + l.axis_index(logarithms.last), l.binary(ScalarOp::Sub, logarithms.difference(), log)});
+  EXPECT_EQ(logarithms.passes(), 2);
+  check(logarithms.c);
+}
+
+// As loop IR says it, in every form that runs.
+TEST(LoopSumExp, IsOneReduction) {
+  for (const bool columns : {false, true})
+    for (const DType dtype : {DType::F32, DType::F64}) {
+      LoopCase c("one");
+      const BufferId x = c.input("x", dtype, 7 * 900), y = c.output("y", dtype, 7), z = c.output("z", dtype, 7);
+      const SymInt i = c.outer(7);
+      const AxisId r = c.inner(900);
+      Body& b = c.body;
+      b.begin_nest({r});
+      b.reduce({Combine::SumExp, b.load(x, columns ? b.axis_index(r) * 7 + i : i * 900 + b.axis_index(r)), kNone, kNone,
+                dtype, 0});
+      b.begin_nest({});
+      b.store({y, i, b.reduced(0, 0, 0)});
+      b.store({z, i, b.reduced(0, 0, 1)});
+      check(c, Check::Both);
+      ShapeEnv again;
+      EXPECT_EQ(print_loop(parse_loop(again, print_loop(c.kernel))), print_loop(c.kernel));
+    }
+}
+
+}  // namespace
+}  // namespace strata::testing
