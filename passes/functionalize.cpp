@@ -67,6 +67,7 @@ class Functionalizer {
     for (Node* operand : node.operands()) refresh(*operand);
     if (of_element) return assert_element(node);
     if (const Solver* solver = solver_of(node)) return solve(node, *solver);
+    if (writes_statistics(node)) return normalise(node);
     if (node.op && node.op->op_class == OpClass::Mutation) return mutate(node);
     if (node.is("aten.as_strided.default"))
       rewriter_.replace(node, elements_of_memory(node), "as_strided", "elements of memory");
@@ -217,8 +218,15 @@ class Functionalizer {
   void mutate(const Node& node) {
     const Node* self = node.args.at(0).node();
     Node* value = functional_value(node, *self);
-    const Value target = values_.at(self);
     rewriter_.replace(node, value, "functional form", "in-place operator");
+    write(node, self, value);
+    const Value target = values_.at(self);
+    values_[&node] = {target.base, self, target.version};
+  }
+
+  /// `self` is `value` from here on, and so is what else looks at its memory.
+  void write(const Node& node, const Node* self, Node* value) {
+    const Value target = values_.at(self);
     // Replace for the operand as well, so that it needs no replay.
     const Node* view = self;
     std::vector<const Node*> path;
@@ -238,8 +246,63 @@ class Functionalizer {
       rewriter_.replace(*self, value, "write", "written by '" + node.name + "'");
       values_.at(self).version = set.version;
     }
-    values_[&node] = {target.base, self, set.version};
     written_.insert(target.base);
+  }
+
+  static bool is_instance_norm(const Node& node) { return node.is("aten.instance_norm.default"); }
+  static bool updates(const Node& node) { return node.is("aten._batch_norm_with_update.default"); }
+
+  /// Norms in training that write their running statistics, operands 3 and 4, without an underscore in their names.
+  static bool writes_statistics(const Node& node) {
+    static constexpr std::string_view kNorms[] = {"aten.batch_norm.default", "aten.native_batch_norm.default",
+                                                  "aten._native_batch_norm_legit.default"};
+    const bool one = std::any_of(std::begin(kNorms), std::end(kNorms), [&](std::string_view n) { return node.is(n); });
+    if (!one && !updates(node) && !is_instance_norm(node)) return false;
+    const Call call(node);
+    return call.optional_tensor(3) && call.optional_tensor(4) && (updates(node) || call.boolean(5));
+  }
+
+  void normalise(const Node& node) {
+    Builder& b = rewriter_.at(node, "running statistics");
+    const Call call(node);
+    std::vector<Argument> args;
+    for (size_t i = 0; i < 5; ++i) args.push_back(rewriter_.mapped(call.arg(i)));
+    // Each sample's channels are channels of one sample, for instance_norm.
+    using Shape = std::vector<SymInt>;
+    const Shape shape = call.type(0).shape;
+    const bool by_sample = is_instance_norm(node);
+    if (by_sample) {
+      Shape joined = shape;
+      joined[0] = 1;
+      joined[1] = shape[0] * shape[1];
+      args[0] = b.reshape(args[0].node(), joined);
+      for (size_t i = 1; i < 5; ++i)
+        if (Node* x = args[i].node())
+          args[i] = b.reshape(b.expand(b.unsqueeze(x, 0), {shape[0], shape[1]}), {joined[1]});
+    }
+    const size_t momentum = updates(node) ? 5 : 6;
+    args.insert(args.end(), {Argument(true), call.arg(momentum), call.arg(momentum + 1)});
+    Node* made = b.call("aten._native_batch_norm_legit_functional.default", std::move(args));
+    std::vector<Node*> parts;
+    for (int64_t i = 0; i < 5; ++i) parts.push_back(b.getitem(made, i));
+    if (by_sample) {
+      parts[0] = b.reshape(parts[0], shape);
+      for (size_t i : {3, 4})
+        parts[i] = b.call("aten.mean.dim", {b.reshape(parts[i], {shape[0], shape[1]}), Argument::ints({0})});
+    }
+    for (size_t i : {3, 4}) {
+      const Node* statistics = call.tensor(i);
+      write(node, statistics, in_own_memory(b, b.cast(parts[i], statistics->tensor().dtype), statistics->tensor()));
+    }
+    if (node.type.kind == Type::Kind::Tuple) {
+      parts.resize(3);
+      if (updates(node)) parts.push_back(b.call("aten.full.default", {Argument::ints({0}), 0}, {{"dtype", DType::U8}}));
+      rewriter_.replace_parts(node, std::move(parts), "running statistics");
+    } else {
+      rewriter_.replace(node, parts[0], "running statistics", "norms in training write them");
+    }
+    values_[&node] = {&node, nullptr, 0};
+    sets_[&node];
   }
 
   Node* functional_value(const Node& node, const Node& self) {

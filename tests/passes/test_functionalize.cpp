@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "core/ir/interpreter.h"
 #include "core/support/error.h"
 #include "passes/functionalize.h"
@@ -347,6 +349,37 @@ TEST(Functionalize, MatricesThatCannotBeSolvedAreTestedInEveryRun) {
     for (size_t i = 0; i < 4; ++i) EXPECT_FLOAT_EQ(y.at(static_cast<int64_t>(i)), c.expected[i]) << i;
     EXPECT_THAT(testing::error_of([&] { run(c.singular); }),
                 AllOf(HasSubstr(std::string(c.first) + ": "), HasSubstr("singular, or not positive-definite")));
+  }
+}
+
+TEST(Functionalize, NormsInTrainingWriteTheirStatistics) {
+  for (const char* call : {"batch_norm.default(x, None, None, b_mean, b_var, True, 0.1, 1e-05, True)",
+                           "_batch_norm_with_update.default(x, None, None, b_mean, b_var, 0.1, 1e-05)",
+                           "_native_batch_norm_legit.default(x, None, None, b_mean, b_var, True, 0.1, 1e-05)",
+                           "native_batch_norm.default(x, None, None, b_mean, b_var, True, 0.1, 1e-05)",
+                           "instance_norm.default(x, None, None, b_mean, b_var, True, 0.1, 1e-05, True)"}) {
+    SCOPED_TRACE(call);
+    const bool tuple = std::string_view(call).find("native") < 3 || call[1] == 'b';
+    const PassResult result = functionalize(
+        graph_of(
+            "def forward(self, b_mean: \"f32[2]\", b_var: \"f32[2]\", x: \"f32[2, 2, 4]\"):\n    y = torch.ops.aten." +
+            std::string(call) + (tuple ? "\n    z = y[0]\n    return (z, b_mean)" : "\n    return (y, b_mean)")),
+        {});
+    EXPECT_EQ(specs_of(result.graph), "buffer:b_mean buffer:b_var user user ");
+    // Channels of 1, 1, 1, 5 and 2, 2, 2, 2 in both samples.
+    const std::vector<double> x{1, 1, 1, 5, 2, 2, 2, 2, 1, 1, 1, 5, 2, 2, 2, 2};
+    const std::vector<RefValue> out =
+        Interpreter(result.graph)
+            .run(std::vector<Tensor>{Tensor::full(DType::F32, {2}, 10), Tensor::full(DType::F32, {2}, 20),
+                                     Tensor::of(DType::F32, {2, 2, 4}, x)});
+    const bool by_sample = call[0] == 'i';  // 4 elements each, else 8: the variance is that of a sample
+    const double variance = 12.0 / (by_sample ? 3 : 7) * (by_sample ? 1 : 2);
+    EXPECT_FLOAT_EQ(out.at(0).tensor().at(0), 0.9 * 10 + 0.1 * 2);
+    EXPECT_FLOAT_EQ(out.at(0).tensor().at(1), 0.9 * 10 + 0.1 * 2);
+    EXPECT_FLOAT_EQ(out.at(1).tensor().at(0), 0.9 * 20 + 0.1 * variance);
+    EXPECT_FLOAT_EQ(out.at(1).tensor().at(1), 0.9 * 20);
+    EXPECT_NEAR(out.at(2).tensor().at(3), 3 / std::sqrt(3 + 1e-5), 1e-6);
+    EXPECT_EQ(out.at(3).tensor().at(0), out.at(0).tensor().at(0)) << "who reads later sees the new ones";
   }
 }
 

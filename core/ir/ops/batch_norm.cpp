@@ -56,6 +56,13 @@ Type functional_type(const Call& call) {
   return type;
 }
 
+/// What its gradient may put aside is empty on the CPU.
+Type with_update_type(const Call& call) {
+  Type type = with_statistics(call, true);
+  type.parts.push_back(result_like(call, DType::U8, {SymInt(0)}));
+  return type;
+}
+
 std::vector<int64_t> all_but_channels(size_t rank, size_t kept) {
   std::vector<int64_t> dims;
   for (size_t d = kept == 1 ? 0 : 2; d < rank; ++d)
@@ -102,8 +109,8 @@ void require_statistics(const Call& call) {
 }
 void refuse_in_place(const Call& call) {
   if (call.optional_tensor(kMean) || call.optional_tensor(kVar))
-    reject(call, "training updates the running statistics in place",
-           "export the model in eval mode, or without running statistics");
+    reject(call, "training writes the running statistics: functionalize makes new ones of them",
+           "run a later stage than the captured one");
 }
 
 std::vector<Node*> decompose_batch_norm(Builder& b, const Call& call) {
@@ -150,11 +157,17 @@ std::vector<Node*> decompose_functional(Builder& b, const Call& call) {
   }
   const Normalised n = by_batch(b, call, call.number(7));
   const Shape& x = call.type(kInput).shape;
-  const SymInt count = product(x);
-  if (!count.is_const() || !x[1].is_const()) reject(call, "training batch normalisation needs constant sizes");
-  const double elements = static_cast<double>(count.value()) / static_cast<double>(std::max<int64_t>(1, x[1].value()));
+  SymInt count = x[0];
+  for (size_t d = 2; d < x.size(); ++d) count = count * x[d];
   const double momentum = call.number(6);
-  Node* unbiased = b.mul(n.var, elements / (elements - 1));
+  Node* unbiased = nullptr;
+  if (count.is_const()) {
+    const auto elements = static_cast<double>(count.value());
+    unbiased = b.mul(n.var, elements / (elements - 1));
+  } else {
+    unbiased = b.call("aten.mul.Tensor", {n.var, integer(count)});
+    unbiased = b.call("aten.div.Tensor", {unbiased, integer(count - 1)});
+  }
   return {n.value, n.mean, n.rstd, moved(b, mean, n.mean, momentum), moved(b, var, unbiased, momentum)};
 }
 
@@ -196,6 +209,13 @@ Rows batch_norm_rows() {
                "bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor running_mean_out, Tensor "
                "running_var_out)",
                0, functional_type, decompose_functional, "batch_norm that returns the new running statistics"),
+      compound("aten::_native_batch_norm_legit(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, "
+               "Tensor(b!) running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
+               0, native_type, decompose_native, "batch_norm that also returns mean and 1 / deviation"),
+      compound("aten::_batch_norm_with_update(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, "
+               "Tensor(b!) running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor)",
+               0, with_update_type, nullptr,
+               "batch_norm in training, with scratch for its gradient; see functionalize"),
       compound("aten::instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? "
                "running_var, bool use_input_stats, "
                "float momentum, float eps, bool cudnn_enabled) -> Tensor",

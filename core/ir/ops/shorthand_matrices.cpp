@@ -74,6 +74,62 @@ Nodes matrix_norm(Builder& b, const Call& c) {
   return {squeeze(b, squeeze(b, norm, std::max(summed, left)), std::min(summed, left))};
 }
 
+/// Of a vector where `dim` is one dimension, of matrices where it is two.
+Nodes norm(Builder& b, const Call& c) {
+  Node* x = c.tensor(0);
+  const bool by_name = c.op().schema.params[1].type == "str";
+  const size_t rank = sizes_of(x).size(), given = c.is_none(2) ? 0 : c.integers(2).size();
+  std::vector<std::pair<std::string, Argument>> keywords;
+  if (!c.is_none(4)) keywords.emplace_back("dtype", c.arg(4));
+  if (by_name || (!c.is_none(1) && (given == 2 || (given == 0 && rank == 2)))) {
+    const Argument dims = given == 0 ? int_list({0, 1}) : c.arg(2);
+    return {b.call(by_name ? "aten.linalg_matrix_norm.str_ord" : "aten.linalg_matrix_norm.default",
+                   {x, c.arg(1), dims, c.boolean(3)}, std::move(keywords))};
+  }
+  if (!c.is_none(1) && given == 0 && rank != 1) reject(c, "expected a tensor of 1 or 2 dimensions, or dim");
+  if (given > 1 && !c.is_none(1)) reject(c, "dim: expected 1 or 2 dimensions, found " + std::to_string(given));
+  const Argument order = c.is_none(1) ? Argument(2) : c.arg(1);
+  return {b.call("aten.linalg_vector_norm.default", {x, order, c.arg(2), c.boolean(3)}, std::move(keywords))};
+}
+
+/// Pairs of a vector's elements, in order.
+Nodes combinations(Builder& b, const Call& c) {
+  require_rank(c, 0, 1, 1);
+  const int64_t count = c.constant(1);
+  const SymInt& n = sizes_of(c.tensor(0))[0];
+  if (count == 1) return {b.unsqueeze(c.tensor(0), 1)};
+  if (count != 2) reject(c, "r: expected 1 or 2, found " + std::to_string(count));
+  if (!n.is_const()) reject(c, "expected a vector of known length");
+  Node* places = b.call("aten.triu_indices.default", {n.value(), n.value(), c.boolean(2) ? 0 : 1});
+  const SymInt pairs = sizes_of(places)[1];
+  Node* elements = b.call("aten.index_select.default", {c.tensor(0), 0, b.reshape(places, {pairs * 2})});
+  return {b.transpose(b.reshape(elements, {SymInt(2), pairs}), 0, 1)};
+}
+
+// ------------------------------------------------------------------------------------------------------------- lookups
+
+/// Lines of nothing but -infinity give 0 where softmax gives NaN.
+Nodes safe_softmax(Builder& b, const Call& c) {
+  const auto dim = static_cast<int64_t>(c.dim(1, sizes_of(c.tensor(0)).size()));
+  Node* shares = b.call("aten.softmax.int", {c.tensor(0), dim, c.arg(2)});
+  Node* some = b.call("aten.any.dim", {b.call("aten.ne.Scalar", {c.tensor(0), -HUGE_VAL}), dim, true});
+  return {where_else(b, some, shares, 0)};
+}
+
+/// Elements at places that need not exist where the mask is false.
+Nodes masked_index(Builder& b, const Call& c) {
+  const auto* given = c.arg(2).as<ListArg>();
+  if (!given) reject(c, "expected a list of indices");
+  std::vector<Argument> places;
+  for (size_t d = 0; d < given->items.size(); ++d) {
+    Node* index = given->items[d].node();
+    places.push_back(index ? Argument(b.call("aten.clamp.default", {index, 0, integer(sizes_of(c.tensor(0))[d] - 1)}))
+                           : Argument());
+  }
+  Node* found = b.call("aten.index.Tensor", {c.tensor(0), Argument::list(std::move(places))});
+  return {b.call("aten.masked_fill.Scalar", {found, b.call("aten.logical_not.default", {c.tensor(1)}), c.arg(3)})};
+}
+
 // ---------------------------------------------------------------------------------------------------------- sequences
 
 Nodes conv_tbc(Builder& b, const Call& c) {
@@ -181,14 +237,14 @@ Nodes gradient(Builder& b, const Call& c) {
 
 /// max(0, margin - x[target] + x[j])^p over the other classes j.
 Nodes multi_margin_loss(Builder& b, const Call& c) {
-  require_rank(c, 0, 1, 2);
+  require_rank(c, 0, 0, 2);
   const double p = c.number(2);
   if (p != 1 && p != 2) reject(c, "p: expected 1 or 2, found " + std::to_string(p));
   const DType own = c.type(0).dtype;
   if (!is_floating(own)) reject(c, "expected a floating-point tensor, found " + std::string(dtype_name(own)));
   Node *x = widen(b, c.tensor(0)), *target = c.tensor(1);
-  const bool one = dims_of(x) == 1;
-  if (one) x = b.unsqueeze(x, 0);
+  const bool one = dims_of(x) < 2;
+  if (one) x = b.reshape(x, {SymInt(1), product(sizes_of(x))});
   if (dims_of(target) != 1) target = b.reshape(target, {sizes_of(x)[0]});
   const SymInt classes = sizes_of(x)[1];
   Node* column = b.unsqueeze(target, 1);
@@ -205,14 +261,14 @@ Nodes multi_margin_loss(Builder& b, const Call& c) {
 
 /// max(0, 1 - (x[t] - x[j])) over target classes t, up to the first -1, and the other classes j.
 Nodes multilabel_margin_loss(Builder& b, const Call& c) {
-  require_rank(c, 0, 1, 2);
+  require_rank(c, 0, 0, 2);
   const DType own = c.type(0).dtype;
   if (!is_floating(own)) reject(c, "expected a floating-point tensor, found " + std::string(dtype_name(own)));
   Node *x = widen(b, c.tensor(0)), *target = c.tensor(1);
-  const bool one = dims_of(x) == 1;
+  const bool one = dims_of(x) < 2;
   if (one) {
-    x = b.unsqueeze(x, 0);
-    target = b.unsqueeze(target, 0);
+    x = b.reshape(x, {SymInt(1), product(sizes_of(x))});
+    target = b.reshape(target, sizes_of(x));
   }
   const SymInt classes = sizes_of(x)[1];
   Node* named = b.cast(b.call("aten.ge.Scalar", {target, 0}), DType::I64);
@@ -323,6 +379,15 @@ Rows shorthand_matrices() {
   add("linalg_matrix_norm.str_ord(Tensor self, str ord=\"fro\", int[] dim=[-2, -1], bool keepdim=False, *, ScalarType? "
       "dtype=None) -> Tensor",
       matrix_norm, "norms of matrices");
+  const std::string rest = ", int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor";
+  add("linalg_norm(Tensor self, Scalar? ord=None" + rest, norm, "norms of vectors or matrices");
+  add("linalg_norm.ord_str(Tensor self, str ord" + rest, norm, "norms of matrices");
+  add("combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor", combinations,
+      "pairs of a vector's elements");
+  add("_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", safe_softmax,
+      "softmax, 0 for lines that hold nothing but -infinity");
+  add("_unsafe_masked_index(Tensor self, Tensor mask, Tensor?[] indices, Scalar fill) -> Tensor", masked_index,
+      "elements at places that exist where the mask is true");
   add("conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor", conv_tbc,
       "convolution of time, batch, channels");
   add("vander(Tensor x, int? N=None, bool increasing=False) -> Tensor", vander, "powers as columns");

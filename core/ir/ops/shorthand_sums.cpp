@@ -145,8 +145,14 @@ Nodes product_of_all(Builder& b, const Call& c) {
 
 Nodes matrix_power(Builder& b, const Call& c) {
   int64_t n = c.constant(1);
-  if (n < 1) reject(c, "only positive powers are computed, found " + std::to_string(n));
+  if (n < 0) reject(c, "powers of 0 and more are computed, found " + std::to_string(n), "call inverse() first");
   Node *square = c.tensor(0), *result = nullptr;
+  if (n == 0) {
+    const std::vector<SymInt>& shape = shape_of(square);
+    require_rank(c, 0, 2, 64);
+    Node* one = b.call("aten.eye.default", {integer(shape.back())}, {{"dtype", square->tensor().dtype}});
+    return {b.expand(one, shape)};
+  }
   for (;; square = b.call("aten.matmul.default", {square, square})) {
     if (n % 2) result = result ? b.call("aten.matmul.default", {result, square}) : square;
     if ((n /= 2) == 0) return {result};

@@ -212,5 +212,34 @@ for reduction in (0, 1, 2):
 case("multi_margin_loss", f(5), t(2, torch.int64))
 case("multi_margin_loss", f(2, 3, dt=DOUBLE), t([2, 0], torch.int64))
 case("multilabel_margin_loss", f(4), t([3, 0, -1, 1], torch.int64))
+case("multi_margin_loss", f(), t(0, torch.int64))
+case("multilabel_margin_loss", f(), t(0, torch.int64))
+
+# --------------------------------------------------------------------------------------------------------------- others
+for order in (None, 2, 1, float("inf"), -1):
+    case("linalg_norm", f(5), order)
+    case("linalg_norm", f(3, 4), order, [1])
+    if order != 2:
+        case("linalg_norm", f(3, 4), order)
+        case("linalg_norm", f(2, 3, 4), order, [0, -1], True)
+case("linalg_norm", f(2, 3, 4), dtype=DOUBLE)
+case("linalg_norm.ord_str", f(3, 4), "fro")
+case("linalg_norm.ord_str", f(2, 3, 4), "fro", [2, 0], True)
+for n in (0, 1, 2, 5):
+    case("linalg_matrix_power", f(2, 3, 3), n)
+case("matrix_power", f(3, 3), 0)
+case("linalg_diagonal", f(2, 3, 4))
+case("linalg_diagonal", f(2, 3, 4), offset=1, dim1=0, dim2=2)
+for again in (False, True):
+    case("combinations", f(4), 2, again)
+    case("combinations", i(5), 1, again)
+case("_safe_softmax", t([[1.0, 2.0], [-inf, -inf], [-inf, 3.0]]), -1)
+case("_safe_softmax", f(3, 4), 0, DOUBLE)
+MASK = t([True, False, True, False])
+TALL = t([[True], [False], [True]])
+case("_unsafe_masked_index", f(3, 5), MASK[:, None], [t([0, 7, 2, -9], torch.int64)], 0.5)
+case("_unsafe_masked_index", f(3, 5), MASK, [t([0, 7, 2, -9], torch.int64), t([4, 4, 0, 11], torch.int64)], 0)
+case("_unsafe_masked_index", i(3, 4), TALL, [None, t([3, 99, 0, 1], torch.int64)], 7)
+case("_native_batch_norm_legit", f(4, 3, 2), f(3), f(3), f(3), f(3, lo=.1), False, 0.1, 1e-5)
 
 write("ops_f.json")
