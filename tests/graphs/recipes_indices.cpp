@@ -87,6 +87,16 @@ Node* indexed(G& g, const OpDef& row) {
   return indices ? g.call(row, {x, Argument::list(indices->items)}) : nullptr;
 }
 
+Node* masked_indexed(G& g, const OpDef& row) {
+  Node* x = g.number(1);
+  const auto indices = some_indices(g, x);
+  if (!indices) return nullptr;
+  for (const SymInt& n : shape_of(x))
+    if (g.concrete(n) == 0) return nullptr;  // no place exists, masked or not
+  Node* mask = g.of(DType::Bool, shape_of(g.call("aten.index.Tensor", {x, Argument::list(indices->items)})));
+  return g.call(row, {x, mask, Argument::list(indices->items), g.scalar(dtype_of(x))});
+}
+
 Node* indices_put(G& g, const OpDef& row) {
   Node* x = g.value(1);
   const auto indices = some_indices(g, x);
@@ -290,6 +300,7 @@ constexpr RecipeEntry kRecipes[] = {
     {"aten.take_along_dim.default", taken_along},
     {"aten.index_select.default", rows_selected},
     {"aten.index.Tensor", indexed},
+    {"aten._unsafe_masked_index.default", masked_indexed},
     {"aten.index_put*", indices_put},
     {"aten._unsafe_index_put.default", indices_put},
     {"aten._unsafe_masked_index_put_accumulate.default", masked_indices_put},
