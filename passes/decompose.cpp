@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/decompose.h"
 
+#include <algorithm>
+#include <optional>
 #include <set>
+#include <unordered_set>
 
 #include "core/ir/ops/randoms.h"
 #include "core/support/error.h"
@@ -39,28 +42,108 @@ Node detached(const GraphRewriter& rewriter, const Node& node) {
   return call;
 }
 
-void copy_with_expressions(GraphRewriter& rewriter, const Node& node) {
+Node* copy_with_expressions(GraphRewriter& rewriter, const Node& node) {
   Node* copied = rewriter.copy(node);
-  if (copied->kind != NodeKind::Call || copied->type.kind == Type::Kind::SymInt) return;
+  if (copied->kind != NodeKind::Call || copied->type.kind == Type::Kind::SymInt) return copied;
   for (Argument& a : copied->args) a = with_expressions(a);
   for (auto& [key, a] : copied->kwargs) a = with_expressions(a);
+  return copied;
 }
 
-bool one_round(const Graph& from, Graph& to, std::vector<Rewrite>& rewrites) {
+bool contradict(const Type& a, const Type& b) {
+  if (a.kind == Type::Kind::Tuple && b.kind == Type::Kind::Tuple) {
+    if (a.parts.size() != b.parts.size()) return true;
+    return !std::equal(a.parts.begin(), a.parts.end(), b.parts.begin(),
+                       [](const Type& x, const Type& y) { return !contradict(x, y); });
+  }
+  if (!a.is_tensor() || !b.is_tensor()) return false;
+  const auto &x = a.tensor.shape, &y = b.tensor.shape;
+  return a.tensor.dtype != b.tensor.dtype || x.size() != y.size() ||
+         !std::equal(x.begin(), x.end(), y.begin(), [](const SymInt& m, const SymInt& n) { return !known_ne(m, n); });
+}
+
+/// Captured programs state what each call gives. All that follows goes by that, so that it must be what the operator
+/// makes of its operands: a damaged file must not have memory read that is not there.
+class StatedTypes {
+ public:
+  /// Of a call by its row's rule.
+  void check(const Node& node) {
+    const bool states = node.type.is_tensor() || node.type.kind == Type::Kind::Tuple;
+    if (node.kind == NodeKind::Call && node.op && states) compare(node, node.op->shape(Call(node)));
+    note(node.type);
+  }
+  /// Of a call by what it has become.
+  void check(const Node& node, const std::vector<Node*>& results) {
+    Type made = results[0]->type;
+    if (node.type.kind == Type::Kind::Tuple) {
+      made = Type::tuple({});
+      for (const Node* result : results) made.parts.push_back(result->type);
+    }
+    compare(node, made);
+    note(node.type);
+  }
+
+  void note(const Type& type) {
+    for (const Type& part : type.parts) note(part);
+    if (type.kind == Type::Kind::SymInt) note(type.sym);
+    if (type.is_tensor())
+      for (const SymInt& size : type.tensor.shape) note(size);
+  }
+
+ private:
+  [[noreturn]] static void wrong(const Node& node, const std::string& what) {
+    throw_user("'" + node.name + "' (" + node.target + ") " + what,
+               "the program is damaged, or was changed by hand; export it again");
+  }
+
+  void compare(const Node& node, const Type& made) const {
+    if (contradict(node.type, made))
+      wrong(node, "is said to be " + to_string(node.type) + ", its operands make it " + to_string(made));
+    if (const auto size = from_nowhere(node.type, made)) wrong(node, "has a size that nothing tells: " + *size);
+  }
+
+  void note(const SymInt& size) {
+    for (const size_t symbol : free_symbols(size)) known_.insert(symbol);
+  }
+  bool is_known(const SymInt& size) const {
+    const auto symbols = free_symbols(size);
+    return std::all_of(symbols.begin(), symbols.end(), [&](size_t symbol) { return known_.contains(symbol); });
+  }
+
+  /// A stated size of symbols that no operand has, where the operands tell it.
+  std::optional<std::string> from_nowhere(const Type& stated, const Type& made) const {
+    if (stated.kind == Type::Kind::Tuple && made.kind == Type::Kind::Tuple) {
+      for (size_t i = 0; i < stated.parts.size(); ++i)
+        if (auto size = from_nowhere(stated.parts[i], made.parts[i])) return size;
+    } else if (stated.is_tensor() && made.is_tensor()) {
+      for (size_t d = 0; d < stated.tensor.shape.size(); ++d)
+        if (!is_known(stated.tensor.shape[d]) && is_known(made.tensor.shape[d])) return stated.tensor.shape[d].str();
+    }
+    return {};
+  }
+
+  std::unordered_set<size_t> known_;  ///< symbols of sizes so far
+};
+
+bool one_round(const Graph& from, Graph& to, std::vector<Rewrite>& rewrites, StatedTypes* stated) {
   GraphRewriter rewriter(from, "decompose");
   for (const auto& node : from.nodes()) {
     if (!decomposes(*node)) {
-      copy_with_expressions(rewriter, *node);
+      const Node* copied = copy_with_expressions(rewriter, *node);
+      if (stated) stated->check(*copied);
       continue;
     }
     const std::string rule = "decompose " + node->target;
     Builder& builder = rewriter.at(*node, rule, OriginKind::Decomposed);
     const Node call = detached(rewriter, *node);
+    if (stated && node->op->shape != ops::decomposed_type) stated->check(call);
     std::vector<Node*> results = node->op->decompose(builder, Call(call));
     if (results.empty()) {  // it is a primitive for these operands
-      copy_with_expressions(rewriter, *node);
+      const Node* copied = copy_with_expressions(rewriter, *node);
+      if (stated) stated->check(*copied);
       continue;
     }
+    if (stated && node->op->shape == ops::decomposed_type) stated->check(call, results);
     if (node->type.kind == Type::Kind::Tuple)
       rewriter.replace_parts(*node, std::move(results), rule);
     else
@@ -104,11 +187,12 @@ void collapse(Graph& graph, std::vector<Rewrite>& rewrites, const Graph& origina
 PassResult decompose(const Graph& graph, const PassContext&) {
   PassResult result{Graph(graph.shared_env(), graph.ids()), {}};
   Graph current = graph.clone();
+  StatedTypes stated;
   for (int round = 0;; ++round) {
     if (round == kMaxRounds)
       throw_internal("decompositions do not end after " + std::to_string(kMaxRounds) + " rounds");
     Graph next(graph.shared_env(), graph.ids());
-    const bool changed = one_round(current, next, result.rewrites);
+    const bool changed = one_round(current, next, result.rewrites, round == 0 ? &stated : nullptr);
     current = std::move(next);
     if (!changed) break;
   }

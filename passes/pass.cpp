@@ -28,6 +28,15 @@ void verify_after(const std::vector<Pass>& pipeline, size_t i, const Graph& grap
   }
 }
 
+/// What is wrong before any pass was in the program that was given.
+void verify_captured(const Graph& graph) {
+  try {
+    verify(graph, "capture");
+  } catch (const Error& e) {
+    throw_user(e.message(), "the program is damaged, or was changed by hand; export it again");
+  }
+}
+
 }  // namespace
 
 void check_disabled(const std::vector<Pass>& pipeline, const std::set<std::string>& disabled) {
@@ -46,7 +55,7 @@ Graph run_passes(const std::vector<Pass>& pipeline, const Graph& graph, const Pa
                  const RunnerOptions& options) {
   check_disabled(pipeline, options.disabled);
   Graph current = graph.clone();
-  if (options.verify) verify(current, "capture");
+  if (options.verify) verify_captured(current);
   std::map<std::string, int> occurrences;
   int optional_left = options.stop_after;
   for (size_t i = 0; i < pipeline.size(); ++i) {

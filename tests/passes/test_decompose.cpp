@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 
 #include "core/ir/builder.h"
 #include "core/ir/interpreter.h"
@@ -66,6 +67,45 @@ TEST(Decompose, DrawsLikeViewsGoByTheirStrides) {
                                      "\"):\n    d = torch.ops.aten.rand_like.default(x)\n    return (d,)"),
                 ::testing::HasSubstr(std::string("draw_uniform.default(") + c.size))
         << c.like;
+}
+
+// What follows goes by what a captured program says of a call: in a damaged file that may be anything.
+TEST(Decompose, StatedTypesAreWhatTheOperandsMake) {
+  const auto refused = [](const char* node, const std::function<Type(ShapeEnv&)>& type) {
+    Graph graph = graph_of(R"(
+def forward(self, x: "f32[s0, 4]", w: "f32[5, 4]"):
+    a = torch.ops.aten.relu.default(x)
+    b = torch.ops.aten.linear.default(a, w)
+    c = torch.ops.aten.max.dim(b, 1)
+    d = c[0]
+    e = torch.ops.aten.hstack.default([b, b])
+    return (d, e)
+)");
+    graph.find(node)->type = type(graph.env());
+    return testing::error_of([&] { decompose(graph, {}); });
+  };
+  const auto sized = [](std::vector<SymInt> shape, DType dtype = DType::F32) {
+    return [=](ShapeEnv&) { return Type::of(dtype, shape); };
+  };
+  const auto of_nowhere = [](ShapeEnv& env) {
+    Symbol other;
+    other.name = "other";
+    return Type::of(DType::F32, {env.symbol(other), 4});
+  };
+  using ::testing::AllOf;
+  using ::testing::HasSubstr;
+  const auto names = [](const char* node, const char* what) { return AllOf(HasSubstr(node), HasSubstr(what)); };
+  EXPECT_THAT(refused("a", sized({7, 12})), names("'a' (aten.relu.default) is said to be f32[7, 12]", "f32[s0, 4]"));
+  EXPECT_THAT(refused("a", sized({7, 4}, DType::F64)), names("'a'", "f64[7, 4]"));
+  EXPECT_THAT(refused("a", sized({7})), names("'a'", "f32[7]"));
+  EXPECT_THAT(refused("a", of_nowhere), names("'a'", "a size that nothing tells: other"));
+  EXPECT_THAT(refused("b", of_nowhere), names("'b'", "f32[other, 4]"));
+  EXPECT_THAT(
+      refused("c", [](ShapeEnv&) { return Type::tuple({Type::of(DType::F32, {3, 3}), Type::of(DType::I64, {3})}); }),
+      names("'c'", "f32[3, 3]"));
+  EXPECT_THAT(refused("e", sized({7, 11})), names("'e' (aten.hstack.default)", "f32[7, 11]"));
+  EXPECT_THAT(refused("a", [](ShapeEnv& env) { return Type::of(DType::F32, {*env.find("s0"), 4}); }),
+              HasSubstr("no error"));
 }
 
 TEST(Decompose, PartsOfTuplesBecomeTheirValues) {
