@@ -67,6 +67,7 @@ class KernelEmitter {
   void emit_lane_loops();
   void fetch_ahead(size_t copy);
   Value* divide_by_one(const loop::Scalar& s);
+  bool is_part_of_sum(const loop::Scalar& s) const;
   bool is_share(const loop::Scalar& s) const;
   void fetch_streams();
   void fetch_squares(Value* rows);
@@ -148,6 +149,7 @@ class KernelEmitter {
   Results better(const loop::Reduction& r, const Results& a, const Results& b);
   Results merge_welford(const Results& a, const Results& b);
   Results sum_exp_step(const loop::Reduction& r, const Results& acc, Value* value);
+  bool asks_for_numbers_only() const;
   Value* exponential(const loop::Reduction& r, Value* x);
   Results close_sum_exp(size_t reduction);
   Results load_accumulator(const Accumulator& acc);

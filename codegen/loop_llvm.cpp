@@ -548,10 +548,16 @@ llvm::Value* KernelEmitter::compute(const Scalar& s, bool vector) {
       break;
   }
   DType type = k_.scalars[s.a].dtype;
+  if (s.op == ScalarOp::Exp && is_part_of_sum(s)) return math_.exp_of_at_most_zero(get(s.a, vector));
   if (is_unary(s.op)) return math_.unary(s.op, get(s.a, vector), type);
   if (s.op == ScalarOp::Div && vector)
     if (Value* quotient = divide_by_one(s)) return quotient;
   return math_.binary(s.op, get(s.a, vector), get(s.b, vector), type);
+}
+
+bool KernelEmitter::is_part_of_sum(const Scalar& s) const {
+  return std::any_of(plan_.shares.begin(), plan_.shares.end(),
+                     [&](const Shares& shares) { return &k_.scalars[shares.exponential] == &s; });
 }
 
 /// Whether a quotient is that of an exponential and the sum of all of them, as in softmax: the dividend was put into

@@ -404,6 +404,7 @@ KernelPlan plan_kernel(const Kernel& kernel, const Target& target) {
   KernelPlan plan;
   plan.kernel = merge_axes(kernel);
   if (target.avx512) sum_exponentials_as_they_come(plan.kernel);
+  plan.shares = find_shares(plan.kernel);
   plan.nests.resize(plan.kernel.nests.size());
   const int lanes = choose_lanes(plan.kernel, target);
   if (!use_tiles(plan, std::min(lanes, 16), target)) use_lanes(plan, lanes);

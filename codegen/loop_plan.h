@@ -25,6 +25,12 @@ struct NestPlan {
   double cost = 1;  ///< estimated nanoseconds of one iteration of the innermost loop, all lanes of it shared out
 };
 
+/// A line's exponentials of x - the largest x, which nothing takes but divided by the sum of all.
+struct Shares {
+  size_t largest = 0;  ///< the nest that finds the largest x, which nothing else asks for
+  loop::ScalarId exponential = 0;
+};
+
 /// Every field is part of `code_key` (kernel_key.h).
 struct KernelPlan {
   loop::Kernel kernel;           ///< with merged and reordered axes
@@ -38,6 +44,7 @@ struct KernelPlan {
   /// Loads in tiles: those of the squares, or of the tile, after the one at work. Loads of long pointwise bodies: those
   /// of a page later, as of sums of columns.
   std::vector<loop::ScalarId> ahead;
+  std::vector<Shares> shares;
   bool late = false;       ///< the last nest of a point goes along with the one before it of the next point
   bool ahead_near = true;  ///< lines of the next point come into the first cache, else into the second
   std::vector<NestPlan> nests;

@@ -4,6 +4,7 @@
 // Reductions of the emitter: accumulators in allocas (promoted to registers later), one set per unrolled copy, merged
 // at the end.
 
+#include <algorithm>
 #include <bit>
 #include <limits>
 #include <numeric>
@@ -158,6 +159,11 @@ KernelEmitter::Results KernelEmitter::welford_step(const Results& acc, Value* va
   return {mean, m2, b_.CreateFAdd(acc[2], llvm::ConstantFP::get(value->getType(), 1))};
 }
 
+/// Whether the nest finds the largest of a line's numbers, and NaN tells of itself otherwise.
+bool KernelEmitter::asks_for_numbers_only() const {
+  return std::any_of(plan_.shares.begin(), plan_.shares.end(), [&](const Shares& s) { return s.largest == nest_; });
+}
+
 KernelEmitter::Results KernelEmitter::combine(const Reduction& r, const Results& a, const Results& b) {
   switch (r.combine) {
     case Combine::Sum:
@@ -165,6 +171,7 @@ KernelEmitter::Results KernelEmitter::combine(const Reduction& r, const Results&
     case Combine::Prod:
       return {math_.binary(ScalarOp::Mul, a[0], b[0], r.dtype)};
     case Combine::Max:
+      if (asks_for_numbers_only()) return {b_.CreateSelect(b_.CreateFCmpOGT(b[0], a[0]), b[0], a[0])};
       return {math_.extremum(a[0], b[0], r.dtype, true)};
     case Combine::Min:
       return {math_.extremum(a[0], b[0], r.dtype, false)};

@@ -11,8 +11,8 @@ using namespace loop;  // NOLINT: the vocabulary of this file
 
 namespace {
 
-constexpr int64_t kShortest =
-    512;  // elements: the lanes' sums, each beside its own largest, cost several to put together
+/// Elements of a line: the lanes' sums, each beside a number of its own, cost several to put together.
+constexpr int64_t kShortest = 512;
 
 bool has_one(const Nest& nest, Combine combine) {
   return nest.axes.size() == 1 && nest.stores.empty() && !nest.scan && nest.reductions.size() == 1 &&
@@ -25,14 +25,36 @@ struct Pair {
   const Kernel& k;
   size_t first, second;
 
+  bool sums_only() const {
+    return fits() && hint(k.axes[k.nests[first].axes[0]].extent).value_or(0) >= kShortest && !is_wanted_again();
+  }
+
+  /// Whether exponentials go nowhere but into the sum and what is divided by it, and the largest into exponents.
+  bool shares_only() const {
+    if (!fits()) return false;
+    for (const Nest& nest : k.nests) {
+      for (const ScalarId id : nest.body) {
+        const Scalar& s = k.scalars[id];
+        if (s.op == ScalarOp::Reduced || s.op == ScalarOp::Const || s.op == ScalarOp::Index) continue;
+        for (const ScalarId operand : {s.a, s.b, s.c})
+          if (operand != kNone && !is_fine(operand, s, operand == s.b)) return false;
+      }
+      for (const Reduction& r : nest.reductions)
+        for (const ScalarId id : {r.value, r.position, r.mask})
+          if (id != kNone && is_ours(id) && !(&nest == &k.nests[second] && id == r.value)) return false;
+      for (const Store& s : nest.stores)
+        if (is_ours(s.value) || (s.mask != kNone && is_ours(s.mask))) return false;
+    }
+    return true;
+  }
+
   bool fits() const {
     const Nest &a = k.nests[first], &b = k.nests[second];
     if (!has_one(a, Combine::Max) || !has_one(b, Combine::Sum)) return false;
     const SymInt& extent = k.axes[a.axes[0]].extent;
     if (!(extent == k.axes[b.axes[0]].extent) || range(extent).min < 1) return false;
-    if (hint(extent).value_or(0) < kShortest) return false;
     const std::optional<ScalarId> x = exponent(b.reductions[0].value);
-    return x && equal(*x, a.reductions[0].value) && !is_wanted_again();
+    return x && equal(*x, a.reductions[0].value);
   }
 
  private:
@@ -41,9 +63,24 @@ struct Pair {
     if (k.scalars[id].op != ScalarOp::Exp) return {};
     const Scalar& difference = k.scalars[k.scalars[id].a];
     if (difference.op != ScalarOp::Sub) return {};
-    const Scalar& largest = k.scalars[difference.b];
-    if (largest.op != ScalarOp::Reduced || largest.a != first) return {};
+    if (!is_largest(difference.b)) return {};
     return difference.a;
+  }
+
+  bool is_largest(ScalarId id) const { return k.scalars[id].op == ScalarOp::Reduced && k.scalars[id].a == first; }
+  bool is_difference(const Scalar& s) const { return s.op == ScalarOp::Sub && is_largest(s.b); }
+  /// The largest, what is less by it, and e^that.
+  bool is_ours(ScalarId id) const {
+    const Scalar& s = k.scalars[id];
+    return is_largest(id) || is_difference(s) || exponent(id);
+  }
+  /// Whether what takes one of those is the next of them, or divides by the sum.
+  bool is_fine(ScalarId operand, const Scalar& user, bool is_second) const {
+    if (is_largest(operand)) return user.op == ScalarOp::Sub && is_second && user.a != operand;
+    if (is_difference(k.scalars[operand])) return user.op == ScalarOp::Exp;
+    if (!exponent(operand)) return true;
+    const Scalar* by = user.op == ScalarOp::Div && !is_second ? &k.scalars[user.b] : nullptr;
+    return by && by->op == ScalarOp::Reduced && by->a == second;
   }
 
   /// Whether a later nest goes through these exponentials, too.
@@ -100,10 +137,20 @@ void join(Kernel& k, size_t first, size_t second) {
 
 }  // namespace
 
+std::vector<Shares> find_shares(const Kernel& kernel) {
+  std::vector<Shares> found;
+  for (size_t n = 0; n < kernel.nests.size(); ++n) {
+    const size_t next = next_line(kernel, n);
+    if (next < kernel.nests.size() && Pair{kernel, n, next}.shares_only())
+      found.push_back({n, kernel.nests[next].reductions[0].value});
+  }
+  return found;
+}
+
 void sum_exponentials_as_they_come(Kernel& kernel) {
   for (size_t n = 0; n < kernel.nests.size(); ++n) {
     const size_t next = next_line(kernel, n);
-    if (next < kernel.nests.size() && Pair{kernel, n, next}.fits()) join(kernel, n, next);
+    if (next < kernel.nests.size() && Pair{kernel, n, next}.sums_only()) join(kernel, n, next);
   }
 }
 

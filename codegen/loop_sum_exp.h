@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "core/ir/loop.h"
+#include "codegen/loop_plan.h"
 
 namespace strata::codegen {
 
@@ -10,5 +10,9 @@ namespace strata::codegen {
 /// (`Combine::SumExp`) that reads the line once: cross entropy and logsumexp of lines that no cache holds are as fast
 /// as memory gives them. Softmax, which needs each exponential once more, keeps its passes: it takes none twice.
 void sum_exponentials_as_they_come(loop::Kernel& kernel);
+
+/// What softmax divides. Where one of the line is NaN, so are the sum and all of its parts: then the largest need not
+/// be, and no difference is larger than 0.
+std::vector<Shares> find_shares(const loop::Kernel& kernel);
 
 }  // namespace strata::codegen

@@ -225,6 +225,15 @@ llvm::Value* MathEmitter::short_exp(Value* x) {
   return exp_within(x, something);
 }
 
+llvm::Value* MathEmitter::exp_of_at_most_zero(Value* x) {
+  if (!is_short(ScalarOp::Exp, x)) return unary(ScalarOp::Exp, x, DType::F32);
+  const llvm::IRBuilderBase::FastMathFlagGuard guard(b_);
+  b_.clearFastMathFlags();
+  return in_vectors(kWidth, std::array{x}, [&](std::span<Value* const> part) {
+    return exp_within(part[0], b_.CreateNot(b_.CreateFCmpOLT(part[0], number(-104, part[0]))));
+  });
+}
+
 llvm::Value* MathEmitter::exp_in_sum(Value* x) {
   const llvm::IRBuilderBase::FastMathFlagGuard guard(b_);
   b_.clearFastMathFlags();

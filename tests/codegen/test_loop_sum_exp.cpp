@@ -53,6 +53,27 @@ struct Lines {
   }
   ScalarId difference() { return c.body.binary(ScalarOp::Sub, element(), c.body.reduced(0, 0)); }
 
+  /// y[i] is e^(x - the largest) over the sum.
+  void divide() {
+    Body& b = c.body;
+    const SymInt all = c.kernel.buffers[x].numel;
+    const BufferId y = c.output("y", DType::F32, all);
+    b.begin_nest({last = c.inner(length)});
+    const ScalarId e = b.unary(ScalarOp::Exp, difference());
+    b.store({y, i * length + b.axis_index(last), b.binary(ScalarOp::Div, e, b.reduced(2, 0))});
+  }
+  /// Only `divide` is stored.
+  void keep_to_themselves() {
+    c.kernel.nests[3].stores.clear();
+    c.kernel.buffers[largest].role = c.kernel.buffers[sum].role = BufferRole::Input;
+  }
+  codegen::KernelPlan plan() const {
+    Target target;
+    target.avx512 = true;
+    target.vector_bits = 512;
+    return codegen::plan_kernel(c.kernel, target);
+  }
+
   void fill_with(const std::function<float(size_t)>& value) {
     c.fill = [value](BufferId buffer, Bytes& bytes) {
       for (size_t at = 0; buffer == 0 && at * sizeof(float) < bytes.size(); ++at) {
@@ -65,11 +86,8 @@ struct Lines {
 
   /// Passes over a line that the compiled kernel makes.
   int64_t passes() const {
-    Target target;
-    target.avx512 = true;
-    target.vector_bits = 512;
-    const codegen::KernelPlan plan = codegen::plan_kernel(c.kernel, target);
-    return std::count_if(plan.kernel.nests.begin(), plan.kernel.nests.end(),
+    const codegen::KernelPlan planned = plan();
+    return std::count_if(planned.kernel.nests.begin(), planned.kernel.nests.end(),
                          [](const Nest& nest) { return !nest.axes.empty(); });
   }
 };
@@ -116,8 +134,37 @@ TEST(LoopSumExp, InfinitiesAndNan) {
     SCOPED_TRACE(k);
     Lines lines(2, 700);
     lines.fill_with(fills[k]);
-    for (const Target& target : targets()) check(lines.c, Check::Jit, target);
+    Lines softmax(2, 700);
+    softmax.fill_with(fills[k]);
+    softmax.divide();
+    softmax.keep_to_themselves();
+    EXPECT_EQ(softmax.plan().shares.size(), 1);
+    for (const Target& target : targets()) {
+      check(lines.c, Check::Jit, target);
+      check(softmax.c, Check::Jit, target);
+    }
   }
+}
+
+// A line with NaN is NaN, whatever the largest of its numbers is, but only where all is divided by the sum.
+TEST(LoopSumExp, SharesAreOnlyDivided) {
+  Lines softmax(3, 40);
+  softmax.divide();
+  EXPECT_TRUE(softmax.plan().shares.empty()) << "the largest is stored";
+  softmax.keep_to_themselves();
+  ASSERT_EQ(softmax.plan().shares.size(), 1);
+  EXPECT_EQ(softmax.plan().shares[0].largest, 0);
+  for (const Target& target : targets()) check(softmax.c, Check::Jit, target);
+
+  Lines others(3, 40);
+  others.divide();
+  others.keep_to_themselves();
+  Body& b = others.c.body;
+  const BufferId z = others.c.output("z", DType::F32, 120);
+  const ScalarId e = b.unary(ScalarOp::Exp, others.difference());
+  b.store({z, others.i * 40 + b.axis_index(others.last), b.binary(ScalarOp::Mul, e, b.constant(2, DType::F32))});
+  EXPECT_TRUE(others.plan().shares.empty());
+  check(others.c);
 }
 
 TEST(LoopSumExp, OnlyWhereNothingElseWantsTheExponentials) {
@@ -127,16 +174,12 @@ TEST(LoopSumExp, OnlyWhereNothingElseWantsTheExponentials) {
   EXPECT_EQ(others.passes(), 2);
 
   Lines softmax(3, 1000);
-  BufferId y = softmax.c.output("y", DType::F32, 3000);
-  Body& b = softmax.c.body;
-  b.begin_nest({softmax.last = softmax.c.inner(1000)});
-  const ScalarId e = b.unary(ScalarOp::Exp, softmax.difference());
-  b.store({y, softmax.i * 1000 + b.axis_index(softmax.last), b.binary(ScalarOp::Div, e, b.reduced(2, 0))});
+  softmax.divide();
   EXPECT_EQ(softmax.passes(), 3);
   check(softmax.c);
 
   Lines logarithms(3, 1000);  // wants the largest and the sum, but no exponential
-  y = logarithms.c.output("y", DType::F32, 3000);
+  const BufferId y = logarithms.c.output("y", DType::F32, 3000);
   Body& l = logarithms.c.body;
   l.begin_nest({logarithms.last = logarithms.c.inner(1000)});
   const ScalarId log = l.unary(ScalarOp::Log, l.reduced(2, 0));
