@@ -67,6 +67,7 @@ class KernelEmitter {
   void emit_lane_loops();
   void fetch_ahead(size_t copy);
   Value* divide_by_one(const loop::Scalar& s);
+  void allow_contraction();
   bool is_part_of_sum(const loop::Scalar& s) const;
   bool is_share(const loop::Scalar& s) const;
   void fetch_streams();

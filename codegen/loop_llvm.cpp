@@ -21,7 +21,11 @@ KernelEmitter::KernelEmitter(llvm::Module& module, const KernelPlan& plan, const
       target_(target),
       dep_(plan.kernel, plan.lanes_are_points),
       b_(module.getContext()),
-      math_(b_, module, target) {
+      math_(b_, module, target) {}
+
+/// Products may be joined with the sum that they are added up in, and with nothing else: a value that is computed in
+/// two places, once rounded and once not, is two, and the largest of a line no longer the largest.
+void KernelEmitter::allow_contraction() {
   llvm::FastMathFlags flags;
   flags.setAllowContract(true);
   b_.setFastMathFlags(flags);
@@ -548,6 +552,8 @@ llvm::Value* KernelEmitter::compute(const Scalar& s, bool vector) {
       break;
   }
   DType type = k_.scalars[s.a].dtype;
+  const llvm::IRBuilderBase::FastMathFlagGuard kept(b_);
+  if (s.op == ScalarOp::Mul) allow_contraction();
   if (s.op == ScalarOp::Exp && is_part_of_sum(s)) return math_.exp_of_at_most_zero(get(s.a, vector));
   if (is_unary(s.op)) return math_.unary(s.op, get(s.a, vector), type);
   if (s.op == ScalarOp::Div && vector)

@@ -217,6 +217,8 @@ bool leaves_range(const Node& node, const Tensor& x) {
 double hidden_rounding(const Node& node, double eps, double largest) {
   const auto is = [&](std::string_view name) { return std::string_view(node.target).starts_with(name); };
   if (is("aten.var.") || is("aten.var_mean.")) return eps * largest * eps * largest;
+  // Differences of one operand times sums of the other.
+  if (is("aten.trapezoid.x") || is("aten.trapz.x") || is("aten.cumulative_trapezoid.x")) return eps * largest * largest;
   return is("aten.std.") || is("aten.std_mean.") || cancels_inside(node) || sums_rounded(node) ? eps * largest : 0;
 }
 
