@@ -130,6 +130,8 @@ KernelEmitter::Results KernelEmitter::step(const Reduction& r, const Results& ac
   if (is_arg(r.combine)) return better(r, acc, {value, position});
   if (r.combine == Combine::SumExp) return sum_exp_step(r, acc, value);
   if (r.combine != Combine::Welford) return combine(r, acc, {value});
+  const llvm::IRBuilderBase::FastMathFlagGuard kept(b_);
+  allow_contraction();
   Value* count = b_.CreateFAdd(acc[2], llvm::ConstantFP::get(value->getType(), 1));
   Value* delta = b_.CreateFSub(value, acc[0]);
   Value* mean = b_.CreateFAdd(acc[0], b_.CreateFDiv(delta, count));
@@ -147,6 +149,8 @@ bool KernelEmitter::counts_alike(const Reduction& r) const {
 }
 
 KernelEmitter::Results KernelEmitter::welford_step(const Results& acc, Value* value, llvm::AllocaInst* counter) {
+  const llvm::IRBuilderBase::FastMathFlagGuard kept(b_);
+  allow_contraction();
   llvm::Type* type = value->getType()->getScalarType();
   Value* one = llvm::ConstantFP::get(type, 1);
   Value* count = b_.CreateFAdd(b_.CreateLoad(type, counter), one);
@@ -204,6 +208,8 @@ KernelEmitter::Results KernelEmitter::better(const Reduction& r, const Results& 
 }
 
 KernelEmitter::Results KernelEmitter::merge_welford(const Results& a, const Results& b) {
+  const llvm::IRBuilderBase::FastMathFlagGuard kept(b_);
+  allow_contraction();
   Value* zero = llvm::Constant::getNullValue(a[0]->getType());
   Value* count = b_.CreateFAdd(a[2], b[2]);
   Value* delta = b_.CreateFSub(b[0], a[0]);

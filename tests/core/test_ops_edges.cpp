@@ -179,6 +179,57 @@ TEST(OpsEdges, FactorsOfReflectorsFitTheirColumns) {
   EXPECT_THAT(c.refusal("aten.ormqr.default", {a, tau({2, 2}), tau({3, 3})}), HasSubstr("3 dimensions, found 2"));
 }
 
+// What exported programs say in one word is taken apart before anyone else looks at its operands.
+TEST(OpsEdges, OperandsOfShorthandsFit) {
+  Corner c;
+  const auto f32 = [&](std::vector<int64_t> shape) { return c.operand(filled(DType::F32, std::move(shape))); };
+  const auto i64 = [&](std::vector<int64_t> shape) { return c.operand(filled(DType::I64, std::move(shape))); };
+  Node *number = f32({}), *line = f32({4}), *matrix = f32({3, 4}), *block = f32({2, 3, 3}), *whole = i64({4});
+  const auto ints = [](std::vector<int64_t> items) {
+    std::vector<Argument> list;
+    for (const int64_t i : items) list.emplace_back(i);
+    return Argument::list(std::move(list));
+  };
+  const char *by_number = "aten.linalg_matrix_norm.default", *by_name = "aten.linalg_matrix_norm.str_ord";
+  EXPECT_THAT(c.refusal(by_number, {line, 1}), HasSubstr("at least two dimensions"));
+  EXPECT_THAT(c.refusal(by_number, {whole, 1}), HasSubstr("expected a floating-point tensor"));
+  EXPECT_THAT(c.refusal(by_number, {matrix, 2}), HasSubstr("singular values"));
+  EXPECT_THAT(c.refusal(by_name, {matrix, "nuc"}), HasSubstr("singular values"));
+  for (const auto& dims : {ints({0, 5}), ints({0, 0}), ints({0}), ints({-3, 0}), ints({})})
+    EXPECT_NE(c.refusal(by_number, {matrix, 1, dims}), "none");
+  EXPECT_THAT(c.refusal("aten.linalg_norm.default", {block, 1}), HasSubstr("1 or 2 dimensions, or dim"));
+  EXPECT_NE(c.refusal("aten.linalg_norm.ord_str", {line, "fro"}), "none");
+  EXPECT_THAT(c.refusal("aten.matrix_power.default", {block, -1}), HasSubstr("powers of 0 and more"));
+  for (Node* x : {number, line}) EXPECT_NE(c.refusal("aten.matrix_power.default", {x, 0}), "none");
+  EXPECT_THAT(c.refusal("aten.combinations.default", {line, 3}), HasSubstr("expected 1 or 2, found 3"));
+  for (Node* x : {number, matrix}) EXPECT_NE(c.refusal("aten.combinations.default", {x, 2}), "none");
+  const char* lookup = "aten._unsafe_masked_index.default";
+  EXPECT_THAT(c.refusal(lookup, {line, line, Argument::list({whole, whole}), 0}),
+              HasSubstr("for each dimension at most"));
+  EXPECT_NE(c.refusal(lookup, {number, line, Argument::list({whole}), 0}), "none");
+  EXPECT_THAT(c.refusal("aten._safe_softmax.default", {line, 1}), HasSubstr("dim"));
+  for (Node* x : {number, line, matrix}) EXPECT_NE(c.refusal("aten.conv_tbc.default", {x, block, line}), "none");
+  EXPECT_THAT(c.refusal("aten.pad_sequence.default", {Argument::list({})}), HasSubstr("at least one sequence"));
+  EXPECT_NE(c.refusal("aten.pad_sequence.default", {Argument::list({number, line})}), "none");
+  EXPECT_NE(c.refusal("aten.pad_sequence.default", {Argument::list({line, matrix})}), "none");
+  for (Node* x : {number, line, block}) EXPECT_NE(c.refusal("aten.embedding_bag.default", {x, whole, whole}), "none");
+  for (Node* x : {i64({}), i64({2, 2})}) {
+    EXPECT_NE(c.refusal("aten.embedding_bag.default", {matrix, x, whole}), "none");
+    EXPECT_NE(c.refusal("aten.embedding_bag.default", {matrix, whole, x}), "none");
+  }
+  EXPECT_NE(c.refusal("aten.multi_margin_loss.default", {matrix, i64({5})}), "none");
+  EXPECT_NE(c.refusal("aten.multi_margin_loss.default", {matrix, i64({3}), 3}), "none");
+  EXPECT_NE(c.refusal("aten.multilabel_margin_loss.default", {matrix, i64({4})}), "none");
+  EXPECT_NE(c.refusal("aten.multilabel_margin_loss.default", {block, i64({2, 3, 3})}), "none");
+  for (Node* x : {number, line, matrix})
+    for (const char* op :
+         {"aten.det.default", "aten.inverse.default", "aten.slogdet.default", "aten.linalg_cholesky.default"})
+      EXPECT_NE(c.refusal(op, {x}), "none") << op;
+  for (Node* x : {number, line})
+    EXPECT_THAT(c.refusal("aten._batch_norm_with_update.default", {x, NoneArg{}, NoneArg{}, line, line, 0.1, 1e-5}),
+                HasSubstr("dimensions"));
+}
+
 TEST(OpsEdges, PivotsAndRightSidesFitTheirMatrices) {
   Corner c;
   Node* lu = c.operand(filled(DType::F32, {2, 3, 3}));

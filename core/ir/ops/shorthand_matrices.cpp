@@ -119,7 +119,8 @@ Nodes safe_softmax(Builder& b, const Call& c) {
 /// Elements at places that need not exist where the mask is false.
 Nodes masked_index(Builder& b, const Call& c) {
   const auto* given = c.arg(2).as<ListArg>();
-  if (!given) reject(c, "expected a list of indices");
+  if (!given || given->items.size() > sizes_of(c.tensor(0)).size())
+    reject(c, "expected an index for each dimension at most, in a list");
   std::vector<Argument> places;
   for (size_t d = 0; d < given->items.size(); ++d) {
     Node* index = given->items[d].node();
