@@ -114,7 +114,8 @@ size_t length_of(const Nest& nest, const Kernel& k) {
 
 size_t work_in(const Kernel& k, const Nest& nest) {
   size_t work = nest.stores.size();
-  for (const Reduction& r : nest.reductions) work += r.combine == Combine::SumExp ? 18 : 2;
+  for (const Reduction& r : nest.reductions)
+    work += r.combine == Combine::SumExp ? static_cast<size_t>(reduction_cost(r)) : 2;
   for (ScalarId id : nest.body)
     work += static_cast<size_t>(operation_cost(k.scalars[id])) + (k.scalars[id].op == ScalarOp::Load);
   return work;

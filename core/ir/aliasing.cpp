@@ -59,6 +59,12 @@ std::optional<std::vector<int64_t>> memory_order(const TensorType& type) {
   return order;
 }
 
+std::vector<int64_t> inverse_of(const std::vector<int64_t>& order) {
+  std::vector<int64_t> back(order.size());
+  for (size_t i = 0; i < back.size(); ++i) back[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+  return back;
+}
+
 Node* in_own_memory(Builder& b, Node* value, const TensorType& like) {
   if (memory_order(value->tensor())) return value;
   const auto contiguous = [&](Node* x) {
@@ -66,9 +72,7 @@ Node* in_own_memory(Builder& b, Node* value, const TensorType& like) {
   };
   const auto order = memory_order(like);
   if (!order || std::is_sorted(order->begin(), order->end())) return contiguous(value);
-  std::vector<int64_t> back(order->size());
-  for (size_t i = 0; i < back.size(); ++i) back[static_cast<size_t>((*order)[i])] = static_cast<int64_t>(i);
-  return b.permute(contiguous(b.permute(value, *order)), back);
+  return b.permute(contiguous(b.permute(value, *order)), inverse_of(*order));
 }
 
 StridedOver strided_over(const Call& call) {

@@ -22,6 +22,9 @@ const Node& storage_owner(const Node& node);
 /// where strides are not known); nothing for other tensors.
 std::optional<std::vector<int64_t>> memory_order(const TensorType& type);
 
+/// The permutation that undoes one.
+std::vector<int64_t> inverse_of(const std::vector<int64_t>& order);
+
 /// `value` in memory of its own, in the order of `like`, if it uses places twice or leaves gaps, as what is expanded
 /// does: what is drawn at random later goes by the tensor that was written, not by what was written into it.
 Node* in_own_memory(Builder& b, Node* value, const TensorType& like);

@@ -29,6 +29,11 @@ Rows shorthand_sums();      ///< nansum, trapezoid, tensordot, cosine_embedding_
 Rows shorthand_matrices();  ///< det, inverse, embedding_bag, gradient, ...
 Rows other_names();         ///< clip, concat, special_expit, ...
 
+/// A row that is nothing but one decomposition, which gives its type, too. The schema stands without `aten::`.
+inline OpDef shorthand(const std::string& schema, Decompose decompose, const char* doc) {
+  return compound("aten::" + schema, 0, decomposed_type, decompose, doc);
+}
+
 /// Rejects the call unless parameter `i` is a tensor of a rank in [low, high].
 void require_rank(const Call& call, size_t i, size_t low, size_t high);
 /// Rejects two sizes that must be equal but cannot be; records an assumption where that is not known.

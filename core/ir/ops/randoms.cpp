@@ -214,12 +214,10 @@ std::vector<Node*> bernoulli_each(Builder& b, const Call& c) {
   require_floating(c, tensor_type(c, P).dtype);
   const std::vector<int64_t> order = walked(c, self);
   Node* p = b.expand(c.tensor(P), self.shape);
-  std::vector<int64_t> back(order.size());
-  for (size_t i = 0; i < order.size(); ++i) back[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
   const bool moved = !std::is_sorted(order.begin(), order.end());
   if (moved) p = b.permute(p, order);
   Node* drawn = b.call("strata.draw_bernoulli_each.default", {p}, {{"dtype", self.dtype}});
-  return {moved ? b.permute(drawn, back) : drawn};
+  return {moved ? b.permute(drawn, inverse_of(order)) : drawn};
 }
 
 Type multinomial_type(const Call& call) {
@@ -331,14 +329,10 @@ Node* drawn_like(Builder& b, const Call& call, const TensorType& like, DType dty
                  std::vector<Argument> args) {
   const std::vector<int64_t> order = walked(call, like);
   std::vector<SymInt> shape;
-  std::vector<int64_t> back(order.size());
-  for (size_t i = 0; i < order.size(); ++i) {
-    shape.push_back(like.shape[static_cast<size_t>(order[i])]);
-    back[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
-  }
+  for (const int64_t d : order) shape.push_back(like.shape[static_cast<size_t>(d)]);
   args.insert(args.begin(), sizes(shape));
   Node* drawn = b.call(target, std::move(args), {{"dtype", dtype}});
-  return std::is_sorted(order.begin(), order.end()) ? drawn : b.permute(drawn, back);
+  return std::is_sorted(order.begin(), order.end()) ? drawn : b.permute(drawn, inverse_of(order));
 }
 
 bool draws_within(const Node& node) {

@@ -362,7 +362,7 @@ Nodes embedding_bag(Builder& b, const Call& c) {
 Rows shorthand_matrices() {
   Rows r;
   const auto add = [&](const std::string& schema, Decompose decompose, const char* doc) {
-    r.push_back(compound("aten::" + schema, 0, decomposed_type, decompose, doc));
+    r.push_back(shorthand(schema, decompose, doc));
   };
   add("det(Tensor self) -> Tensor", det, "the determinant");
   add("linalg_det(Tensor A) -> Tensor", det, "the determinant");

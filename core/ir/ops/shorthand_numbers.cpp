@@ -250,7 +250,7 @@ Nodes renamed(Builder& b, const Call& c) {
 Rows shorthand_losses() {
   Rows r;
   const auto add = [&](const std::string& schema, Decompose decompose, const char* doc) {
-    r.push_back(compound("aten::" + schema, 0, decomposed_type, decompose, doc));
+    r.push_back(shorthand(schema, decompose, doc));
   };
   add("binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor",
       binary_cross_entropy, "cross entropy of probabilities");
@@ -278,7 +278,7 @@ Rows shorthand_losses() {
 Rows shorthand_pointwise() {
   Rows r;
   const auto add = [&](const std::string& schema, Decompose decompose, const char* doc) {
-    r.push_back(compound("aten::" + schema, 0, decomposed_type, decompose, doc));
+    r.push_back(shorthand(schema, decompose, doc));
   };
   add("deg2rad(Tensor self) -> Tensor", scaled_angle, "degrees in radians");
   add("rad2deg(Tensor self) -> Tensor", scaled_angle, "radians in degrees");

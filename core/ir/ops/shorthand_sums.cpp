@@ -316,7 +316,7 @@ Nodes renorm(Builder& b, const Call& c) {
 Rows shorthand_sums() {
   Rows r;
   const auto add = [&](const std::string& schema, Decompose decompose, const char* doc) {
-    r.push_back(compound("aten::" + schema, 0, decomposed_type, decompose, doc));
+    r.push_back(shorthand(schema, decompose, doc));
   };
   add("count_nonzero(Tensor self, int? dim=None) -> Tensor", count_nonzero, "how many are not 0");
   add("nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", nansum,

@@ -16,10 +16,6 @@ namespace {
 using Nodes = std::vector<Node*>;
 using Shape = std::vector<SymInt>;
 
-OpDef shorthand(const std::string& schema, Decompose decompose, const char* doc) {
-  return compound("aten::" + schema, 0, decomposed_type, decompose, doc);
-}
-
 size_t rank_of(const Node* x) { return x->tensor().shape.size(); }
 Argument list(const Nodes& nodes) { return Argument::list({nodes.begin(), nodes.end()}); }
 Node* joined(Builder& b, const Nodes& parts, int64_t dim) { return b.call("aten.cat.default", {list(parts), dim}); }
