@@ -69,7 +69,7 @@ std::string key_of(const Node& node, const std::vector<Argument>& args,
 bool equal_bits(const Tensor& a, const Tensor& b) {
   if (a.dtype != b.dtype || a.shape != b.shape) return false;
   const Tensor x = a.contiguous(), y = b.contiguous();
-  return std::memcmp(x.data(), y.data(), static_cast<size_t>(x.numel()) * dtype_size(x.dtype)) == 0;
+  return x.numel() == 0 || std::memcmp(x.data(), y.data(), static_cast<size_t>(x.numel()) * dtype_size(x.dtype)) == 0;
 }
 
 /// Small constants with equal contents share a key.

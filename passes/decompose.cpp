@@ -7,6 +7,7 @@
 #include <set>
 #include <unordered_set>
 
+#include "core/ir/complex_parts.h"
 #include "core/ir/ops/randoms.h"
 #include "core/support/error.h"
 
@@ -17,6 +18,7 @@ constexpr int kMaxRounds = 16;
 
 bool decomposes(const Node& node) {
   if (node.kind != NodeKind::Call || !node.op || !node.op->decompose) return false;
+  if (touches_complex(node) && complex_support(*node.op) != ComplexSupport::Decomposes) return false;
   return node.op->op_class != OpClass::Library || ops::draws_within(node);
 }
 
@@ -124,9 +126,18 @@ class StatedTypes {
   std::unordered_set<size_t> known_;  ///< symbols of sizes so far
 };
 
+/// A decomposition written for real numbers may make something else of complex ones.
+void require_same_numbers(const Node& node, const Node& result) {
+  if (!node.type.is_tensor() || !result.type.is_tensor() || !touches_complex(node)) return;
+  if (node.tensor().dtype == result.tensor().dtype) return;
+  throw_user("'" + node.name + "' (" + node.target + ") on complex numbers is not supported",
+             "compute with the parts, torch.view_as_real(x)");
+}
+
 bool one_round(const Graph& from, Graph& to, std::vector<Rewrite>& rewrites, StatedTypes* stated) {
   GraphRewriter rewriter(from, "decompose");
   for (const auto& node : from.nodes()) {
+    if (touches_complex(*node)) require_complex_support(*node);
     if (!decomposes(*node)) {
       const Node* copied = copy_with_expressions(rewriter, *node);
       if (stated) stated->check(*copied);
@@ -141,6 +152,7 @@ bool one_round(const Graph& from, Graph& to, std::vector<Rewrite>& rewrites, Sta
       copy_with_expressions(rewriter, *node);
       continue;
     }
+    require_same_numbers(*node, *results[0]);
     if (stated && node->op->shape == ops::decomposed_type) stated->check(call, results);
     if (node->type.kind == Type::Kind::Tuple)
       rewriter.replace_parts(*node, std::move(results), rule);

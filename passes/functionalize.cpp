@@ -334,6 +334,7 @@ class Functionalizer {
     const Call call(view);
     if (same_elements().contains(view.target)) return b.reshape(value, whole->tensor().shape);
     const size_t rank = whole->tensor().shape.size();
+    if (Node* parts = write_complex(b, view.target, whole, value)) return parts;
     if (view.target == "aten.transpose.int") return b.transpose(value, call.constant(1), call.constant(2));
     if (view.target == "aten.mT.default" || view.target == "aten.adjoint.default") return b.transpose(value, -2, -1);
     if (view.target == "aten.narrow.default") return write_slice(b, whole, value, call.dim(1, rank), call.integer(2));
@@ -350,6 +351,19 @@ class Functionalizer {
     if (view.target == "aten.slice.Tensor")
       return b.call("aten.slice_scatter.default", {whole, value, call.arg(1), call.arg(2), call.arg(3), call.arg(4)});
     no_inverse(cause, view);
+  }
+
+  /// Complex numbers whose pairs, or one of whose parts, were written; null for other views.
+  static Node* write_complex(Builder& b, std::string_view view, Node* whole, Node* value) {
+    const auto unary = [&](const char* target, Node* x) { return b.call(target, {x}); };
+    if (view == "aten.view_as_real.default") return unary("aten.view_as_complex.default", value);
+    if (view == "aten.view_as_complex.default") return unary("aten.view_as_real.default", value);
+    if (!is_complex(whole->tensor().dtype)) return nullptr;
+    if (view == "aten.real.default") return b.call("aten.complex.default", {value, unary("aten.imag.default", whole)});
+    if (view == "aten.imag.default") return b.call("aten.complex.default", {unary("aten.real.default", whole), value});
+    if (view == "aten.conj.default" || view == "aten._conj.default") return unary("aten._conj.default", value);
+    if (view == "aten.adjoint.default") return unary(view.data(), value);
+    return nullptr;
   }
 
   [[noreturn]] static void no_inverse(const Node& cause, const Node& view) {

@@ -98,7 +98,9 @@ ConstantInputs::ConstantInputs(const Graph& graph, const PassContext& context) {
   for (size_t i = 0; i < inputs.size() && i < graph.input_specs.size(); ++i) {
     const InputSpec& spec = graph.input_specs[i];
     if (spec.kind == InputSpec::Kind::User || !context.state || written.contains(spec.target)) continue;
-    if (const auto it = context.state->find(spec.target); it != context.state->end()) values_[inputs[i]] = &it->second;
+    const auto it = context.state->find(spec.target);
+    if (it == context.state->end()) continue;
+    values_[inputs[i]] = spec.complex ? &(pairs_[inputs[i]] = as_pairs(it->second.contiguous())) : &it->second;
   }
   for (const auto& node : graph.nodes()) {
     if (node->kind != NodeKind::GetAttr) continue;

@@ -98,6 +98,7 @@ class ConstantInputs {
 
  private:
   std::unordered_map<const Node*, const Tensor*> values_;
+  std::unordered_map<const Node*, Tensor> pairs_;  ///< of complex state
 };
 
 }  // namespace strata

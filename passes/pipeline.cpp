@@ -1,6 +1,7 @@
 // Copyright 2026 The Strata Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "passes/complex_to_real.h"
 #include "passes/cse.h"
 #include "passes/dce.h"
 #include "passes/decompose.h"
@@ -21,6 +22,9 @@ const std::vector<Pass>& inference_pipeline() {
       {"functionalize", "make mutation and aliasing explicit", functionalize, "functional", true},
       // Scheduling knows primitives and library operators only.
       {"decompose", "replace compound operators by primitives", decompose, "decomposed", true},
+      // Kernels know real numbers only. After decompose: primitives have rules.
+      {"complex_to_real", "make two real numbers of each complex one", complex_to_real, "decomposed", true,
+       complex_to_real_may_change},
       {"dce", "drop what no output needs", dce, "simplified", false, dce_may_change},
       {"simplify", "apply algebraic rules", simplify, "simplified", false, simplify_may_change},
       {"cse", "compute equal values once", cse, "simplified", false, cse_may_change},
@@ -50,6 +54,8 @@ const std::vector<Pass>& unfused_pipeline() {
   static const std::vector<Pass> pipeline = {
       {"functionalize", "make mutation and aliasing explicit", functionalize, "functional", true},
       {"decompose", "replace compound operators by primitives", decompose, "decomposed", true},
+      {"complex_to_real", "make two real numbers of each complex one", complex_to_real, "decomposed", true,
+       complex_to_real_may_change},
       // Copies that decomposition left are no operators of the program.
       {"simplify", "apply algebraic rules", simplify, "simplified", false, simplify_may_change},
       {"dce", "drop what no output needs", dce, "simplified", false, dce_may_change},

@@ -59,6 +59,7 @@ class Scheduler {
         Type& type = plan().inputs.back();
         if (type.is_tensor() && repeats_elements(type.tensor))
           type.tensor.strides = contiguous_strides(type.tensor.shape);
+        if (spec.complex) plan().complex_inputs.push_back(static_cast<size_t>(user));
         const int index = user++;
         if (node->type.is_tensor()) add_buffer(*node, PlanBuffer::Kind::Input).input = index;
       } else if (node->type.is_tensor()) {
@@ -86,7 +87,7 @@ class Scheduler {
     if (!options_.state || it == options_.state->end())
       throw_user("the program has no value for '" + spec.target + "' (input '" + node.name + "')",
                  "export it again together with its weights");
-    add_constant(node, it->second);
+    add_constant(node, spec.complex ? as_pairs(it->second.contiguous()) : it->second);
     if (is_written) constants_.erase(&node);
   }
 

@@ -31,6 +31,15 @@ bool apply_as_strided(const Node& node, StridedView& view) {
   return true;
 }
 
+/// Counts pairs instead of their numbers.
+bool apply_pairs(StridedView& view) {
+  if (!(view.strides.back() == SymInt(1))) return false;
+  view.strides.pop_back();
+  for (SymInt& stride : view.strides) stride = floordiv(stride, 2);
+  view.offset = floordiv(view.offset, 2);
+  return true;
+}
+
 bool apply_affine(const Node& node, IndexMap map, StridedView& view) {
   if (node.op->has(trait::NotAffine)) return false;
   const Call call(node);
@@ -120,6 +129,8 @@ std::optional<StridedView> strided_view(const Node* node, const Layouts& layouts
       view.strides = std::move(*strides);
     } else if (step->is("aten.as_strided.default") || step->is("strata.strided_elements.default")) {
       if (!apply_as_strided(*step, view)) return {};
+    } else if (step->is("aten.view_as_complex.default")) {
+      if (!apply_pairs(view)) return {};
     } else if (!apply_affine(*step, std::get<IndexMap>(step->op->lowering), view)) {
       return {};
     }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -33,9 +34,11 @@ std::vector<std::string> lines_of(std::string_view text) {
   return lines;
 }
 
-/// Sums costs of which some are unknown.
+/// Sums costs of which some are unknown, and some of damaged logs are larger than any time.
 void add_cost(std::int64_t& sum, std::int64_t cost) {
-  if (cost >= 0) sum = std::max<std::int64_t>(sum, 0) + cost;
+  if (cost < 0) return;
+  sum = std::max<std::int64_t>(sum, 0);
+  if (__builtin_add_overflow(sum, cost, &sum)) sum = std::numeric_limits<std::int64_t>::max();
 }
 
 template <class T>

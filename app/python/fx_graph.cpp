@@ -10,6 +10,7 @@
 #include "app/python/tensor_exchange.h"
 #include "capture/pt2_meta.h"
 #include "core/ir/builder.h"
+#include "core/ir/complex_parts.h"
 #include "core/ir/foreign.h"
 #include "core/ir/op.h"
 #include "core/support/error.h"
@@ -334,20 +335,6 @@ class FxReader {
 
 constexpr int kMaxDepth = 6;
 
-bool has_complex(const Type& type) {
-  if (type.is_tensor()) return is_complex(type.tensor.dtype);
-  return std::any_of(type.parts.begin(), type.parts.end(), has_complex);
-}
-
-/// Kernels know no complex numbers; views of them are fine.
-void require_real(const Node& node) {
-  if (node.op->op_class == OpClass::View && !node.op->has(trait::NotAffine)) return;
-  if (node.op->op_class == OpClass::Compound || is_foreign(*node.op)) return;
-  bool found = has_complex(node.type);
-  for (const Node* operand : node.operands()) found |= has_complex(operand->type);
-  if (found) throw_user("'" + node.name + "' (" + node.target + ") computes with complex numbers");
-}
-
 /// The result that the row gives is the one that PyTorch gives: its type and shape.
 void require_same_result(const Node& node, const Type& ours, const Type& theirs) {
   if (ours.kind == Type::Kind::Tuple && theirs.kind == Type::Kind::Tuple) {
@@ -378,9 +365,11 @@ void check_call(const Node& node, const Graph& graph, int depth) {
   const Call call(node);
   const Type type = node.op->shape(call);
   if (depth == 0) require_same_result(node, type, node.type);
-  require_real(node);
+  const bool complex = touches_complex(node);
+  if (complex) require_complex_support(node);
   if (is_interpreted(*node.op)) throw_user("no kernel computes " + node.op->name);
   if (!node.op->decompose || node.op->op_class != OpClass::Compound || depth == kMaxDepth) return;
+  if (complex && complex_support(*node.op) != ComplexSupport::Decomposes) return;
   Graph scratch(graph.shared_env());
   std::unordered_map<const Node*, Node*> operands;
   Node copy = node;
@@ -396,8 +385,8 @@ void check_call(const Node& node, const Graph& graph, int depth) {
     if (step->kind == NodeKind::Call && step->op &&
         (step->op->op_class == OpClass::Compound || is_interpreted(*step->op)))
       check_call(*step, scratch, depth + 1);
-    else if (step->kind == NodeKind::Call && step->op)
-      require_real(*step);
+    else if (step->kind == NodeKind::Call && touches_complex(*step))
+      require_complex_support(*step);
 }
 
 /// Lines of Python that the nodes name, by file.

@@ -76,5 +76,6 @@ std::span<const Entry> linear_algebra();
 std::span<const Entry> recurrent();
 std::span<const Entry> random_numbers();
 std::span<const Entry> grouped_products();
+std::span<const Entry> transforms();
 
 }  // namespace strata::native

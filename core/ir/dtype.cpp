@@ -121,4 +121,21 @@ DType promote(DType a, DType b) {
   return dtype_size(a) > dtype_size(b) ? a : b;
 }
 
+DType real_dtype(DType dtype) {
+  switch (dtype) {
+    case DType::C32:
+      return DType::F16;
+    case DType::C64:
+      return DType::F32;
+    case DType::C128:
+      return DType::F64;
+    default:
+      return dtype;
+  }
+}
+
+DType complex_dtype(DType real) {
+  return real == DType::F64 ? DType::C128 : real == DType::F16 ? DType::C32 : DType::C64;
+}
+
 }  // namespace strata

@@ -56,6 +56,10 @@ constexpr bool is_signed_integral(DType d) { return d >= DType::I8 && d <= DType
 /// 16-bit floats are computed in float32.
 constexpr bool is_reduced_float(DType d) { return d == DType::F16 || d == DType::BF16; }
 
+/// The type of a complex type's parts: float32 for complex64; other types themselves.
+DType real_dtype(DType dtype);
+/// The type of complex numbers with parts of a float type: complex64 for float32.
+DType complex_dtype(DType real);
 /// `torch.promote_types(a, b)`.
 DType promote(DType a, DType b);
 /// The type that arithmetic on `d` is carried out in: float32 for 16-bit floats, else `d`.

@@ -224,7 +224,8 @@ struct InputSpec {
   Kind kind = Kind::User;
   std::string target;  ///< fully qualified name of the parameter, buffer or constant
   bool persistent = true;
-  Argument constant;  ///< ConstantInput
+  Argument constant;     ///< ConstantInput
+  bool complex = false;  ///< the placeholder has pairs of real numbers where callers give complex ones
 };
 struct OutputSpec {
   enum class Kind : uint8_t {

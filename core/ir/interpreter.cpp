@@ -7,6 +7,7 @@
 
 #include "core/ir/aliasing.h"
 #include "core/ir/builder.h"
+#include "core/ir/complex_parts.h"
 #include "core/ir/ops/randoms.h"
 #include "core/runtime/generator.h"
 #include "core/support/error.h"
@@ -92,6 +93,7 @@ class Frame {
   RefValue functional_twin(const Node& node);
   RefValue decomposed(const Node& node);
   RefValue reference(const Node& node);
+  RefValue by_parts(const Node& node);
   void bind(const Graph& graph, const Node& node);
 
   const InterpreterOptions& options_;
@@ -101,8 +103,27 @@ class Frame {
   std::unordered_map<const Node*, RefValue> values_;
 };
 
+/// A complex tensor of its parts.
+Tensor joined(const Tensor& real, const Tensor& imag) {
+  const Tensor whole = Tensor::empty(complex_dtype(real.dtype), real.shape);
+  copy_into(real.contiguous(), part_of(whole, 0));
+  copy_into(imag.contiguous(), part_of(whole, 1));
+  return whole;
+}
+
 /// Floats in the type they are carried in.
-Tensor carried(const Tensor& t, bool float64) { return float64 && is_floating(t.dtype) ? t.to(DType::F64) : t; }
+Tensor carried(const Tensor& t, bool float64) {
+  if (!float64) return t;
+  if (is_complex(t.dtype))
+    return t.dtype == DType::C128 ? t : joined(part_of(t, 0).to(DType::F64), part_of(t, 1).to(DType::F64));
+  return is_floating(t.dtype) ? t.to(DType::F64) : t;
+}
+
+/// Views of complex tensors share memory as others do; all else is computed with the parts.
+bool is_split(const Node& node) {
+  const bool views = node.op->reference && (node.op->op_class == OpClass::View || node.op->schema.returns_alias);
+  return !views && node.op->op_class != OpClass::Mutation && touches_complex(node);
+}
 
 RefValue Frame::output(const Argument& a) const {
   if (const Node* node = a.node()) return get(node);
@@ -169,6 +190,8 @@ RefValue Frame::call(const Node& node) {
     }
   }
   if (!node.op) throw_user("operator " + place(node) + " is not in the operator table: it cannot be interpreted");
+  if (is_split(node))
+    return complex_support(*node.op) == ComplexSupport::Decomposes ? decomposed(node) : by_parts(node);
   if (node.op->decompose && (node.op->has(trait::DataDependent) || ops::draws_within(node))) return decomposed(node);
   if (node.op->reference) return reference(node);
   if (node.op->op_class == OpClass::Mutation) return mutation(node);
@@ -257,6 +280,7 @@ RefValue Frame::decomposed(const Node& node) {
   Builder builder(scratch);
   builder.meta = node.meta;
   const std::vector<Node*> results = node.op->decompose(builder, Call(copy));
+  if (results.empty() && touches_complex(node)) return by_parts(node);
   if (results.empty() && node.op->reference) return reference(node);  // stays as it is
   for (const auto& step : scratch.nodes()) inner.execute(scratch, *step);
   if (node.type.kind != Type::Kind::Tuple)
@@ -264,6 +288,38 @@ RefValue Frame::decomposed(const Node& node) {
   std::vector<RefValue> parts;
   for (Node* result : results) parts.push_back(copies(node) ? owned(inner.get(result)) : inner.get(result));
   return parts;
+}
+
+/// A call on complex numbers: its rule's calls on their parts, in a scratch graph.
+RefValue Frame::by_parts(const Node& node) {
+  require_complex_support(node);
+  if (depth_ >= kMaxDepth) throw_internal("the parts of " + place(node) + " do not end");
+  Graph scratch(env_);
+  Frame inner(options_, env_, symbols_, depth_ + 1);
+  std::unordered_map<const Node*, ComplexParts> parts;
+  for (const Node* operand : node.operands()) {
+    Type type = operand->type;
+    if (!has_complex(type)) {
+      parts[operand] = {scratch.placeholder(operand->name, type), nullptr};
+      inner.set(parts[operand].real, get(operand));
+      continue;
+    }
+    if (!type.is_tensor()) throw_internal("a tuple of complex tensors in " + place(node));
+    type.tensor.dtype = real_dtype(type.tensor.dtype);
+    type.tensor.strides.reset();
+    parts[operand] = {scratch.placeholder(operand->name, type), scratch.placeholder(operand->name + "_imag", type)};
+    inner.set(parts[operand].real, part_of(get(operand).tensor(), 0));
+    inner.set(parts[operand].imag, part_of(get(operand).tensor(), 1));
+  }
+  Builder builder(scratch);
+  builder.meta = node.meta;
+  const auto results = split_complex(builder, Call(node), [&](const Node* n) { return parts.at(n); });
+  for (const auto& step : scratch.nodes()) inner.execute(scratch, *step);
+  const auto value = [&](const Node* n) { return inner.get(n).tensor(); };
+  std::vector<RefValue> values;
+  for (const ComplexParts& r : results)
+    values.push_back(r.imag ? RefValue(joined(value(r.real), value(r.imag))) : owned(inner.get(r.real)));
+  return node.type.kind == Type::Kind::Tuple ? RefValue(std::move(values)) : values.at(0);
 }
 
 // ------------------------------------------------------------------------------------------------------------------

@@ -130,7 +130,9 @@ struct Executor::Impl {
   static void grow_arena(Stage& stage);
   void fill_static(Stage& stage) const;
 
-  void run(const std::vector<Tensor>& inputs, std::vector<Tensor>& results);
+  void run(const std::vector<Tensor>& given, std::vector<Tensor>& results);
+  void run_real(const std::vector<Tensor>& inputs, std::vector<Tensor>& results);
+  std::vector<Tensor> in_pairs(const std::vector<Tensor>& given) const;
   void run_stage(Stage& stage);
   void take_inputs(const std::vector<Tensor>& inputs);
   void allocate_outputs(const Stage& stage);
@@ -483,7 +485,27 @@ void Executor::Impl::run_stage(Stage& stage) {
     launch_all<false>(stage);
 }
 
-void Executor::Impl::run(const std::vector<Tensor>& inputs, std::vector<Tensor>& results) {
+/// The inputs with the pairs that complex ones lie in.
+std::vector<Tensor> Executor::Impl::in_pairs(const std::vector<Tensor>& given) const {
+  std::vector<Tensor> inputs = given;
+  for (const size_t i : plan->complex_inputs) {
+    if (i >= inputs.size() || !inputs[i].defined()) continue;  // the binder says so
+    const DType expected = complex_dtype(plan->inputs[i].tensor.dtype);
+    if (inputs[i].dtype != expected)
+      throw_user("input " + std::to_string(i) + " has dtype " + std::string(dtype_name(inputs[i].dtype)) +
+                     ", expected " + std::string(dtype_name(expected)),
+                 "convert it first");
+    inputs[i] = as_pairs(inputs[i]);
+  }
+  return inputs;
+}
+
+void Executor::Impl::run(const std::vector<Tensor>& given, std::vector<Tensor>& results) {
+  if (plan->complex_inputs.empty()) return run_real(given, results);
+  run_real(in_pairs(given), results);
+}
+
+void Executor::Impl::run_real(const std::vector<Tensor>& inputs, std::vector<Tensor>& results) {
   const Release release{held};
   for (Tensor& t : results) t.storage.reset();  // so that their memory can be had again
   if (timing || observer) times.resize(kernels.size());

@@ -102,6 +102,8 @@ struct Plan {
   std::vector<PlanCondition> conditions;
   /// User inputs: type with symbolic sizes, in order; and where each size symbol is found.
   std::vector<Type> inputs;
+  /// Those that callers give as complex tensors: here they are the pairs of real numbers that these lie in.
+  std::vector<size_t> complex_inputs;
 };
 
 // --------------------------------------------------------------------------------------------------------------

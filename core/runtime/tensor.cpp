@@ -328,4 +328,29 @@ void store_from_int(DType dtype, std::byte* p, int64_t value) {
   }
 }
 
+Tensor part_of(const Tensor& tensor, int64_t which) {
+  Tensor part = tensor;
+  part.dtype = real_dtype(tensor.dtype);
+  part.offset = 2 * tensor.offset + which;
+  for (int64_t& stride : part.strides) stride *= 2;
+  return part;
+}
+
+Tensor as_pairs(const Tensor& tensor) {
+  Tensor pairs = part_of(tensor, 0);
+  pairs.shape.push_back(2);
+  pairs.strides.push_back(1);
+  return pairs;
+}
+
+Tensor from_pairs(const Tensor& pairs) {
+  Tensor tensor = pairs;
+  tensor.dtype = complex_dtype(pairs.dtype);
+  tensor.offset = pairs.offset / 2;
+  tensor.shape.pop_back();
+  tensor.strides.pop_back();
+  for (int64_t& stride : tensor.strides) stride /= 2;
+  return tensor;
+}
+
 }  // namespace strata

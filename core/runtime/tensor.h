@@ -68,6 +68,13 @@ struct Tensor {
 /// Row-major strides of a shape (a size of 0 counts as 1).
 std::vector<int64_t> contiguous_strides(std::span<const int64_t> shape);
 
+/// Real (0) or imaginary (1) parts of a complex tensor, where they lie in its memory.
+Tensor part_of(const Tensor& tensor, int64_t which);
+/// A complex tensor as pairs in a new last dimension, and pairs as a complex tensor, in the same memory. The last
+/// stride of pairs must be 1 and the others, and the offset, even.
+Tensor as_pairs(const Tensor& tensor);
+Tensor from_pairs(const Tensor& pairs);
+
 float half_to_float(uint16_t bits);
 uint16_t float_to_half(float value);  ///< round to nearest even
 float bfloat16_to_float(uint16_t bits);

@@ -4,6 +4,7 @@
 
 /// Operator calls with PyTorch's results, read from `tests/data/ops/*.json` (made by the script beside it).
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <fstream>
@@ -43,8 +44,9 @@ inline void set_element(const Tensor& t, int64_t flat, const Json& x) {
 
 inline Tensor tensor_of(DType dtype, const std::vector<int64_t>& shape, const Json& data) {
   Tensor t = Tensor::empty(dtype, shape);
+  const Tensor numbers = is_complex(dtype) ? as_pairs(t) : t;
   int64_t flat = 0;
-  for (const Json& x : data.array()) set_element(t, flat++, x);
+  for (const Json& x : data.array()) set_element(numbers, flat++, x);
   return t;
 }
 
@@ -54,6 +56,10 @@ struct OpCase {
   Json record;
   std::vector<Expected> out;
 
+  bool has_complex() const {
+    return std::any_of(inputs.begin(), inputs.end(), [](const Tensor& t) { return is_complex(t.dtype); }) ||
+           std::any_of(out.begin(), out.end(), [](const Expected& e) { return is_complex(e.dtype); });
+  }
   bool has_gradients() const { return record.find("grads") != nullptr; }
 };
 
@@ -63,7 +69,8 @@ inline OpCase read_case(const Json& j) {
   c.record = j;
   for (const Json& in : j.at("inputs").array()) {
     const DType dtype = *parse_dtype_name(in.at("dtype").string());
-    Tensor t = tensor_of(dtype, {static_cast<int64_t>(in.at("data").array().size())}, in.at("data"));
+    const auto numbers = static_cast<int64_t>(in.at("data").array().size());
+    Tensor t = tensor_of(dtype, {is_complex(dtype) ? numbers / 2 : numbers}, in.at("data"));
     t.shape = ints(in.at("shape"));
     t.strides = ints(in.at("strides"));
     c.inputs.push_back(t);
@@ -91,7 +98,8 @@ struct OpData {
 };
 
 /// Files of calls in this form. Not every one need be there.
-inline constexpr std::array kOpFiles{"ops_a.json", "ops_c.json", "ops_d.json", "ops_e.json", "ops_f.json"};
+inline constexpr std::array kOpFiles{"ops_a.json", "ops_c.json", "ops_d.json",
+                                     "ops_e.json", "ops_f.json", "ops_g.json"};
 
 inline std::string op_file(const std::string& name) { return std::string(STRATA_TEST_DATA) + "/ops/" + name; }
 
@@ -167,6 +175,7 @@ struct CaseGraph {
       return Argument::list(std::move(items));
     }
     if (const Json* t = j.find("t")) return inputs.at(static_cast<size_t>(t->integer()));
+    if (const Json* z = j.find("complex")) return std::complex(z->array()[0].number(), z->array()[1].number());
     if (const Json* d = j.find("dt")) return *parse_dtype_name(d->string());
     return DeviceArg{j.at("dev").string()};
   }

@@ -92,8 +92,8 @@ TEST(OpsB, DecompositionsAgreeWithReferences) {
 TEST(OpsB, EveryRowWithAReferenceOrDecompositionIsRecorded) {
   std::set<std::string> seen;
   for (const OpCase& c : all_cases()) seen.insert(c.result->op->name);
-  for (const char* other :
-       {"ops/ops_c.json", "ops/ops_d.json", "ops/ops_e.json", "ops/ops_f.json"}) {  // compared by the tests of family A
+  for (const char* other : {"ops/ops_c.json", "ops/ops_d.json", "ops/ops_e.json", "ops/ops_f.json",
+                            "ops/ops_g.json"}) {  // compared by the tests of family A
     if (!std::filesystem::exists(std::string(STRATA_TEST_DATA) + "/" + other)) continue;
     const Json file = recorded::read_cases(other);
     for (const Json& call : file.at("cases").array()) seen.insert(call.at("op").string());
@@ -108,6 +108,9 @@ TEST(OpsB, EveryRowWithAReferenceOrDecompositionIsRecorded) {
                                         "aten.nll_loss.default",
                                         "strata.grouped_mm.default",  // aten._grouped_mm
                                         "transformers.grouped_mm_fallback.default",
+                                        "strata.fft_c2c.default",  // aten._fft_c2c and its like
+                                        "strata.fft_r2c.default",
+                                        "strata.fft_c2r.default",
                                         "strata.attention.default",         // tests/passes/test_fuse_attention.cpp
                                         "strata.recurrent_layer.default"};  // inside lstm and gru
   std::vector<OpDef> rows = ops::matrix();

@@ -33,6 +33,9 @@ constexpr LeftOut kLeftOut[] = {
     {"aten.lu_*", "factorisations: how far rounding may lead depends on the matrix; recorded calls"},
     {"aten.geqrf.default", "factorisations: how far rounding may lead depends on the matrix; recorded calls"},
     {"aten.ormqr.default", "factorisations: how far rounding may lead depends on the matrix; recorded calls"},
+    {"aten._fft_*", "an element may be the rest of much larger ones: recorded calls, and tests of the transforms"},
+    {"aten.fft_*", "an element may be the rest of much larger ones: recorded calls, and tests of the transforms"},
+    {"aten.stft.default", "an element may be the rest of much larger ones: recorded calls"},
     {"aten.lstm.input", "weights as lists, one per layer and direction: tests of recurrent networks"},
     {"aten.gru.input", "weights as lists, one per layer and direction: tests of recurrent networks"},
     {"aten.rnn_*", "weights as lists, one per layer and direction: tests of recurrent networks"},
@@ -66,7 +69,7 @@ std::span<const LeftOut> left_out() { return kLeftOut; }
 Recipe recipe_of(const OpDef& row) {
   const std::string_view name = name_of(row);
   for (const auto recipes : {view_recipes(), join_recipes(), index_recipes(), matrix_recipes(), window_recipes(),
-                             norm_recipes(), number_recipes(), size_recipes()})
+                             norm_recipes(), number_recipes(), size_recipes(), complex_recipes()})
     for (const RecipeEntry& entry : recipes)
       if (fits(entry.rows, name)) return entry.make;
   return reason_left_out(row).empty() ? by_schema : nullptr;

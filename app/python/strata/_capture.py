@@ -274,9 +274,9 @@ def _to_be_called(node, names, numbers):
     return not _rewrite.is_view(node) and any(_uncommon(n.meta.get("val")) for n in (node, *node.all_input_nodes))
 
 
-# Element types that kernels are made for.
+# Element types that kernels are made for; complex numbers are two real ones.
 _COMMON = {
-    torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.float16, torch.bfloat16, torch.float32, torch.float64
+    torch.complex64, torch.complex128, torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.float16, torch.bfloat16, torch.float32, torch.float64
 }
 
 

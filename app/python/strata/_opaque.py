@@ -63,15 +63,20 @@ def _plain(value):
     return []
 
 
+def _as_real(value):
+    """Complex numbers as the pairs that compiled code knows; other tensors themselves."""
+    return torch.view_as_real(value.resolve_conj()) if value.is_complex() else value
+
+
 class OpaqueCall:
     """The target of a node: what to call, and where its operands go. `written`: which tensors the operator writes."""
 
     __module__ = "strata"
     arguments = ()  # of the schema: see `_schema`
 
-    def __init__(self, function, name, args, kwargs, ranks, written, effect):
+    def __init__(self, function, name, args, kwargs, ranks, pairs, written, effect):
         self.function, self.args, self.kwargs = function, args, kwargs
-        self.ranks, self.written, self.effect = ranks, written, effect
+        self.ranks, self.pairs, self.written, self.effect = ranks, pairs, written, effect
         self.__name__ = name
         self.id = next(_ids)
         _live[self.id] = self
@@ -88,16 +93,17 @@ class OpaqueCall:
 
     def __call__(self, _id, tensors, sizes):
         at, values = len(sizes) - sum(self.ranks), []
-        for tensor, rank in zip(tensors, self.ranks):
-            values.append(_laid_out(tensor, tuple(sizes[at : at + rank])))
+        for tensor, rank, pairs in zip(tensors, self.ranks, self.pairs):
+            value = _laid_out(tensor, tuple(sizes[at : at + rank]))
+            values.append(torch.view_as_complex(value) if pairs else value)
             at += rank
         for index in self.written:
-            if values[index] is tensors[index]:
+            if values[index].data_ptr() == tensors[index].data_ptr():
                 values[index] = values[index].clone(memory_format=torch.preserve_format)
         # What PyTorch does around the call of the whole graph was done when the graph was traced.
         with torch._C._DisableAutocast(), torch.no_grad():
             result = self.function(*_fill(self.args, values, sizes), **_fill(self.kwargs, values, sizes))
-        return [*(values[index] for index in self.written), *_plain(result), _TOKEN]
+        return [*(_as_real(value) for value in (*(values[index] for index in self.written), *_plain(result))), _TOKEN]
 
 
 _TOKEN = torch.zeros((), dtype=torch.int64)
@@ -156,18 +162,21 @@ class Calls:
         tensors, sizes = [], []
         args, kwargs = self._template(node.args, tensors, sizes), self._template(node.kwargs, tensors, sizes)
         written = _written(node, args, kwargs)
-        strides = [s for t in tensors for s in t.meta["val"].stride()]
-        ranks = [t.meta["val"].dim() for t in tensors]
+        given = [self._pairs(node, tensor) for tensor in tensors]
+        pairs = [new is not old for new, old in zip(given, tensors)]
+        strides = [s for t in given for s in t.meta["val"].stride()]
+        ranks = [t.meta["val"].dim() for t in given]
         name = str(node.target) if isinstance(node.target, torch._ops.OpOverload) else f"torch.{_word(node.target)}"
-        call = OpaqueCall(function, name, args, kwargs, ranks, written, effect)
+        call = OpaqueCall(function, name, args, kwargs, ranks, pairs, written, effect)
         values = [tensors[i].meta["val"] for i in written] + _fakes(node.meta.get("val"))
-        operands = tensors + ([self.token] if effect and self.token is not None else [])
+        operands = given + ([self.token] if effect and self.token is not None else [])
         with self.graph.inserting_before(node):
             made = self.graph.call_function(call)
             made.args = (call.id, operands, [*sizes, *strides])  # not above: torch.fx would warn of symbolic sizes
             made.meta.update({k: v for k, v in node.meta.items() if k != "val"})
-            made.meta["val"] = [*values, _TOKEN]
+            made.meta["val"] = [*(_as_real(value) for value in values), _TOKEN]
             parts = [self._part(made, i) for i in range(len(values) + bool(effect))]
+            parts[: len(values)] = [self._of_pairs(part, value) for part, value in zip(parts, values)]
             copies = {}
             for i, index in enumerate(written):
                 copies[tensors[index]] = self._copy(node, tensors[index], parts[i])
@@ -182,6 +191,24 @@ class Calls:
         part.meta.update({k: v for k, v in made.meta.items() if k != "val"})
         part.meta["val"] = made.meta["val"][index]
         return part
+
+    def _pairs(self, node, operand):
+        """The pairs that a complex operand of a call lies in: the call makes complex numbers of them again."""
+        value = operand.meta["val"]
+        if not value.is_complex():
+            return operand
+        with self.graph.inserting_before(node):
+            pairs = self.graph.call_function(torch.ops.aten.view_as_real.default, (operand,))
+        pairs.meta.update({k: v for k, v in node.meta.items() if k != "val"})
+        pairs.meta["val"] = _as_real(value)
+        return pairs
+
+    def _of_pairs(self, part, value):
+        if not value.is_complex():
+            return part
+        made = self.graph.call_function(torch.ops.aten.view_as_complex.default, (part,))
+        made.meta.update({**part.meta, "val": value})
+        return made
 
     def _copy(self, node, operand, value):
         copy = self.graph.call_function(torch.ops.aten.copy_.default, (operand, value))

@@ -143,7 +143,7 @@ def shape_changes(traced):
 _INVERTIBLE = {
     "view", "reshape", "flatten", "unflatten", "squeeze", "unsqueeze", "alias", "detach", "contiguous", "_unsafe_view", "to", "view_as",
     "reshape_as", "lift_fresh", "transpose", "mT", "adjoint", "narrow", "t", "permute", "select", "slice", "split", "split_with_sizes",
-    "unbind", "chunk", "dropout",
+    "unbind", "chunk", "dropout", "real", "imag", "view_as_real", "view_as_complex", "conj", "_conj",
 }
 
 
@@ -210,6 +210,10 @@ def writes_through_views(traced, calls):
         views, base = _chain(target)
         if all(_name(view) in _INVERTIBLE for view in views):
             continue
+        if target.meta["val"].dtype != base.meta["val"].dtype:
+            from ._capture import Left, place
+
+            raise Left(f"{place(node)} writes through a view of another type that is also a {', '.join(sorted({_name(v) for v in views} - _INVERTIBLE))}")
         _write_through_memory(traced.graph, node, target, base, calls)
 
 

@@ -148,12 +148,19 @@ Rows special() {
   return r;
 }
 
+/// Magnitudes of complex numbers are real.
+Type magnitude_type(const Call& call) {
+  Type type = number_type(call);
+  type.tensor.dtype = real_dtype(type.tensor.dtype);
+  return type;
+}
+
 Rows signs() {
   Rows r;
   r.push_back(row("aten::neg(Tensor self) -> Tensor", trait::Involution | trait::ZeroPreserving, kDefault, number_type,
                   unary_reference<[](auto x) { return wrap_neg(x); }>, unary_body<ScalarOp::Neg>,
                   gradient_of<[](Ctx c) { return c.b.neg(c.dy); }>, "-x; integers wrap"));
-  r.push_back(row("aten::abs(Tensor self) -> Tensor", trait::Idempotent | trait::ZeroPreserving, kDefault, number_type,
+  r.push_back(row("aten::abs(Tensor self) -> Tensor", trait::Idempotent | trait::ZeroPreserving, kDefault, magnitude_type,
                   unary_reference<[](auto x) {
                     if constexpr (std::is_integral_v<decltype(x)>)
                       return x < 0 ? wrap_neg(x) : x;

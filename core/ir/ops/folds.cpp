@@ -32,7 +32,7 @@ OpDef fold(const char* schema, ShapeRule type, Reference reference, Decompose de
 /// Integers and bool are summed as int64 unless `dtype` says otherwise.
 Type sum_type(const Call& call) {
   DType d = tensor_type(call, 0).dtype;
-  if (!is_floating(d)) d = DType::I64;
+  if (!is_floating(d) && !is_complex(d)) d = DType::I64;
   if (const auto p = dtype_param(call); p && call.dtype(*p)) d = *call.dtype(*p);
   return reduced_type(call, d);
 }
@@ -40,7 +40,8 @@ Type sum_type(const Call& call) {
 Type mean_type(const Call& call) {
   DType d = tensor_type(call, 0).dtype;
   if (const auto p = dtype_param(call); p && call.dtype(*p)) d = *call.dtype(*p);
-  if (!is_floating(d)) reject(call, "expected a floating-point tensor, found " + std::string(dtype_name(d)));
+  if (!is_floating(d) && !is_complex(d))
+    reject(call, "expected a floating-point tensor, found " + std::string(dtype_name(d)));
   return reduced_type(call, d);
 }
 

@@ -32,7 +32,7 @@ Type bmm_type(const Call& call) { return product_type(call, 0, 1, 1); }
 
 /// PyTorch cuts fractions off beta and alpha for integers, and does not say so: those calls are not ours.
 void require_whole_factors(const Call& call) {
-  if (is_floating(call.type(1).dtype)) return;
+  if (is_floating(call.type(1).dtype) || is_complex(call.type(1).dtype)) return;
   for (const size_t i : {3, 4})
     if (!call.is_integer_scalar(i)) reject(call, "beta and alpha of integers must be integers");
 }

@@ -108,16 +108,6 @@ Nodes signbit(Builder& b, const Call& c) {
   return {b.call("aten.lt.Scalar", {x, 0})};
 }
 
-/// Of a real number: 0 or pi.
-Nodes angle(Builder& b, const Call& c) {
-  Node* x = c.tensor(0);
-  const DType d = is_floating(c.type(0).dtype) ? c.type(0).dtype : DType::F32;
-  Node* angle =
-      b.call("aten.where.self", {b.call("aten.lt.Scalar", {x, 0}), number(b, std::numbers::pi, d), number(b, 0, d)});
-  if (!is_floating(c.type(0).dtype)) return {angle};
-  return {b.call("aten.where.self", {b.call("aten.isnan.default", {x}), x, angle})};
-}
-
 /// In the operand's type at each step, as PyTorch does: 16-bit floats are rounded in between.
 Nodes round_decimals(Builder& b, const Call& c) {
   Node* x = c.tensor(0);
@@ -143,8 +133,6 @@ Rows pairs() {
                     "mantissa in [0.5, 1) and power of two"));
   r.push_back(compound("aten::signbit(Tensor self) -> Tensor", 0, decomposed_type, signbit,
                        "is the sign negative, also zero's"));
-  r.push_back(
-      compound("aten::angle(Tensor self) -> Tensor", 0, decomposed_type, angle, "0, or pi for negative numbers"));
   r.push_back(compound("aten::round.decimals(Tensor self, *, int decimals) -> Tensor", 0, decomposed_type,
                        round_decimals, "rounded to a number of decimals, half to even"));
   return r;

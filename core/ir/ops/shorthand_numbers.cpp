@@ -228,7 +228,7 @@ struct OtherName {
 };
 constexpr OtherName kOtherNames[] = {
     {"aten.absolute.default", "aten.abs.default", 1},   {"aten.negative.default", "aten.neg.default", 1},
-    {"aten.fix.default", "aten.trunc.default", 1},      {"aten.sgn.default", "aten.sign.default", 1},
+    {"aten.fix.default", "aten.trunc.default", 1},      
     {"aten.arccos.default", "aten.acos.default", 1},    {"aten.arccosh.default", "aten.acosh.default", 1},
     {"aten.arcsin.default", "aten.asin.default", 1},    {"aten.arcsinh.default", "aten.asinh.default", 1},
     {"aten.arctan.default", "aten.atan.default", 1},    {"aten.arctanh.default", "aten.atanh.default", 1},

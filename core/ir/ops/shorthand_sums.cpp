@@ -216,10 +216,6 @@ Nodes cosine_embedding_loss(Builder& b, const Call& c) {
 
 // ------------------------------------------------------------------------------------------------------------- numbers
 
-Nodes is_real(Builder& b, const Call& c) {
-  return {b.call("aten.ones_like.default", {c.tensor(0)}, {{"dtype", Argument(DType::Bool)}})};
-}
-
 /// self * 2^other.
 Nodes ldexp(Builder& b, const Call& c) { return {b.mul(c.tensor(0), b.call("aten.pow.Scalar", {2.0, c.tensor(1)}))}; }
 
@@ -344,7 +340,6 @@ Rows shorthand_sums() {
       poisson_nll_loss, "how unlikely counts are, Poisson distributed");
   add("cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0.0, int reduction=1) -> Tensor",
       cosine_embedding_loss, "how far cosines are from what the targets say");
-  add("isreal(Tensor self) -> Tensor", is_real, "true: complex numbers are not computed with");
   add("ldexp.Tensor(Tensor self, Tensor other) -> Tensor", ldexp, "self * 2^other");
   add("logaddexp2(Tensor self, Tensor other) -> Tensor", logaddexp2, "log2(2^self + 2^other)");
   for (const std::string side : {"left", "right"}) {

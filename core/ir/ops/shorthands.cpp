@@ -348,11 +348,6 @@ Nodes col2im(Builder& b, const Call& c) {
 
 // -------------------------------------------------------------------------------------------------------------- copies
 
-Nodes real_itself(Builder&, const Call& c) {
-  if (is_complex(c.type(0).dtype)) reject(c, "complex numbers are not computed with");
-  return {c.tensor(0)};
-}
-
 /// What another row cuts.
 Nodes cut_by(Builder& b, const Call& c, const char* target) {
   Node* all = b.call(target, {c.tensor(0), c.arg(1), c.arg(2)});
@@ -455,9 +450,6 @@ Rows shorthand_copies() {
         "narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor",
         "unfold_copy(Tensor self, int dimension, int size, int step) -> Tensor"})
     r.push_back(shorthand(schema, copied, "a copy of the view"));
-  for (const char* name : {"resolve_conj", "resolve_neg", "conj", "real"})
-    r.push_back(shorthand(std::string(name) + "(Tensor(a) self) -> Tensor(a)", real_itself,
-                          "of real numbers, the tensor itself"));
   r.push_back(shorthand(
       "unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]",
       [](Builder& b, const Call& c) { return cut_by(b, c, "aten.chunk.default"); }, "pieces of equal size"));

@@ -309,9 +309,9 @@ std::optional<size_t> param(const Call& call, std::string_view name) {
 }
 
 Type norm_type(const Call& call) {
-  DType d = tensor_type(call, 0).dtype;
+  DType d = real_dtype(tensor_type(call, 0).dtype);
   if (!is_floating(d)) reject(call, "expected a floating-point tensor, found " + std::string(dtype_name(d)));
-  if (const auto p = param(call, "dtype")) d = call.dtype(*p).value_or(d);
+  if (const auto p = param(call, "dtype")) d = real_dtype(call.dtype(*p).value_or(d));
   return reduced_type(call, d);
 }
 

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls of ATen operators, recorded with what PyTorch gives; the scripts beside it say which.
 
-A case: op, inputs (dtype, shape, strides, flat data), args and kwargs ({"t": k}: input k; {"dt": name}: dtype; {"dev": name}: device),
+A case: op, inputs (dtype, shape, strides, flat data), args and kwargs ({"t": k}: input k; {"dt": name}: dtype; {"dev": name}: device;
+{"complex": [real, imaginary]}),
 out (dtype, shape, strides, data; "view" when it shares memory with an input), and for differentiable calls cot and grads by input.
 """
 import json
@@ -36,6 +37,9 @@ SPECIAL = [0.0, -0.0, 1.0, -1.0, inf, -inf, nan, 0.5, -2.5, 1.5, 3.0, 100.0, -10
 
 
 def numbers(x):
+    """In order; of complex numbers the parts, one after the other."""
+    if x.is_complex():
+        x = torch.view_as_real(x.resolve_conj())
     flat = x.contiguous().view(-1)
     if x.dtype == torch.bool:
         return [int(v) for v in flat.tolist()]
@@ -73,6 +77,8 @@ def encode(a, inputs):
         return {"dt": dtype_name(a)}
     if isinstance(a, torch.device):
         return {"dev": str(a)}
+    if isinstance(a, complex):
+        return {"complex": [a.real, a.imag]}
     if isinstance(a, (list, tuple)):
         return [encode(x, inputs) for x in a]
     return a
