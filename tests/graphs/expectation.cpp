@@ -111,11 +111,14 @@ bool sums_rounded(const Node& node) {
   });
 }
 
+/// All numbers of a tensor; of complex ones the parts.
+std::vector<double> numbers_of(const Tensor& t) { return is_complex(t.dtype) ? as_pairs(t).values() : t.values(); }
+
 /// Largest number of a tensor, at least one.
 double magnitude(const RefValue& value) {
   double largest = 1;
   if (const auto* t = std::get_if<Tensor>(&value.value))
-    for (const double v : t->values())
+    for (const double v : numbers_of(*t))
       if (std::isfinite(v)) largest = std::max(largest, std::abs(v));
   return largest;
 }
@@ -172,7 +175,7 @@ bool sums_squares(const Node& node) {
 /// Whether those squares overflow there.
 bool squares_overflow(const Tensor& x) {
   double sum = 0;
-  for (const double v : x.values())
+  for (const double v : numbers_of(x))
     if (std::isfinite(v)) sum += v * v;
   return sum > std::numeric_limits<float>::max() / 4;  // differences from the mean are up to twice as large
 }
@@ -192,7 +195,7 @@ bool multiplies_all(const Node& node) { return std::string_view(node.target).sta
 /// of all is infinite, 0 or, of an infinite part and one that is 0, NaN. (Of 16-bit types, products are float32's.)
 bool products_leave_range(const Tensor& x) {
   double large = 0, small = 0;
-  for (const double v : x.values())
+  for (const double v : numbers_of(x))
     if (std::isfinite(v) && v != 0) (std::abs(v) > 1 ? large : small) += std::abs(std::log2(std::abs(v)));
   return large > 126 || small > 126;
 }
@@ -200,7 +203,7 @@ bool products_leave_range(const Tensor& x) {
 /// Whether a sum of some of the numbers, in one order or another, is beyond float32 although that of all may not be.
 bool sums_overflow(const Tensor& x) {
   double sum = 0;
-  for (const double v : x.values())
+  for (const double v : numbers_of(x))
     if (std::isfinite(v)) sum += std::abs(v);
   return sum > std::numeric_limits<float>::max();
 }
@@ -242,6 +245,7 @@ class Noise {
   /// Moves elements by the rounding error of `declared`, and by up to `hidden`.
   void disturb(DType declared, const RefValue& value, double hidden = 0) {
     const auto* t = std::get_if<Tensor>(&value.value);
+    if (t && is_complex(t->dtype)) return disturb(real_dtype(declared), RefValue(as_pairs(*t)), hidden);
     if (!t || !is_floating(t->dtype)) return;
     const double eps = epsilon(declared), shift = rng_() % 2 ? 0.5 : 0;
     const bool snaps = rng_() % 4 == 0;
@@ -433,7 +437,7 @@ Expectation::Expectation(const RandomProgram& program)
   const size_t outputs = native_.size() - program.inputs.size();
   for (size_t i = 0; i < outputs; ++i)
     if (const auto* t = std::get_if<Tensor>(&native_[i].value)) {
-      const auto values = t->values();
+      const auto values = numbers_of(*t);
       elements_ += values.size();
       numbers_ +=
           static_cast<size_t>(std::count_if(values.begin(), values.end(), [](double v) { return std::isfinite(v); }));
