@@ -106,7 +106,10 @@ using Rule = Results (*)(const Split&);
 // ---------------------------------------------------------------------------------------------------------- arithmetic
 
 ComplexParts times(Builder& b, const ComplexParts& x, const ComplexParts& y) {
-  return {b.sub(b.mul(x.real, y.real), b.mul(x.imag, y.imag)), b.add(b.mul(x.real, y.imag), b.mul(x.imag, y.real))};
+  Node* squares = b.mul(x.real, y.real);
+  Node* real = b.sub(squares, b.mul(x.imag, y.imag));
+  Node* crossed = b.mul(x.real, y.imag);
+  return {real, b.add(crossed, b.mul(x.imag, y.real))};
 }
 
 Node* magnitude(Builder& b, const ComplexParts& x) { return b.call("aten.hypot.default", {x.real, x.imag}); }

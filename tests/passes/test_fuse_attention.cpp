@@ -65,14 +65,14 @@ double difference(const Tensor& a, const Tensor& b) {
   return worst / size;
 }
 
-struct Program {
+struct SpelledOut {
   const char* name;
   const char* inputs;
   const char* body;
   const char* refused = nullptr;  ///< words of the reason; null: it is rewritten
 };
 
-std::string text_of(const Program& p) { return "def forward(self, " + std::string(p.inputs) + "):\n" + p.body; }
+std::string text_of(const SpelledOut& p) { return "def forward(self, " + std::string(p.inputs) + "):\n" + p.body; }
 
 constexpr const char* kHeads = "q: \"f32[2, 4, 6, 8]\", k: \"f32[2, 4, 10, 8]\", v: \"f32[2, 4, 10, 5]\"";
 #define HEADS "q: \"f32[2, 4, 6, 8]\", k: \"f32[2, 4, 10, 8]\", v: \"f32[2, 4, 10, 5]\""
@@ -84,7 +84,7 @@ constexpr const char* kHeads = "q: \"f32[2, 4, 6, 8]\", k: \"f32[2, 4, 10, 8]\",
   ", -1)\n"                             \
   "  y = torch.ops.aten.matmul.default(w, v)\n  return (y,)"
 
-const Program kPrograms[] = {
+const SpelledOut kPrograms[] = {
     {"plain", kHeads, SCORES "  d = torch.ops.aten.div.Tensor(s, 2.5)\n" WEIGH("d")},
     {"scaled_query", kHeads,
      "  a = torch.ops.aten.mul.Tensor(q, 0.3)\n  t = torch.ops.aten.transpose.int(k, -1, -2)\n"
@@ -155,10 +155,10 @@ const Program kPrograms[] = {
      SCORES "  w = torch.ops.aten.softmax.int(s, 2)\n  y = torch.ops.aten.matmul.default(w, v)\n  return (y,)", ""},
 };
 
-class FuseAttention : public ::testing::TestWithParam<Program> {};
+class FuseAttention : public ::testing::TestWithParam<SpelledOut> {};
 
 TEST_P(FuseAttention, RewritesWhatMeansTheSame) {
-  const Program& p = GetParam();
+  const SpelledOut& p = GetParam();
   const Graph graph = prepared(text_of(p));
   const PassResult result = fuse_attention(graph, {});
   if (p.refused) {
@@ -203,7 +203,7 @@ TEST(FuseAttention, RowsThatTheMaskEmptiesStayNan) {
 
 /// Operands are taken as they lay before batch dimensions were merged and heads repeated.
 TEST(FuseAttention, TakesOperandsWithTheDimensionsOfTheMask) {
-  for (const Program& p : kPrograms) {
+  for (const SpelledOut& p : kPrograms) {
     if (p.name != std::string("grouped_heads") && p.name != std::string("additive_mask")) continue;
     const PassResult result = fuse_attention(prepared(text_of(p)), {});
     for (const auto& node : result.graph.nodes()) {

@@ -65,9 +65,9 @@ class Forms(unittest.TestCase):
         double = lambda x: torch.nn.functional.interpolate(x, scale_factor=2.0, mode="bilinear")
         self.check(double, images, opaque=["aten.upsample_bilinear2d.vec"])
 
-    def test_complex_arithmetic_is_called(self):
+    def test_complex_arithmetic_is_compiled(self):
         z = torch.randn(4, 4, dtype=torch.complex64)
-        self.check(lambda z: (z @ z).t(), z, opaque=["aten.matmul.default"])
+        self.check(lambda z: (z @ z).t(), z)
 
     def test_complex_rotation_goes_through_views(self):
         def rotate(x, angles):
@@ -75,8 +75,7 @@ class Forms(unittest.TestCase):
             pairs = torch.view_as_complex(x.reshape(*x.shape[:-1], -1, 2))
             return torch.view_as_real(pairs * turns[:, :, None, :]).flatten(3)
 
-        called = ["aten.mul.Tensor", "aten.polar.default", "aten.view_as_complex.default", "aten.view_as_real.default"]
-        self.check(rotate, torch.randn(2, 5, 4, 6), torch.randn(1, 5, 3), opaque=called)
+        self.check(rotate, torch.randn(2, 5, 4, 6), torch.randn(1, 5, 3))
 
     def test_the_largest_of_equals_are_pytorchs(self):
         scores = torch.randint(3, (40, 8)).float()

@@ -1,0 +1,208 @@
+#!/usr/bin/env python3
+# Copyright 2026 The Strata Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Complex numbers and Fourier transforms: in networks that use them, written in place, beside operators that only PyTorch has, live
+and from exported programs, in sizes that change.
+
+Needs PyTorch 2.6 or later; exit code 77 (skipped) without it.
+"""
+import os
+import sys
+import tempfile
+import unittest
+
+import torch_or_skip
+
+version = torch_or_skip.check()
+
+import numpy
+import torch
+
+import strata
+
+if version < (2, 6):
+    print("skipped: needs PyTorch 2.6")
+    sys.exit(77)
+
+C64, C128 = torch.complex64, torch.complex128
+
+
+class Rotary(torch.nn.Module):
+    """Positions as rotations, as in Llama."""
+
+    def __init__(self):
+        super().__init__()
+        angles = torch.outer(torch.arange(64.0), 1e4 ** (-torch.arange(0, 32, 2) / 32))
+        self.register_buffer("turns", torch.polar(torch.ones_like(angles), angles))
+        self.project = torch.nn.Linear(64, 64)
+
+    def forward(self, x):
+        q = self.project(x).unflatten(-1, (2, -1))
+        pairs = torch.view_as_complex(q.float().reshape(*q.shape[:-1], -1, 2))
+        return torch.view_as_real(pairs * self.turns[: x.shape[1], None]).flatten(3).type_as(x)
+
+
+class Mixing(torch.nn.Module):
+    """Tokens mixed by a Fourier transform, as in FNet."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm, self.dense = torch.nn.LayerNorm(24), torch.nn.Linear(24, 24)
+
+    def forward(self, x):
+        return self.dense(self.norm(x + torch.fft.fftn(x, dim=(1, 2)).real))
+
+
+class Spectral(torch.nn.Module):
+    """Some frequencies times learned weights, as in Fourier neural operators."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.randn(3, 3, 4, 4, dtype=C64))
+
+    def forward(self, x):
+        freq = torch.fft.rfft2(x)
+        out = torch.zeros(x.shape[0], 3, x.shape[2], x.shape[3] // 2 + 1, dtype=C64)
+        out[:, :, :4, :4] = torch.einsum("bixy,ioxy->boxy", freq[:, :, :4, :4], self.weight)
+        return torch.fft.irfft2(out, s=x.shape[-2:])
+
+
+class Filter(torch.nn.Module):
+    """A filter of all frequencies, as in GFNet."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.randn(7, 4, 8, 2))
+
+    def forward(self, x):
+        freq = torch.fft.rfft2(x, dim=(1, 2), norm="ortho")
+        return torch.fft.irfft2(freq * torch.view_as_complex(self.weight), s=(7, 7), dim=(1, 2), norm="ortho")
+
+
+class Spectrogram(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("window", torch.hann_window(32))
+
+    def forward(self, x):
+        return torch.stft(x, 32, 8, window=self.window, return_complex=True).abs() ** 2
+
+
+class Counter(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("phase", torch.ones(3, dtype=C64))
+
+    def forward(self, x):
+        self.phase.mul_(1j)
+        x.mul_(self.phase)
+        return x.sum(0), self.phase + 0
+
+
+NETWORKS = {
+    "rotary": (Rotary, lambda n: torch.randn(2, n, 64)),
+    "mixing": (Mixing, lambda n: torch.randn(2, n, 24)),
+    "spectral": (Spectral, lambda n: torch.randn(2, 3, n, n + 3)),
+    "filter": (Filter, lambda n: torch.randn(n, 7, 7, 8)),
+    "spectrogram": (Spectrogram, lambda n: torch.randn(2, 20 * n)),
+}
+
+
+def numbers(*shape, dtype=C64):
+    return torch.randn(*shape, dtype=dtype)
+
+
+class Complex(unittest.TestCase):
+    def setUp(self):
+        strata.reset()
+        torch.manual_seed(7)
+
+    def check(self, function, *operands, calls=(), compiled=None):
+        """PyTorch's results, and operands as it leaves them; compiled, but for `calls` of PyTorch."""
+        twins = [v.clone() for v in operands]
+        if compiled is None:
+            compiled = torch.compile(function, backend="strata")
+        with torch.no_grad():
+            expected, found = function(*operands), compiled(*twins)
+        torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5, equal_nan=True)
+        torch.testing.assert_close(twins, list(operands), equal_nan=True)
+        report = strata.reports()[-1]
+        self.assertTrue(report.compiled, report)
+        self.assertEqual({name.split(".")[1] for name in report.opaque}, set(calls))
+
+    def test_networks(self):
+        for name, (make, of) in NETWORKS.items():
+            with self.subTest(name):
+                strata.reset()
+                self.check(make().eval(), of(9))
+
+    def test_exported(self):
+        for name, (make, of) in NETWORKS.items():
+            with self.subTest(name), tempfile.TemporaryDirectory() as folder:
+                model, x = make().eval(), of(9)
+                path = os.path.join(folder, "model.pt2")
+                torch.export.save(torch.export.export(model, (x,)), path)
+                found = strata.load(path)(x.numpy())
+                expected = model(x).detach()
+                found = found[0] if isinstance(found, (list, tuple)) else found
+                torch.testing.assert_close(torch.from_numpy(numpy.array(found)), expected, rtol=1e-4, atol=1e-5)
+
+    def test_sizes_that_change(self):
+        for name in ("rotary", "mixing", "filter"):
+            with self.subTest(name):
+                strata.reset()
+                make, of = NETWORKS[name]
+                model = make().eval()
+                compiled = torch.compile(model, backend="strata", dynamic=True)
+                for n in (5, 9, 16):
+                    self.check(model, of(n), compiled=compiled)
+
+    def test_in_and_out(self):
+        self.check(lambda x, y: (x * y, x.t(), y.abs()), numbers(3, 4), numbers(3, 4))
+        self.check(lambda x: (x + 1j, x.mean(), x.conj() * 2), numbers(4, 3).t())
+        self.check(lambda x: x[::2] / 3, numbers(6, dtype=C128))
+        self.check(lambda x, y: torch.complex(x, y), torch.randn(3), torch.randn(3))
+
+    def test_written(self):
+        model, twin = Counter(), Counter()
+        compiled = torch.compile(model, backend="strata")
+        for _ in range(3):
+            x = numbers(4, 3)
+            other = x.clone()
+            with torch.no_grad():
+                expected, found = twin(x), compiled(other)
+            torch.testing.assert_close(found, expected)
+            torch.testing.assert_close(other, x)
+            torch.testing.assert_close(model.phase, twin.phase)
+
+        def parts(x):
+            y = x.clone()
+            y.real.add_(1)
+            y.imag[0] = 3
+            torch.view_as_real(y)[1:].mul_(2)
+            return y
+
+        self.check(parts, numbers(3, 2))
+
+    def test_beside_pytorch(self):
+        self.check(lambda x: torch.linalg.inv(x) @ x + x.asin(), numbers(4, 4), calls=("linalg_inv", "asin"))
+
+        def slices(x):
+            y = x.clone()
+            y[1:].asin_()
+            return y * 2
+
+        self.check(slices, numbers(4, 3), calls=("asin_",))
+
+    def test_special_values(self):
+        inf, nan = float("inf"), float("nan")
+        x = torch.tensor([complex(inf, 1), complex(nan, 0), complex(0, 0), complex(1, -inf), complex(-0.0, 2), complex(1e30, 1e30)])
+        y = torch.tensor([complex(2, 0), complex(1, 1), complex(0, 0), complex(0, 3), complex(-1, -0.0), complex(1e-30, 1e30)])
+        for f in (lambda x, y: x * y, lambda x, y: x + y, lambda x, y: x.abs(), lambda x, y: (x.isnan(), x.isinf(), x == y)):
+            strata.reset()
+            torch._dynamo.reset()
+            self.check(f, x, y)
+
+
+if __name__ == "__main__":
+    unittest.main()
