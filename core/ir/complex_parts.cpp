@@ -208,12 +208,17 @@ Results of_two(const Split& s) {
 
 /// With `alpha`, a factor of the second.
 Results sum_of_two(const Split& s, bool minus) {
-  const ComplexParts x = s.value(0), y = s.value(1);
-  const Argument& alpha = s.call.arg("alpha");
-  if (alpha.as<std::complex<double>>()) throw_user(s.call.op().name + ": a complex alpha is not supported");
+  const size_t alpha = s.call.op().schema.index_of("alpha");
+  const ComplexParts x = s.value(0);
+  ComplexParts y = s.value(1);
+  std::vector<std::pair<std::string, Argument>> factor{{"alpha", s.call.arg(alpha)}};
+  if (s.call.arg(alpha).as<std::complex<double>>()) {
+    y = times(s.b, y, s.value(alpha));
+    factor.clear();
+  }
   const char* target = minus ? "aten.sub.Tensor" : "aten.add.Tensor";
-  return {
-      {s.b.call(target, {x.real, y.real}, {{"alpha", alpha}}), s.b.call(target, {x.imag, y.imag}, {{"alpha", alpha}})}};
+  Node* real = s.b.call(target, {x.real, y.real}, factor);
+  return {{real, s.b.call(target, {x.imag, y.imag}, factor)}};
 }
 Results add(const Split& s) { return sum_of_two(s, false); }
 Results sub(const Split& s) { return sum_of_two(s, true); }
@@ -278,6 +283,13 @@ Node* is_true(const Split& s, const ComplexParts& x) {
 }
 Results logical_not(const Split& s) { return {{unary(s.b, "logical_not", is_true(s, s.value(0))), nullptr}}; }
 
+/// any and all, of elements or along dimensions.
+Results truths(const Split& s) {
+  std::vector<Argument> args = s.call_node().args;
+  args.at(0) = is_true(s, s.value(0));
+  return {{s.b.call(s.call.op().name, std::move(args), s.call_node().kwargs), nullptr}};
+}
+
 /// To complex numbers, or to real ones, which drops what is imaginary.
 Results convert(const Split& s) {
   const DType to = s.call_node().type.tensor.dtype;
@@ -323,18 +335,21 @@ Results conjugate_product(const Split& s) {
 }
 Results add_product(const Split& s) {
   const char* target = s.call_node().is("aten.addmm.default") ? "aten.mm.default" : "aten.bmm.default";
-  for (const char* name : {"alpha", "beta"})
-    if (s.call.arg(name).as<std::complex<double>>())
-      throw_user(s.call.op().name + ": complex factors are not supported");
-  const ComplexParts p = matrix_product(s, target, 1, 2), x = s.value(0);
-  const Argument &alpha = s.call.arg("alpha"), &beta = s.call.arg("beta");
-  // A factor of 0 drops the first, whatever it holds.
-  const bool without = s.call.number(s.call.op().schema.index_of("beta")) == 0;
-  const auto joined = [&](Node* a, Node* m) {
-    m = s.b.mul(m, alpha);
-    return without ? m : s.b.add(s.b.mul(a, beta), m);
+  const auto scaled = [&](const ComplexParts& x, const char* name) -> ComplexParts {
+    const size_t i = s.call.op().schema.index_of(name);
+    if (s.call.arg(i).as<std::complex<double>>()) return times(s.b, x, s.value(i));
+    if (s.call.number(i) == 1) return x;
+    Node* real = s.b.mul(x.real, s.call.arg(i));
+    return {real, s.b.mul(x.imag, s.call.arg(i))};
   };
-  return {{joined(x.real, p.real), joined(x.imag, p.imag)}};
+  const ComplexParts product = scaled(matrix_product(s, target, 1, 2), "alpha");
+  const Argument& beta = s.call.arg("beta");
+  // A factor of 0 drops the first, whatever it holds.
+  const auto* factor = beta.as<std::complex<double>>();
+  if (factor ? *factor == 0.0 : s.call.number(s.call.op().schema.index_of("beta")) == 0) return {product};
+  const ComplexParts first = scaled(s.value(0), "beta");
+  Node* real = s.b.add(first.real, product.real);
+  return {{real, s.b.add(first.imag, product.imag)}};
 }
 
 /// Of the magnitudes; squares need no root in between.
@@ -440,6 +455,8 @@ const std::unordered_map<std::string_view, Rule>& rules() {
         {"aten.isinf", is_infinite},
         {"aten.isfinite", is_finite},
         {"aten.logical_not", logical_not},
+        {"aten.any", truths},
+        {"aten.all", truths},
         {"aten._to_copy", convert},
         {"aten.complex", make},
         {"aten.polar", from_polar},

@@ -160,8 +160,8 @@ Rows signs() {
   r.push_back(row("aten::neg(Tensor self) -> Tensor", trait::Involution | trait::ZeroPreserving, kDefault, number_type,
                   unary_reference<[](auto x) { return wrap_neg(x); }>, unary_body<ScalarOp::Neg>,
                   gradient_of<[](Ctx c) { return c.b.neg(c.dy); }>, "-x; integers wrap"));
-  r.push_back(row("aten::abs(Tensor self) -> Tensor", trait::Idempotent | trait::ZeroPreserving, kDefault, magnitude_type,
-                  unary_reference<[](auto x) {
+  r.push_back(row("aten::abs(Tensor self) -> Tensor", trait::Idempotent | trait::ZeroPreserving, kDefault,
+                  magnitude_type, unary_reference<[](auto x) {
                     if constexpr (std::is_integral_v<decltype(x)>)
                       return x < 0 ? wrap_neg(x) : x;
                     else

@@ -6,10 +6,9 @@ namespace strata::ops {
 
 Rows convolution() {
   Rows rows;
-  for (auto family :
-       {convolution_rows, max_pool_rows, average_pool_rows, normalisation_rows, batch_norm_rows, resampling_rows,
-        resizing_rows, loss_rows, shorthand_losses, shorthand_sums, shorthand_matrices, complex_rows, fourier,
-        other_names})
+  for (auto family : {convolution_rows, max_pool_rows, average_pool_rows, normalisation_rows, batch_norm_rows,
+                      resampling_rows, resizing_rows, loss_rows, shorthand_losses, shorthand_sums, shorthand_matrices,
+                      complex_rows, fourier, other_names})
     append(rows, family());
   return rows;
 }

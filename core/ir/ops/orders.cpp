@@ -18,7 +18,8 @@ namespace {
 Type scan_type(const Call& call) {
   const TensorType& t = tensor_type(call, 0);
   call.dim(1, t.shape.size());
-  return result_like(call, call.dtype(2).value_or(is_floating(t.dtype) || is_complex(t.dtype) ? t.dtype : DType::I64), t.shape);
+  return result_like(call, call.dtype(2).value_or(is_floating(t.dtype) || is_complex(t.dtype) ? t.dtype : DType::I64),
+                     t.shape);
 }
 
 /// Lines along a dimension of a contiguous tensor: `visit(start, count, step)` in elements.

@@ -227,14 +227,14 @@ struct OtherName {
   size_t operands;
 };
 constexpr OtherName kOtherNames[] = {
-    {"aten.absolute.default", "aten.abs.default", 1},   {"aten.negative.default", "aten.neg.default", 1},
-    {"aten.fix.default", "aten.trunc.default", 1},      
-    {"aten.arccos.default", "aten.acos.default", 1},    {"aten.arccosh.default", "aten.acosh.default", 1},
-    {"aten.arcsin.default", "aten.asin.default", 1},    {"aten.arcsinh.default", "aten.asinh.default", 1},
-    {"aten.arctan.default", "aten.atan.default", 1},    {"aten.arctanh.default", "aten.atanh.default", 1},
-    {"aten.arctan2.default", "aten.atan2.default", 2},  {"aten.greater.Tensor", "aten.gt.Tensor", 2},
-    {"aten.greater_equal.Tensor", "aten.ge.Tensor", 2}, {"aten.less.Tensor", "aten.lt.Tensor", 2},
-    {"aten.less_equal.Tensor", "aten.le.Tensor", 2},    {"aten.not_equal.Tensor", "aten.ne.Tensor", 2},
+    {"aten.absolute.default", "aten.abs.default", 1},  {"aten.negative.default", "aten.neg.default", 1},
+    {"aten.fix.default", "aten.trunc.default", 1},     {"aten.arccos.default", "aten.acos.default", 1},
+    {"aten.arccosh.default", "aten.acosh.default", 1}, {"aten.arcsin.default", "aten.asin.default", 1},
+    {"aten.arcsinh.default", "aten.asinh.default", 1}, {"aten.arctan.default", "aten.atan.default", 1},
+    {"aten.arctanh.default", "aten.atanh.default", 1}, {"aten.arctan2.default", "aten.atan2.default", 2},
+    {"aten.greater.Tensor", "aten.gt.Tensor", 2},      {"aten.greater_equal.Tensor", "aten.ge.Tensor", 2},
+    {"aten.less.Tensor", "aten.lt.Tensor", 2},         {"aten.less_equal.Tensor", "aten.le.Tensor", 2},
+    {"aten.not_equal.Tensor", "aten.ne.Tensor", 2},
 };
 
 Nodes renamed(Builder& b, const Call& c) {

@@ -62,6 +62,8 @@ for name in ("add.Scalar", "sub.Scalar", "mul.Scalar", "div.Scalar", "rsub.Scala
     case(name, X, 1 - 2j)
 case("add.Tensor", X, Y, alpha=3)
 case("sub.Tensor", X, f(3), alpha=0.5)
+case("add.Tensor", X, Y, alpha=0.5 - 1j)
+case("sub.Scalar", X, 2, 1j)
 case("rsub.Tensor", X, Y)
 for name in ("neg", "reciprocal", "abs", "angle", "sgn", "exp", "log", "log2", "log10", "sqrt", "rsqrt", "sigmoid", "sin", "cos", "tan", "sinh",
              "cosh", "tanh", "square"):
@@ -77,6 +79,9 @@ for name in ("isnan", "isinf", "isfinite"):
     case(name, ODD)
     case(name, X)
 case("logical_not", WIDE)
+for name in ("any", "all"):
+    case(name, WIDE)
+    case(name + ".dim", torch.where(b(2, 3), X, torch.zeros_like(X)), 1, True)
 for exponent in (2, 0.5, 3, -1.5, 0):
     case("pow.Tensor_Scalar", X, exponent)
 case("pow.Tensor_Scalar", torch.complex(t([0.0, 1.0]), t([0.0, 0.0])), 1.5)
@@ -153,6 +158,7 @@ case("dot", z(4), z(4))
 case("vdot", z(4), z(4))
 case("addmm", z(2), A, B)
 case("addmm", z(3, 2), A, B, beta=0.5, alpha=2)
+case("addmm", z(3, 2), A, B, beta=1j, alpha=1 - 2j)
 case("addmm", ODD[:2], A, B, beta=0)
 case("baddbmm", z(2, 3, 2), z(2, 3, 4), z(2, 4, 2), beta=2, alpha=0.5)
 case("matmul", z(2, 3, 4), B)
