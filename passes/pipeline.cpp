@@ -23,7 +23,7 @@ const std::vector<Pass>& inference_pipeline() {
       // Scheduling knows primitives and library operators only.
       {"decompose", "replace compound operators by primitives", decompose, "decomposed", true},
       // Kernels know real numbers only. After decompose: primitives have rules.
-      {"complex_to_real", "make two real numbers of each complex one", complex_to_real, "decomposed", true,
+      {"complex_to_real", "make two real numbers of each complex one", complex_to_real, "simplified", true,
        complex_to_real_may_change},
       {"dce", "drop what no output needs", dce, "simplified", false, dce_may_change},
       {"simplify", "apply algebraic rules", simplify, "simplified", false, simplify_may_change},
@@ -54,7 +54,7 @@ const std::vector<Pass>& unfused_pipeline() {
   static const std::vector<Pass> pipeline = {
       {"functionalize", "make mutation and aliasing explicit", functionalize, "functional", true},
       {"decompose", "replace compound operators by primitives", decompose, "decomposed", true},
-      {"complex_to_real", "make two real numbers of each complex one", complex_to_real, "decomposed", true,
+      {"complex_to_real", "make two real numbers of each complex one", complex_to_real, "simplified", true,
        complex_to_real_may_change},
       // Copies that decomposition left are no operators of the program.
       {"simplify", "apply algebraic rules", simplify, "simplified", false, simplify_may_change},

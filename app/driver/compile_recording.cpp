@@ -368,7 +368,7 @@ void CompileRecording::pass_done(const PassRun& run, const Graph& graph) {
   passes_ = run.ordinal + 1;
   makers_[run.pass->name] = pass;
   // `functional` and `decomposed` are stages whether or not something changed: commands may ask for them.
-  if (run.changed || run.pass->required) snapshot(stage_name(run), graph, pass);
+  if (run.changed || (run.pass->required && !run.pass->may_change)) snapshot(stage_name(run), graph, pass);
   origins_of(graph);
   rewrites(run, pass, graph);
   refusals(run, pass);
