@@ -14,6 +14,7 @@
 #include "codegen/native/fourier_passes.h"
 #include "codegen/native/native_kernel.h"
 #include "core/runtime/parallel.h"
+#include "core/support/error.h"
 
 namespace strata::native {
 namespace {
@@ -178,6 +179,9 @@ void c2r(const Arguments& a) {
   const auto dim = static_cast<size_t>(a.integer(2));
   const int64_t n = out.shape[dim], m = n / 2 + 1, total = out.numel();
   if (total == 0) return;
+  if (in_re.shape[dim] < m)
+    throw_user("a spectrum of " + std::to_string(in_re.shape[dim]) + " elements is too short for " + std::to_string(n) +
+               " numbers, which need " + std::to_string(m));
   const auto fourier = fourier_of<T>(n);
   const T scale = static_cast<T>(factor(a, 3, 4));
   const Lines<T> real(in_re, dim), imag(in_im, dim), to(out, dim);

@@ -34,6 +34,8 @@ class Split {
       if (!has_complex(*known) && has_complex(operand->type)) known = &operand->type;
     while (known->kind == Type::Kind::Tuple && !known->parts.empty()) known = &known->parts.front();
     part = real_dtype(known->tensor.dtype);
+    if (call.op().promotion != Promotion::Default && call.op().promotion != Promotion::Compare) return;
+    if (const DType compute = pointwise_compute_dtype(call); is_complex(compute)) part = real_dtype(compute);
   }
 
   Builder& b;
@@ -44,16 +46,16 @@ class Split {
   const std::vector<SymInt>& shape() const { return call_node().type.tensor.shape; }
   ComplexParts parts(const Node* operand) const { return parts_of_(operand); }
 
-  Node* number(double value) const {
+  Node* number(const Argument& value) const {
     return b.call("aten.full.default", {Argument::ints({}), value}, {{"dtype", part}});
   }
   /// Parameter `i`, tensor or number, as a complex number.
   ComplexParts value(size_t i) const {
     const Argument& a = call.arg(i);
     if (const auto* z = a.as<std::complex<double>>()) return {number(z->real()), number(z->imag())};
-    if (!a.node() || !a.node()->type.is_tensor()) return {number(call.number(i)), number(0)};
+    if (!a.node() || !a.node()->type.is_tensor()) return {number(a), number(0.0)};
     const ComplexParts p = parts_of_(a.node());
-    return {b.cast(p.real, part), p.imag ? b.cast(p.imag, part) : number(0)};
+    return {b.cast(p.real, part), p.imag ? b.cast(p.imag, part) : number(0.0)};
   }
   Node* operand(size_t i) const { return parts_of_(call.tensor(i)).real; }
 
@@ -168,7 +170,7 @@ ComplexParts power(Builder& b, const ComplexParts& x, const ComplexParts& y) {
     return b.call("aten.full.default", {Argument::ints({}), v}, {{"dtype", p.real->tensor().dtype}});
   };
   const auto chosen = [&](Node* part, double of_one) {
-    Node* of_zero = b.call("aten.where.self", {zero, number(0), part});
+    Node* of_zero = b.call("aten.where.self", {zero, number(0.0), part});
     return b.call("aten.where.self", {one, number(of_one), of_zero});
   };
   return {chosen(p.real, 1), chosen(p.imag, 0)};
@@ -229,7 +231,7 @@ Results sign(const Split& s) {
   const ComplexParts x = s.value(0);
   Node* size = magnitude(s.b, x);
   Node* none = s.b.call("aten.eq.Scalar", {size, 0});
-  const auto part = [&](Node* v) { return s.b.call("aten.where.self", {none, s.number(0), s.b.div(v, size)}); };
+  const auto part = [&](Node* v) { return s.b.call("aten.where.self", {none, s.number(0.0), s.b.div(v, size)}); };
   return {{part(x.real), part(x.imag)}};
 }
 ComplexParts inverse(Builder& b, const ComplexParts& x) {

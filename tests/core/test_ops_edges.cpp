@@ -180,6 +180,37 @@ TEST(OpsEdges, FactorsOfReflectorsFitTheirColumns) {
 }
 
 // What exported programs say in one word is taken apart before anyone else looks at its operands.
+TEST(OpsEdges, OperandsOfTransformsFit) {
+  Corner c;
+  const auto of = [&](DType d, std::vector<int64_t> shape) { return c.operand(Tensor::empty(d, std::move(shape))); };
+  Node *number = of(DType::F32, {}), *line = of(DType::F32, {4}), *half = of(DType::BF16, {4}),
+       *none = of(DType::F32, {0});
+  Node *z = of(DType::C64, {3}), *whole = of(DType::I64, {4});
+  const Argument first = Argument::list({0}), nowhere = Argument::list(std::vector<Argument>{});
+  EXPECT_THAT(c.refusal("aten.fft_fft.default", {number}), HasSubstr("no dimension to transform"));
+  EXPECT_THAT(c.refusal("aten.fft_fft.default", {none}), HasSubstr("no element to transform"));
+  EXPECT_THAT(c.refusal("aten.fft_fft.default", {line, 0}), HasSubstr("at least 1 element"));
+  EXPECT_THAT(c.refusal("aten.fft_fft.default", {line, Argument(), 1}), HasSubstr("out of range"));
+  EXPECT_THAT(c.refusal("aten.fft_fft.default", {half}), HasSubstr("16-bit floats"));
+  EXPECT_THAT(c.refusal("aten.fft_fft.default", {line, Argument(), -1, "twice"}), HasSubstr("norm must be"));
+  EXPECT_THAT(c.refusal("aten.fft_rfft.default", {z}), HasSubstr("expected real numbers"));
+  EXPECT_THAT(c.refusal("aten.fft_fftn.default", {line, Argument(), Argument::list({0, -1})}),
+              HasSubstr("named twice"));
+  EXPECT_THAT(c.refusal("aten.fft_rfftn.default", {line, Argument(), nowhere}), HasSubstr("at least one dimension"));
+  EXPECT_THAT(c.refusal("aten._fft_c2r.default", {z, first, 0, 8}),
+              HasSubstr("expected 5 elements of the spectrum, found 3"));
+  EXPECT_THAT(c.refusal("aten._fft_c2r.default", {z, first, 0, 0}), HasSubstr("at least 1 element"));
+  EXPECT_THAT(c.refusal("aten._fft_c2c.default", {line, first, 0, true}), HasSubstr("expected complex numbers"));
+  EXPECT_THAT(c.refusal("aten._fft_r2c.default", {whole, first, 0, true}), HasSubstr("expected float32 or float64"));
+  EXPECT_THAT(c.refusal("aten._fft_r2c.default", {number, first, 0, true}), HasSubstr("at least one dimension"));
+  EXPECT_THAT(c.refusal("aten.stft.default", {line, 8}), HasSubstr("return_complex"));
+  EXPECT_THAT(c.refusal("aten.view_as_complex.default", {line}), HasSubstr("must have size 2"));
+  EXPECT_THAT(c.refusal("aten.view_as_complex.default", {whole}), HasSubstr("expected float16, float32 or float64"));
+  EXPECT_THAT(c.refusal("aten.view_as_real.default", {line}), HasSubstr("expected complex numbers"));
+  EXPECT_THAT(c.refusal("aten.imag.default", {line}), HasSubstr("expected complex numbers"));
+  EXPECT_THAT(c.refusal("aten.complex.default", {line, half}), HasSubstr("type"));
+}
+
 TEST(OpsEdges, OperandsOfShorthandsFit) {
   Corner c;
   const auto f32 = [&](std::vector<int64_t> shape) { return c.operand(filled(DType::F32, std::move(shape))); };

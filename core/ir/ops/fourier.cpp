@@ -106,6 +106,8 @@ RefValue c2r_reference(const RefContext& c) {
   const auto dim = static_cast<size_t>(c.call.constant(2));
   const Tensor out = c.result();
   const auto n = static_cast<size_t>(out.shape[dim]);
+  if (static_cast<size_t>(c.tensor(0).shape[dim]) < n / 2 + 1)
+    throw_user("the spectrum is shorter than its numbers need");
   const PlainFourier fourier(n);
   return each_line(c.tensor(0), c.tensor(1), {out}, dim, factor(c, 3, 4), [&](std::vector<Complex> half) {
     std::vector<Complex> line(n);
@@ -140,9 +142,17 @@ Type parts_r2c_type(const Call& c) {
   const Type part = result_like(c, t.dtype, c.boolean(4) ? with_size(t.shape, dim, half_of(t.shape[dim])) : t.shape);
   return Type::tuple({part, part});
 }
+/// The first half of a spectrum of `n` numbers must be there.
+void require_half(const Call& c, const SymInt& given, const SymInt& n) {
+  if (known_lt(n, 1)) reject(c, "expected at least 1 element, found " + n.str());
+  if (known_lt(given, half_of(n)))
+    reject(c, "expected " + half_of(n).str() + " elements of the spectrum, found " + given.str());
+}
+
 Type parts_c2r_type(const Call& c) {
   const TensorType& t = tensor_type(c, 0);
   require_float(c, t.dtype);
+  require_half(c, t.shape.at(c.dim(2, t.shape.size())), c.integer(5));
   return result_like(c, t.dtype, with_size(t.shape, c.dim(2, t.shape.size()), c.integer(5)));
 }
 
@@ -172,6 +182,7 @@ Type r2c_type(const Call& c) {
 }
 Type c2r_type(const Call& c) {
   const TensorType& t = complex_operand(c);
+  require_half(c, t.shape.at(last_dim(c, t.shape.size())), c.integer(3));
   return result_like(c, real_dtype(t.dtype), with_size(t.shape, last_dim(c, t.shape.size()), c.integer(3)));
 }
 Nodes stays(Builder&, const Call&) { return {}; }

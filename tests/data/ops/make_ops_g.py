@@ -91,6 +91,7 @@ case("pow.Tensor_Tensor", X, f(3, lo=0.5))
 for name in ("eq", "ne"):
     case(name + ".Tensor", X, torch.where(b(2, 3), X, Y))
     case(name + ".Tensor", X, X.real.clone())
+    case(name + ".Tensor", X, D.real.clone())
     case(name + ".Scalar", torch.complex(t([1.0, 1.0]), t([0.0, 2.0])), 1)
 case("addcmul", X, Y, z(3), value=0.5)
 case("addcdiv", X, Y, z(3), value=2)
