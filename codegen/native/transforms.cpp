@@ -49,34 +49,46 @@ class Lines {
 
   /// Lines `first` to `first + lanes` side by side.
   void read(int64_t first, int64_t lanes, int64_t n, T* to) const {
-    if (const int64_t apart = spacing(first, lanes); apart > 0 && step_ == 1) {
-      transpose(line(first), apart, to, lanes, lanes, n);
-    } else if (apart == 1) {
-      for (int64_t k = 0; k < n; ++k) std::copy_n(line(first) + k * step_, lanes, to + k * lanes);
-    } else {
-      for (int64_t l = 0; l < lanes; ++l) {
-        const T* from = line(first + l);
-        for (int64_t k = 0; k < n; ++k) to[k * lanes + l] = from[k * step_];
+    each_run(first, lanes, [&](const T* from, int64_t apart, int64_t lane, int64_t count) {
+      T* out = to + lane;
+      if (step_ == 1) {
+        transpose(from, apart, out, lanes, count, n);
+      } else if (apart == 1) {
+        for (int64_t k = 0; k < n; ++k) std::copy_n(from + k * step_, count, out + k * lanes);
+      } else {
+        for (int64_t l = 0; l < count; ++l)
+          for (int64_t k = 0; k < n; ++k) out[k * lanes + l] = from[l * apart + k * step_];
       }
-    }
+    });
   }
   /// Back, times `scale`; `from` is used up.
   void write(int64_t first, int64_t lanes, int64_t n, T* from, T scale) const {
     if (scale != T{1})
       for (int64_t i = 0; i < n * lanes; ++i) from[i] *= scale;
-    if (const int64_t apart = spacing(first, lanes); apart > 0 && step_ == 1) {
-      transpose(from, lanes, line(first), apart, n, lanes);
-    } else if (apart == 1) {
-      for (int64_t k = 0; k < n; ++k) std::copy_n(from + k * lanes, lanes, line(first) + k * step_);
-    } else {
-      for (int64_t l = 0; l < lanes; ++l) {
-        T* to = line(first + l);
-        for (int64_t k = 0; k < n; ++k) to[k * step_] = from[k * lanes + l];
+    each_run(first, lanes, [&](T* to, int64_t apart, int64_t lane, int64_t count) {
+      const T* in = from + lane;
+      if (step_ == 1) {
+        transpose(in, lanes, to, apart, n, count);
+      } else if (apart == 1) {
+        for (int64_t k = 0; k < n; ++k) std::copy_n(in + k * lanes, count, to + k * step_);
+      } else {
+        for (int64_t l = 0; l < count; ++l)
+          for (int64_t k = 0; k < n; ++k) to[l * apart + k * step_] = in[k * lanes + l];
       }
-    }
+    });
   }
 
  private:
+  /// `f(line, apart, lane, count)`: `count` lines, each `apart` from the one before, from lane `lane` on.
+  template <class F>
+  void each_run(int64_t first, int64_t lanes, F f) const {
+    if (sizes_.empty()) return f(data_, int64_t{1}, int64_t{0}, lanes);
+    for (int64_t lane = 0; lane < lanes;) {
+      const int64_t count = std::min(lanes - lane, sizes_[0] - (first + lane) % sizes_[0]);
+      f(line(first + lane), strides_[0], lane, count);
+      lane += count;
+    }
+  }
   T* line(int64_t index) const {
     int64_t at = 0;
     for (size_t k = 0; k < sizes_.size(); ++k) {
@@ -84,11 +96,6 @@ class Lines {
       index /= sizes_[k];
     }
     return data_ + at;
-  }
-  /// How far apart these lines are, each from the next; 0 if that differs.
-  int64_t spacing(int64_t first, int64_t lanes) const {
-    if (sizes_.empty() || lanes == 1) return step_ == 1 ? 1 : 0;
-    return first % sizes_[0] + lanes <= sizes_[0] ? strides_[0] : 0;
   }
 
   T* data_;

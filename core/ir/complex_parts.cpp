@@ -114,9 +114,27 @@ ComplexParts times(Builder& b, const ComplexParts& x, const ComplexParts& y) {
   return {real, b.add(crossed, b.mul(x.imag, y.real))};
 }
 
-Node* magnitude(Builder& b, const ComplexParts& x) { return b.call("aten.hypot.default", {x.real, x.imag}); }
 Node* angle_of(Builder& b, const ComplexParts& x) { return b.call("aten.atan2.default", {x.imag, x.real}); }
 Node* unary(Builder& b, const char* name, Node* x) { return b.call("aten." + std::string(name) + ".default", {x}); }
+
+/// The root of the sum of squares. float64 holds the squares of all float32 numbers; its own parts are divided by the
+/// larger first. Infinite if a part is, whatever the other: `hypot`, as a kernel that fuses.
+Node* magnitude(Builder& b, const ComplexParts& x) {
+  const DType part = x.real->tensor().dtype;
+  Node* larger = b.call("aten.maximum.default", {unary(b, "abs", x.real), unary(b, "abs", x.imag)});
+  Node* root = nullptr;
+  if (part == DType::F64) {
+    Node* ratio = b.div(b.call("aten.minimum.default", {unary(b, "abs", x.real), unary(b, "abs", x.imag)}), larger);
+    Node* scaled = b.mul(larger, unary(b, "sqrt", b.add(b.mul(ratio, ratio), 1)));
+    root = b.call("aten.where.self", {b.call("aten.eq.Scalar", {larger, 0}), larger, scaled});
+  } else {
+    Node *real = b.cast(x.real, DType::F64), *imag = b.cast(x.imag, DType::F64);
+    root = b.cast(unary(b, "sqrt", b.add(b.mul(real, real), b.mul(imag, imag))), part);
+  }
+  Node* infinite = b.call("aten.logical_or.default", {unary(b, "isinf", x.real), unary(b, "isinf", x.imag)});
+  Node* infinity = b.call("aten.full.default", {Argument::ints({}), HUGE_VAL}, {{"dtype", part}});
+  return b.call("aten.where.self", {infinite, infinity, root});
+}
 
 /// Smith's method: by the quotient of the divisor's parts, the smaller by the larger, so that no square overflows. 0 /
 /// 0 is for the division to say.

@@ -22,8 +22,8 @@ TEST(ComplexToReal, InputsAreThePairsThatTheyLieIn) {
   EXPECT_EQ(after(complex_to_real, R"(
 def forward(self, x: "c64[2, 3]", y: "f32[3]"):
     mul = torch.ops.aten.mul.Tensor(x, y)
-    abs_1 = torch.ops.aten.abs.default(mul)
-    return (abs_1,)
+    angle = torch.ops.aten.angle.default(mul)
+    return (angle,)
 )"),
             "select = aten.select.int(x, -1, 0)\n"
             "select_1 = aten.select.int(x, -1, 1)\n"
@@ -34,8 +34,8 @@ def forward(self, x: "c64[2, 3]", y: "f32[3]"):
             "mul_3 = aten.mul.Tensor(select, full)\n"
             "mul_4 = aten.mul.Tensor(select_1, y)\n"
             "add = aten.add.Tensor(mul_3, mul_4)\n"
-            "hypot = aten.hypot.default(sub, add)\n"
-            "return (hypot,)\n");
+            "atan2 = aten.atan2.default(add, sub)\n"
+            "return (atan2,)\n");
 }
 
 TEST(ComplexToReal, ResultsAreViewsOfPairs) {

@@ -313,7 +313,11 @@ template <bool forward>
 Nodes dimensions(Builder& b, const Call& c) {
   Node* x = floating(b, c);
   const Area area = area_of(c, x->tensor().shape.size());
-  x = complex_of(b, resized(b, c, x, area));
+  x = resized(b, c, x, area);
+  // Half of what comes of real numbers says the other half.
+  if (forward && !is_complex(x->tensor().dtype) && !area.dims.empty())
+    return {b.call("aten._fft_r2c.default", {x, int_list(area.dims), normalization(c, 3, forward), false})};
+  x = complex_of(b, x);
   return {c2c(b, x, area.dims, normalization(c, 3, forward), forward)};
 }
 Nodes halves_of_real(Builder& b, const Call& c) {
