@@ -282,6 +282,17 @@ class Fuser {
     return {};
   }
 
+  /// Two values element by element in turn, as complex numbers lie: half of the work is masked off, which costs less
+  /// than to write both and to read them again.
+  static bool interleaves(const Node& node) {
+    if (!node.is("aten.cat.default")) return false;
+    const Call call(node);
+    const auto parts = call.tensors(0);
+    const size_t rank = node.tensor().shape.size();
+    return parts.size() == 2 && rank > 0 && call.dim(1, rank) + 1 == rank &&
+           std::all_of(parts.begin(), parts.end(), [](const Node* n) { return n->tensor().shape.back() == SymInt(1); });
+  }
+
   /// Work that would be done again for every reader of an element.
   bool repeats_ok(const Node& producer, const Node& consumer, const Group& from, std::string& reason) const {
     const bool reduces = std::any_of(from.begin(), from.end(),
@@ -293,6 +304,7 @@ class Fuser {
     if (reduces) return true;  // the trial decides: a finished value is never computed twice
     const bool indexed = std::holds_alternative<IndexedBody>(consumer.op->lowering);
     const bool expensive = std::any_of(from.begin(), from.end(), [](const Node* n) { return is_expensive(*n); });
+    if (interleaves(consumer) && !expensive) return true;
     if (indexed && (expensive || from.size() > 2) && !is_free(producer)) {
       reason = "'" + consumer.name + "' (" + consumer.target + ") reads elements under conditions; '" + producer.name +
                "' is too much work for that";

@@ -76,14 +76,18 @@ ScalarId cat_body(const IndexedCall& c) {
   const ScalarId at = b.index(c.index[dim]);
   std::vector<SymInt> starts{SymInt(0)};
   for (Node* n : operands) starts.push_back(starts.back() + n->type.tensor.shape[dim]);
+  // Two elements in turn, as complex numbers lie: both are there for every pair, so that nothing is asked before a
+  // load.
+  const bool in_turn =
+      operands.size() == 2 && dim + 1 == c.index.size() && starts[1] == SymInt(1) && starts[2] == SymInt(2);
   ScalarId value = loop::kNone;
   for (size_t k = operands.size(); k-- > 0;) {  // value = at < end0 ? x0 : at < end1 ? x1 : ... : last
     Index index = c.index;
-    index[dim] = index[dim] - starts[k];
+    index[dim] = in_turn ? SymInt(0) : index[dim] - starts[k];
     const ScalarId below = b.binary(ScalarOp::Lt, at, b.index(starts[k + 1]));
     const ScalarId above = b.binary(ScalarOp::Ge, at, b.index(starts[k]));
     std::optional<ScalarId> mask;
-    if (operands.size() > 1)
+    if (operands.size() > 1 && !in_turn)
       mask = k == 0 ? below : k + 1 == operands.size() ? above : b.binary(ScalarOp::And, above, below);
     const ScalarId x = b.cast(c.load(operands[k], index, mask), dtype);
     value = value == loop::kNone ? x : b.select(below, x, value);
