@@ -4,16 +4,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <set>
 #include <unordered_map>
 
+#include "core/ir/complex_formulas.h"
 #include "core/ir/ops/reductions.h"
 #include "core/ir/program.h"
 #include "core/support/error.h"
 
 namespace strata {
 namespace {
+
+using namespace complex_formulas;  // NOLINT: the vocabulary of the rules
 
 /// `aten.add` of `aten.add.Tensor`.
 std::string_view base_of(std::string_view target) {
@@ -102,119 +104,10 @@ class Split {
   const PartsOf& parts_of_;
 };
 
+// --------------------------------------------------------------------------------------------------------------- rules
+
 using Results = std::vector<ComplexParts>;
 using Rule = Results (*)(const Split&);
-
-// ---------------------------------------------------------------------------------------------------------- arithmetic
-
-ComplexParts times(Builder& b, const ComplexParts& x, const ComplexParts& y) {
-  Node* squares = b.mul(x.real, y.real);
-  Node* real = b.sub(squares, b.mul(x.imag, y.imag));
-  Node* crossed = b.mul(x.real, y.imag);
-  return {real, b.add(crossed, b.mul(x.imag, y.real))};
-}
-
-Node* angle_of(Builder& b, const ComplexParts& x) { return b.call("aten.atan2.default", {x.imag, x.real}); }
-Node* unary(Builder& b, const char* name, Node* x) { return b.call("aten." + std::string(name) + ".default", {x}); }
-
-/// The root of the sum of squares. float64 holds the squares of all float32 numbers; its own parts are divided by the
-/// larger first. Infinite if a part is, whatever the other: `hypot`, as a kernel that fuses.
-Node* magnitude(Builder& b, const ComplexParts& x) {
-  const DType part = x.real->tensor().dtype;
-  Node* larger = b.call("aten.maximum.default", {unary(b, "abs", x.real), unary(b, "abs", x.imag)});
-  Node* root = nullptr;
-  if (part == DType::F64) {
-    Node* ratio = b.div(b.call("aten.minimum.default", {unary(b, "abs", x.real), unary(b, "abs", x.imag)}), larger);
-    Node* scaled = b.mul(larger, unary(b, "sqrt", b.add(b.mul(ratio, ratio), 1)));
-    root = b.call("aten.where.self", {b.call("aten.eq.Scalar", {larger, 0}), larger, scaled});
-  } else {
-    Node *real = b.cast(x.real, DType::F64), *imag = b.cast(x.imag, DType::F64);
-    root = b.cast(unary(b, "sqrt", b.add(b.mul(real, real), b.mul(imag, imag))), part);
-  }
-  Node* infinite = b.call("aten.logical_or.default", {unary(b, "isinf", x.real), unary(b, "isinf", x.imag)});
-  Node* infinity = b.call("aten.full.default", {Argument::ints({}), HUGE_VAL}, {{"dtype", part}});
-  return b.call("aten.where.self", {infinite, infinity, root});
-}
-
-/// Smith's method: by the quotient of the divisor's parts, the smaller by the larger, so that no square overflows. 0 /
-/// 0 is for the division to say.
-ComplexParts quotient(Builder& b, const ComplexParts& x, const ComplexParts& y) {
-  Node *size = unary(b, "abs", y.real), *other = unary(b, "abs", y.imag);
-  Node* steep = b.call("aten.lt.Tensor", {size, other});
-  const auto chosen = [&](Node* if_steep, Node* flat) { return b.call("aten.where.self", {steep, if_steep, flat}); };
-  Node *larger = chosen(y.imag, y.real), *smaller = chosen(y.real, y.imag);
-  Node* ratio = b.div(smaller, larger);
-  Node* scale = unary(b, "reciprocal", b.add(larger, b.mul(smaller, ratio)));
-  // Of the dividend, what the larger part belongs to.
-  Node *p = chosen(x.imag, x.real), *q = chosen(x.real, x.imag);
-  Node* real = b.mul(b.add(p, b.mul(q, ratio)), scale);
-  Node* crossed = b.mul(b.sub(q, b.mul(p, ratio)), scale);
-  Node* imag = chosen(b.neg(crossed), crossed);
-  Node* none =
-      b.call("aten.logical_and.default", {b.call("aten.eq.Scalar", {size, 0}), b.call("aten.eq.Scalar", {other, 0})});
-  return {b.call("aten.where.self", {none, b.div(x.real, size), real}),
-          b.call("aten.where.self", {none, b.div(x.imag, other), imag})};
-}
-
-ComplexParts negative(Builder& b, const ComplexParts& x) { return {b.neg(x.real), b.neg(x.imag)}; }
-ComplexParts exponential(Builder& b, const ComplexParts& x) {
-  Node* size = unary(b, "exp", x.real);
-  return {b.mul(size, unary(b, "cos", x.imag)), b.mul(size, unary(b, "sin", x.imag))};
-}
-ComplexParts logarithm(Builder& b, const ComplexParts& x) { return {unary(b, "log", magnitude(b, x)), angle_of(b, x)}; }
-ComplexParts scaled(Builder& b, const ComplexParts& x, double factor) {
-  return {b.mul(x.real, factor), b.mul(x.imag, factor)};
-}
-
-/// Of the larger part first, the other from it: no digits are lost where the number is nearly real and negative.
-ComplexParts square_root(Builder& b, const ComplexParts& x) {
-  Node* half = unary(b, "sqrt", b.mul(b.add(unary(b, "abs", x.real), magnitude(b, x)), 0.5));
-  Node* none = b.call("aten.eq.Scalar", {half, 0});
-  Node* other = b.call("aten.where.self", {none, half, b.div(unary(b, "abs", x.imag), b.mul(half, 2))});
-  Node* right = b.call("aten.ge.Scalar", {x.real, 0});
-  Node* imag = b.call("aten.where.self", {right, other, half});
-  return {b.call("aten.where.self", {right, half, other}), b.call("aten.copysign.Tensor", {imag, x.imag})};
-}
-
-/// exp(y log x); 0 stays 0, and any number to the power 0 is 1.
-ComplexParts power(Builder& b, const ComplexParts& x, const ComplexParts& y) {
-  const ComplexParts p = exponential(b, times(b, y, logarithm(b, x)));
-  const auto is_zero = [&](const ComplexParts& z) {
-    return b.call("aten.logical_and.default",
-                  {b.call("aten.eq.Scalar", {z.real, 0}), b.call("aten.eq.Scalar", {z.imag, 0})});
-  };
-  Node *zero = is_zero(x), *one = is_zero(y);
-  const auto number = [&](double v) {
-    return b.call("aten.full.default", {Argument::ints({}), v}, {{"dtype", p.real->tensor().dtype}});
-  };
-  const auto chosen = [&](Node* part, double of_one) {
-    Node* of_zero = b.call("aten.where.self", {zero, number(0.0), part});
-    return b.call("aten.where.self", {one, number(of_one), of_zero});
-  };
-  return {chosen(p.real, 1), chosen(p.imag, 0)};
-}
-
-/// Kahan's form of tanh; past 20 it is a sign to the last digit, and the squares could overflow.
-ComplexParts hyperbolic_tangent(Builder& b, const ComplexParts& x) {
-  Node *t = unary(b, "tan", x.imag), *s = unary(b, "sinh", x.real);
-  Node *beta = b.add(b.mul(t, t), 1), *rho = unary(b, "sqrt", b.add(b.mul(s, s), 1));
-  Node* below = b.add(b.mul(beta, b.mul(s, s)), 1);
-  Node* far = b.call("aten.gt.Scalar", {unary(b, "abs", x.real), 20});
-  Node* real = b.div(b.mul(b.mul(beta, rho), s), below);
-  return {b.call("aten.where.self", {far, unary(b, "sign", x.real), real}),
-          b.call("aten.where.self", {far, b.mul(x.imag, 0.0), b.div(t, below)})};
-}
-/// The same number times i.
-ComplexParts turned(Builder& b, const ComplexParts& x) { return {b.neg(x.imag), x.real}; }
-ComplexParts turned_back(Builder& b, const ComplexParts& x) { return {x.imag, b.neg(x.real)}; }
-
-ComplexParts waves(Builder& b, const ComplexParts& x, bool cosine) {  // sinh or cosh
-  Node *s = unary(b, "sinh", x.real), *c = unary(b, "cosh", x.real);
-  Node *cos = unary(b, "cos", x.imag), *sin = unary(b, "sin", x.imag);
-  return cosine ? ComplexParts{b.mul(c, cos), b.mul(s, sin)} : ComplexParts{b.mul(s, cos), b.mul(c, sin)};
-}
-
-// --------------------------------------------------------------------------------------------------------------- rules
 
 Results each_part(const Split& s) { return {{s.each(false), s.each(true)}}; }
 template <ComplexParts (*F)(Builder&, const ComplexParts&)>
@@ -244,7 +137,7 @@ Results add(const Split& s) { return sum_of_two(s, false); }
 Results sub(const Split& s) { return sum_of_two(s, true); }
 
 Results absolute(const Split& s) { return {{magnitude(s.b, s.value(0)), nullptr}}; }
-Results angle(const Split& s) { return {{angle_of(s.b, s.value(0)), nullptr}}; }
+Results angle(const Split& s) { return {{complex_formulas::angle(s.b, s.value(0)), nullptr}}; }
 Results sign(const Split& s) {
   const ComplexParts x = s.value(0);
   Node* size = magnitude(s.b, x);
@@ -252,25 +145,6 @@ Results sign(const Split& s) {
   const auto part = [&](Node* v) { return s.b.call("aten.where.self", {none, s.number(0.0), s.b.div(v, size)}); };
   return {{part(x.real), part(x.imag)}};
 }
-ComplexParts inverse(Builder& b, const ComplexParts& x) {
-  Node* one = b.call("aten.full.default", {Argument::ints({}), 1.0}, {{"dtype", x.real->tensor().dtype}});
-  Node* zero = b.call("aten.full.default", {Argument::ints({}), 0.0}, {{"dtype", x.real->tensor().dtype}});
-  return quotient(b, {one, zero}, x);
-}
-ComplexParts inverse_root(Builder& b, const ComplexParts& x) { return inverse(b, square_root(b, x)); }
-ComplexParts logistic(Builder& b, const ComplexParts& x) {
-  const ComplexParts e = exponential(b, negative(b, x));
-  return inverse(b, {b.add(e.real, 1), e.imag});
-}
-ComplexParts log_2(Builder& b, const ComplexParts& x) { return scaled(b, logarithm(b, x), 1 / std::numbers::ln2); }
-ComplexParts log_10(Builder& b, const ComplexParts& x) { return scaled(b, logarithm(b, x), 1 / std::numbers::ln10); }
-ComplexParts sinh_of(Builder& b, const ComplexParts& x) { return waves(b, x, false); }
-ComplexParts cosh_of(Builder& b, const ComplexParts& x) { return waves(b, x, true); }
-// Of i x, turned back.
-ComplexParts sin_of(Builder& b, const ComplexParts& x) { return turned_back(b, waves(b, turned(b, x), false)); }
-ComplexParts cos_of(Builder& b, const ComplexParts& x) { return waves(b, turned(b, x), true); }
-ComplexParts tan_of(Builder& b, const ComplexParts& x) { return turned_back(b, hyperbolic_tangent(b, turned(b, x))); }
-
 Results raise(const Split& s) {
   const ComplexParts x = s.value(0);
   const Argument& exponent = s.call.arg(1);
@@ -457,17 +331,17 @@ const std::unordered_map<std::string_view, Rule>& rules() {
         {"aten.sgn", sign},
         {"aten.exp", of_one<exponential>},
         {"aten.log", of_one<logarithm>},
-        {"aten.log2", of_one<log_2>},
-        {"aten.log10", of_one<log_10>},
+        {"aten.log2", of_one<logarithm_2>},
+        {"aten.log10", of_one<logarithm_10>},
         {"aten.sqrt", of_one<square_root>},
         {"aten.rsqrt", of_one<inverse_root>},
         {"aten.sigmoid", of_one<logistic>},
-        {"aten.sinh", of_one<sinh_of>},
-        {"aten.cosh", of_one<cosh_of>},
+        {"aten.sinh", of_one<hyperbolic_sine>},
+        {"aten.cosh", of_one<hyperbolic_cosine>},
         {"aten.tanh", of_one<hyperbolic_tangent>},
-        {"aten.sin", of_one<sin_of>},
-        {"aten.cos", of_one<cos_of>},
-        {"aten.tan", of_one<tan_of>},
+        {"aten.sin", of_one<sine>},
+        {"aten.cos", of_one<cosine>},
+        {"aten.tan", of_one<tangent>},
         {"aten.pow", raise},
         {"aten.eq", equal},
         {"aten.ne", unequal},
@@ -507,7 +381,6 @@ const std::unordered_map<std::string_view, Rule>& rules() {
     for (const char* name : {"aten.cat",
                              "aten.clone",
                              "aten.index",
-                             "aten._unsafe_index",
                              "aten.index_select",
                              "aten.gather",
                              "aten.embedding",
@@ -547,7 +420,7 @@ const std::unordered_map<std::string_view, Rule>& rules() {
 }
 
 /// Compounds that are made of nothing but the operators above, whatever their elements are.
-bool decomposes_for_complex(std::string_view base) {
+const std::set<std::string_view>& decomposed_for_complex() {
   static const std::set<std::string_view> names = {"aten.to",
                                                    "aten.type_as",
                                                    "prims.convert_element_type",
@@ -663,19 +536,14 @@ bool decomposes_for_complex(std::string_view base) {
                                                    "aten.fft_ifft2",
                                                    "aten.fft_rfft2",
                                                    "aten.fft_irfft2",
-                                                   "aten.fft_hfft2",
-                                                   "aten.fft_ihfft2",
                                                    "aten.fft_fftn",
                                                    "aten.fft_ifftn",
                                                    "aten.fft_rfftn",
                                                    "aten.fft_irfftn",
-                                                   "aten.fft_hfftn",
-                                                   "aten.fft_ihfftn",
                                                    "aten.fft_fftshift",
                                                    "aten.fft_ifftshift",
-                                                   "aten.stft",
-                                                   "aten.istft"};
-  return names.contains(base);
+                                                   "aten.stft"};
+  return names;
 }
 
 }  // namespace
@@ -700,9 +568,15 @@ ComplexSupport complex_support(const OpDef& op) {
   const std::string_view base = base_of(op.name);
   const auto rule = rules().find(base);
   const bool moves = rule == rules().end() ? op.op_class == OpClass::View : rule->second == each_part;
-  if (op.decompose && (moves || decomposes_for_complex(base))) return ComplexSupport::Decomposes;
+  if (op.decompose && (moves || decomposed_for_complex().contains(base))) return ComplexSupport::Decomposes;
   if (moves) return ComplexSupport::Parts;
   return rule == rules().end() ? ComplexSupport::None : ComplexSupport::Parts;
+}
+
+std::vector<std::string_view> names_with_complex_rules() {
+  std::vector<std::string_view> names(decomposed_for_complex().begin(), decomposed_for_complex().end());
+  for (const auto& [name, rule] : rules()) names.push_back(name);
+  return names;
 }
 
 void require_complex_support(const Node& node) {

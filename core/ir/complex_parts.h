@@ -8,7 +8,7 @@
 /// where they do there.
 
 #include <functional>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/ir/builder.h"
@@ -32,6 +32,8 @@ enum class ComplexSupport : uint8_t {
   Parts        ///< `split_complex` has a rule
 };
 ComplexSupport complex_support(const OpDef& op);
+/// The names, without overloads, that rules and decompositions are kept under: each is that of a row.
+std::vector<std::string_view> names_with_complex_rules();
 /// Throws a user Error that names the call and its line if a complex operand of it cannot be computed with.
 void require_complex_support(const Node& node);
 

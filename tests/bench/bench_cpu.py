@@ -10,7 +10,10 @@ medians and ratios of medians; above 1 Strata is faster.
 
 Compile: a fresh process per contender, without caches (cold) and as a second process with them (cached). "start" is the time in the
 backend and what the first run takes longer than a later one; "first call" has Dynamo's tracing as well, the same for all contenders.
-Memory: peak of a call in a fresh process, beyond the module, its weights and inputs: intermediates, results, packed weights, scratch.
+Memory: peak of a call in a fresh process, beyond the module, its weights and inputs: intermediates, results, packed weights, scratch;
+and beside it the peak of the whole process, which has the compilers in it.
+Compiled code comes from the caches, so that what code generators keep is not counted, Strata's in this process as little as
+TorchInductor's in others.
 Bandwidth: bench_bandwidth.py. Run it on an idle machine. What is measured is kept in --json FILE, line by line, and not measured again.
 """
 import argparse
@@ -196,7 +199,8 @@ def measure_memory(options, rows, results, kept):
             for contender in COMPILERS:
                 if not results.has("memory", row, contender):
                     environment = {**caches_in(kept), "LD_PRELOAD": library}
-                    found = worker(options, "memory", row, environment.items(), ["--contender", contender], False)
+                    for _fills_the_caches in (True, False):
+                        found = worker(options, "memory", row, environment.items(), ["--contender", contender], False)
                     results.add({"what": "memory", "row": row, "contender": contender, **found})
             print(cpu_tables.memory_line(results, row), flush=True)
 

@@ -14,7 +14,7 @@ COMPILE_HEAD = (
 )
 MEMORY_HEAD = (
     f"{'program':22}{'case':>14}{'type':>6}{'thr':>4} |{'inductor':>10}{'+freeze':>10}{'strata':>10}{'+freeze':>10}  KiB |"
-    f"{'ours/theirs':>12}{'+freeze':>9}"
+    f"{'ours/theirs':>12}{'+freeze':>9} |{'inductor':>9}{'+freeze':>9}{'strata':>9}{'+freeze':>9}  MiB of the process"
 )
 SHORT = {"float32": "f32", "bfloat16": "bf16"}
 TOLERANCE = {"float32": 2e-3, "bfloat16": 6e-2}
@@ -153,9 +153,9 @@ def _compile_summary(results):
 # ---------------------------------------------------------------------------------------------------------------- memory
 
 
-def _peaks(results, row):
+def _peaks(results, row, of="peak_bytes"):
     found = {name: results.records.get(("memory", *row, name)) for name in COMPILERS}
-    return {n: r["peak_bytes"] / 1024 for n, r in found.items()} if all(r and "peak_bytes" in r for r in found.values()) else None
+    return {n: r[of] / 1024 for n, r in found.items()} if all(r and of in r for r in found.values()) else None
 
 
 def memory_line(results, row):
@@ -164,19 +164,23 @@ def memory_line(results, row):
         return f"{_title(row)} -"
     return (
         f"{_title(row)}{''.join(f'{peaks[n]:10.0f}' for n in COMPILERS)}      |{peaks['strata'] / max(1, peaks['inductor']):12.2f}"
-        f"{peaks['strata freezing'] / max(1, peaks['inductor freezing']):9.2f}"
+        f"{peaks['strata freezing'] / max(1, peaks['inductor freezing']):9.2f} |"
+        + "".join(f"{kib / 1024:9.0f}" for kib in _peaks(results, row, "process_bytes").values())
     )
 
 
 def _memory_summary(results):
-    peaks = [p for p in (_peaks(results, row) for row in sorted({tuple(r["row"]) for r in results.of("memory")})) if p]
-    lines = []
-    for ours, theirs in (("strata", "inductor"), ("strata freezing", "inductor freezing")) if peaks else ():
-        ratios = [p[ours] / max(1, p[theirs]) for p in peaks]
-        lines.append(
-            f"peak memory, {ours} / {theirs}: geomean {geomean(ratios):.2f}, worst {max(ratios):.2f}, "
-            f"{sum(r > 1 for r in ratios)} of {len(ratios)} above 1: {_verdict(max(ratios) <= 1)}"
-        )
+    rows, lines = sorted({tuple(r["row"]) for r in results.of("memory")}), []
+    for of, title in (("peak_bytes", "peak memory of a call"), ("process_bytes", "peak of the process")):
+        peaks = [p for p in (_peaks(results, row, of) for row in rows) if p]
+        for ours, theirs in (("strata", "inductor"), ("strata freezing", "inductor freezing")) if peaks else ():
+            ratios = [p[ours] / max(1, p[theirs]) for p in peaks]
+            most = max(p[ours] - p[theirs] for p in peaks)
+            lines.append(
+                f"{title}, {ours} / {theirs}: geomean {geomean(ratios):.2f}, worst {max(ratios):.2f}, "
+                f"{sum(r > 1 for r in ratios)} of {len(ratios)} above 1, by {max(0, most):.0f} KiB at most"
+                + (f": {_verdict(max(ratios) <= 1)}" if of == "peak_bytes" else "")
+            )
     return lines
 
 

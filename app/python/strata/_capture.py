@@ -14,13 +14,10 @@ from . import _opaque, _rewrite, _strata
 from ._branches import WithoutBranches
 from ._direct import direct, inputs_of_dynamo, without_code
 from ._functional import functional_form
+from ._left import Left, place
 from ._random import drawn_natively
 from ._simpler import simpler_forms
 from ._transformer import FAST_PATHS
-
-
-class Left(Exception):
-    """The graph is left to PyTorch; the text says why."""
 
 
 def _fake_inputs(inputs):
@@ -133,17 +130,6 @@ def to_aten(gm, inputs, decompositions=None):
     else:
         _rewrite.drop_autocast(traced)
     return traced
-
-
-def place(node):
-    """A node by its name and line of Python."""
-    lines = [line.strip() for line in (node.meta.get("stack_trace") or "").splitlines()]
-    files = [line for line in lines if line.startswith("File ")]
-    user = [line for line in files if "/torch/" not in line] or files
-    if not user:
-        return f"'{node.name}'"
-    file, line = user[-1].split('"')[1], user[-1].split("line ")[1].split(",")[0]
-    return f"'{node.name}' at {file}:{line}"
 
 
 def _decompositions(traced, missing):

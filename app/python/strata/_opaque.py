@@ -14,6 +14,7 @@ import weakref
 import torch
 
 from . import _strata
+from ._left import Left, place
 
 _ids = itertools.count(1)
 _live = weakref.WeakValueDictionary()
@@ -247,8 +248,6 @@ def _is_number(value):
 
 
 def _not_callable(node):
-    from ._capture import Left, place
-
     return Left(f"{place(node)} gives a {type(node.meta.get('val')).__name__}, which can neither be compiled nor handed to PyTorch")
 
 

@@ -11,7 +11,8 @@ import collections
 
 import torch
 
-from ._capture import CHECKS, Left, draws
+from ._capture import CHECKS, draws
+from ._left import Left
 from ._rewrite import owner
 
 

@@ -13,9 +13,10 @@ import zlib
 
 from . import _rewrite, _strata
 from ._backends import first_line
-from ._capture import Left, capture, draws, shape_env, written_inputs
+from ._capture import capture, draws, shape_env, written_inputs
 from ._direct import inputs_of_dynamo
 from ._genuine import operators_of, registered
+from ._left import Left
 from ._outputs import Outputs
 from ._program_key import NotKept, has_symbols, key_of
 from ._size_state import state_of

@@ -9,6 +9,8 @@ import operator
 import torch
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
+from ._left import Left, place
+
 aten = torch.ops.aten
 
 
@@ -211,8 +213,6 @@ def writes_through_views(traced, calls):
         if all(_name(view) in _INVERTIBLE for view in views):
             continue
         if target.meta["val"].dtype != base.meta["val"].dtype:
-            from ._capture import Left, place
-
             raise Left(f"{place(node)} writes through a view of another type that is also a {', '.join(sorted({_name(v) for v in views} - _INVERTIBLE))}")
         _write_through_memory(traced.graph, node, target, base, calls)
 

@@ -11,9 +11,10 @@ import torch
 from . import _strata
 from ._backends import check_options, compiling, first_line, merged_options
 from ._calls import make_call
-from ._capture import Left, check_inputs, guarded
+from ._capture import check_inputs, guarded
 from ._explain import Explanation, explain
 from ._inspect import compile_id, graph_name
+from ._left import Left
 from ._lifted import lift
 from ._programs import Start
 from ._reports import Report, add, reports, reset
