@@ -20,7 +20,8 @@ bool has_one(const Nest& nest, Combine combine) {
          nest.reductions[0].dtype == DType::F32;
 }
 
-/// A nest that finds the largest x of a line, and the next one through it, which sums up e^(x - the largest).
+/// A nest that finds the largest x of a line, and the next one through it, which sums up e^(x - the largest), or
+/// e^(x - 0) where the largest is infinite (logsumexp).
 struct Pair {
   const Kernel& k;
   size_t first, second;
@@ -31,7 +32,7 @@ struct Pair {
 
   /// Whether exponentials go nowhere but into the sum and what is divided by it, and the largest into exponents.
   bool shares_only() const {
-    if (!fits()) return false;
+    if (!fits() || spares_infinities()) return false;
     for (const Nest& nest : k.nests) {
       for (const ScalarId id : nest.body) {
         const Scalar& s = k.scalars[id];
@@ -57,14 +58,28 @@ struct Pair {
     return x && equal(*x, a.reductions[0].value);
   }
 
+  /// Of a pair that `fits`: whether nothing is subtracted where the largest is infinite.
+  bool spares_infinities() const {
+    const Scalar& exponential = k.scalars[k.nests[second].reductions[0].value];
+    return is_finite_largest(k.scalars[exponential.a].b);
+  }
+
  private:
   /// x of e^(x - the largest).
   std::optional<ScalarId> exponent(ScalarId id) const {
     if (k.scalars[id].op != ScalarOp::Exp) return {};
     const Scalar& difference = k.scalars[k.scalars[id].a];
     if (difference.op != ScalarOp::Sub) return {};
-    if (!is_largest(difference.b)) return {};
+    if (!is_largest(difference.b) && !is_finite_largest(difference.b)) return {};
     return difference.a;
+  }
+
+  /// The largest, or 0 where that is infinite.
+  bool is_finite_largest(ScalarId id) const {
+    const Scalar& s = k.scalars[id];
+    if (s.op != ScalarOp::Select || !is_largest(s.c)) return false;
+    const Scalar &condition = k.scalars[s.a], &zero = k.scalars[s.b];
+    return condition.op == ScalarOp::IsInf && is_largest(condition.a) && zero.op == ScalarOp::Const && zero.number == 0;
   }
 
   bool is_largest(ScalarId id) const { return k.scalars[id].op == ScalarOp::Reduced && k.scalars[id].a == first; }
@@ -120,6 +135,34 @@ size_t next_line(const Kernel& k, size_t n) {
   return n;
 }
 
+/// Instead of the sum of e^(x - m), m the largest, that of e^(x - 0) where m is infinite: infinite or 0, which is e^m.
+void spare_infinities(Kernel& k, size_t first, size_t second) {
+  for (Nest& nest : k.nests) {
+    for (size_t at = 0; at < nest.body.size(); ++at) {
+      const Scalar sum = k.scalars[nest.body[at]];
+      if (sum.op != ScalarOp::Reduced || sum.a != second) continue;
+      const auto before = [&](const Scalar& s) {
+        k.scalars.push_back(s);
+        const auto id = static_cast<ScalarId>(k.scalars.size() - 1);
+        nest.body.insert(nest.body.begin() + static_cast<std::ptrdiff_t>(at++), id);
+        return id;
+      };
+      const auto made = [&](ScalarOp op, DType dtype, ScalarId a) {
+        Scalar s;
+        s.op = op, s.dtype = dtype, s.a = a, s.node = sum.node;
+        return s;
+      };
+      Scalar largest = sum;
+      largest.a = static_cast<ScalarId>(first);
+      const ScalarId old = before(sum), m = before(largest);
+      Scalar select = made(ScalarOp::Select, DType::F32, before(made(ScalarOp::IsInf, DType::Bool, m)));
+      select.b = before(made(ScalarOp::Exp, DType::F32, m));
+      select.c = old;
+      k.scalars[nest.body[at]] = select;
+    }
+  }
+}
+
 /// The second nest goes; what it came to is the second result of the first.
 void join(Kernel& k, size_t first, size_t second) {
   k.nests[first].reductions[0].combine = Combine::SumExp;
@@ -150,7 +193,11 @@ std::vector<Shares> find_shares(const Kernel& kernel) {
 void sum_exponentials_as_they_come(Kernel& kernel) {
   for (size_t n = 0; n < kernel.nests.size(); ++n) {
     const size_t next = next_line(kernel, n);
-    if (next < kernel.nests.size() && Pair{kernel, n, next}.sums_only()) join(kernel, n, next);
+    if (next >= kernel.nests.size()) continue;
+    const Pair pair{kernel, n, next};
+    if (!pair.sums_only()) continue;
+    if (pair.spares_infinities()) spare_infinities(kernel, n, next);
+    join(kernel, n, next);
   }
 }
 

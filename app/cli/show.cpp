@@ -48,6 +48,21 @@ std::string graph_text(trace::Reader& reader, const trace::SnapshotRecord& snaps
   }
 }
 
+/// The kernels that the nodes of a stage became, as comments: the text reads back as before.
+std::string kernels_text(trace::Reader& reader, const trace::SnapshotRecord& snapshot) {
+  std::map<trace::NodeId, std::string> names;
+  std::string text;
+  for (const trace::KernelRecord& k : reader.kernels(snapshot.compile)) {
+    if (k.snapshot != snapshot.id) continue;
+    if (names.empty())
+      for (const trace::NodeRecord& n : reader.nodes(snapshot.id)) names[n.id] = n.name;
+    text += fmt::format("# kernel {}{}:", k.name, k.library.empty() ? "" : " (" + k.library + ")");
+    for (const trace::NodeId id : k.nodes) text += names.contains(id) ? " %" + names[id] : " " + std::to_string(id);
+    text += '\n';
+  }
+  return text;
+}
+
 std::string artifacts_text(trace::Reader& reader, const trace::Owner& owner) {
   std::string text;
   for (const trace::ArtifactRecord& a : reader.artifacts(owner)) {
@@ -228,7 +243,7 @@ std::string shown(const ShowOptions& o) {
     if (!o.node.empty()) return node_text(reader, compile.id, find_node(reader, snapshot.id, o.node));
     return snapshot.kind == trace::SnapshotKind::Text
                ? artifacts_text(reader, {trace::OwnerKind::Snapshot, snapshot.id, compile.id})
-               : graph_text(reader, snapshot, o.style);
+               : graph_text(reader, snapshot, o.style) + kernels_text(reader, snapshot);
   }
   return stage == "source" ? sources_text(reader, compile.id) : runs_text(reader, compile.id);
 }
