@@ -123,4 +123,9 @@ size_t work_in(const Kernel& k, const Nest& nest) {
   return work;
 }
 
+bool sums_exponentials(const Nest& nest) {
+  return std::any_of(nest.reductions.begin(), nest.reductions.end(),
+                     [](const Reduction& r) { return r.combine == Combine::SumExp; });
+}
+
 }  // namespace strata::codegen

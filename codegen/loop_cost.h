@@ -30,4 +30,7 @@ size_t length_of(const loop::Nest& nest, const loop::Kernel& kernel);
 /// What a nest's body takes, with calls by their length.
 size_t work_in(const loop::Kernel& kernel, const loop::Nest& nest);
 
+/// Whether the nest finds the largest of a line and the sum of exponentials in one pass.
+bool sums_exponentials(const loop::Nest& nest);
+
 }  // namespace strata::codegen

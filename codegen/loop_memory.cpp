@@ -80,14 +80,6 @@ void choose_columns_ahead(KernelPlan& plan, const Target& target) {
   }
 }
 
-/// A line is read once, but worked on for longer than it takes to come.
-bool sums_exponentials(const Kernel& k) {
-  return std::any_of(k.nests.begin(), k.nests.end(), [](const Nest& nest) {
-    return std::any_of(nest.reductions.begin(), nest.reductions.end(),
-                       [](const Reduction& r) { return r.combine == Combine::SumExp; });
-  });
-}
-
 /// Whether the kernel computes so much for each element that stores do not come one after the other.
 bool takes_functions(const Kernel& k) {
   return std::any_of(k.scalars.begin(), k.scalars.end(), [](const Scalar& s) { return operation_cost(s) >= 12; });
@@ -113,7 +105,9 @@ void choose_ahead(KernelPlan& plan, const Target& target) {
   choose_columns_ahead(plan, target);
   if (!plan.ahead.empty()) return;
   const auto passes = std::count_if(k.nests.begin(), k.nests.end(), [](const Nest& n) { return !n.axes.empty(); });
-  if (k.outer.empty() || (passes < 2 && !sums_exponentials(k))) return;
+  // A line that is read once, but worked on for longer than it takes to come.
+  const bool slow = std::any_of(k.nests.begin(), k.nests.end(), sums_exponentials);
+  if (k.outer.empty() || (passes < 2 && !slow)) return;
   std::vector<char> seen(k.buffers.size(), 0);
   for (size_t n = 0; n < k.nests.size(); ++n) {
     if (k.nests[n].axes.size() != 1 || plan.nests[n].lanes < 2) continue;

@@ -232,7 +232,7 @@ void choose_unrolling(KernelPlan& plan, const Target& target) {
     NestPlan& p = plan.nests[n];
     if (plan.lanes_are_points || nest.axes.empty() || nest.scan || !p.turned.empty()) continue;
     size_t work = work_in(k, nest);
-    p.unroll = wanted ? wanted : work <= 8 ? 4 : work <= 20 ? 2 : 1;
+    p.unroll = wanted ? wanted : work <= 8 ? 4 : work <= 16 || sums_exponentials(nest) ? 2 : 1;
     int64_t vectors = extent_hint(k, nest.axes.back()) / p.lanes;
     while (p.unroll > 1 && !wanted && vectors < p.unroll) p.unroll /= 2;
     p.masked = can_mask && p.unroll == 1;
