@@ -61,6 +61,7 @@ class KernelEmitter {
   void emit_late_points(Value* low, Value* high);  // loop_late.cpp, with what follows
   void emit_early_nests();
   void emit_late_body(size_t copy);
+  Value* late_is_aligned();
   std::vector<loop::ScalarId> needs_of_late() const;
   void emit_nest(size_t n);
   void emit_inner(size_t position);

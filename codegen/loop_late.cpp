@@ -169,4 +169,29 @@ void KernelEmitter::emit_late_body(size_t copy) {
   nest_ = host;
 }
 
+/// Whether every vector that the last nest stores while the present one goes through its line may go past the caches,
+/// or null: each has to be asked for itself.
+llvm::Value* KernelEmitter::late_is_aligned() {
+  if (!late_.point || nest_ != late_.host) return nullptr;
+  for (const Store& s : k_.nests[nest_].stores)
+    if (plan_.streamed[s.buffer]) return nullptr;
+  const Nest& last = k_.nests.back();
+  const size_t outer = k_.axes[k_.outer.back()].symbol, lane = k_.axes[last.axes[0]].symbol;
+  Value *point = symbols_.at(outer), *low = nullptr;
+  symbols_[outer] = late_.point;
+  for (const Store& s : last.stores) {
+    const auto along = linear_in(s.index, lane);
+    if (!along || !(along->coefficient == SymInt(1))) {
+      low = nullptr;
+      break;
+    }
+    const uint64_t unit = std::min<uint64_t>(lanes_ * dtype_size(k_.buffers[s.buffer].dtype), 64);
+    Value* place = b_.CreatePtrToInt(pointer(s.buffer, expression(along->rest)), b_.getInt64Ty());
+    Value* bits = b_.CreateAnd(place, b_.getInt64(unit - 1));
+    low = low ? b_.CreateOr(low, bits) : bits;
+  }
+  symbols_[outer] = point;
+  return low ? b_.CreateICmpEQ(low, b_.getInt64(0)) : nullptr;
+}
+
 }  // namespace strata::codegen

@@ -23,8 +23,7 @@ KernelEmitter::KernelEmitter(llvm::Module& module, const KernelPlan& plan, const
       b_(module.getContext()),
       math_(b_, module, target) {}
 
-/// Products may be joined with the sum that they are added up in, and with nothing else: a value that is computed in
-/// two places, once rounded and once not, is two, and the largest of a line no longer the largest.
+/// For the steps of Welford's sums. Products of the program stay rounded (`MathEmitter::product`).
 void KernelEmitter::allow_contraction() {
   llvm::FastMathFlags flags;
   flags.setAllowContract(true);
@@ -404,7 +403,7 @@ void KernelEmitter::emit_lane_loops() {
   int64_t whole = static_cast<int64_t>(width) * p.unroll;
   bool divides = mod(axis.extent, whole) == SymInt(0);
   bool fits = axis.extent.maybe_value().value_or(whole) >= whole;
-  if ((!p.masked || divides) && fits) {
+  const auto whole_vectors = [&] {
     rest = axis_loop(nest.axes.size() - 1, rest, extent, whole, false, level, "vectors", [&](Value* i) {
       for (int u = 0; u < p.unroll; ++u) {
         symbols_[axis.symbol] = b_.CreateAdd(i, b_.getInt64(width * static_cast<unsigned>(u)));
@@ -414,6 +413,17 @@ void KernelEmitter::emit_lane_loops() {
         forget(level);
       }
     });
+  };
+  // Asked once a line where that tells for all of it: between the vectors the branches would cost as much as they do.
+  if (Value* aligned = divides && fits ? late_is_aligned() : nullptr) {
+    in_two_ways(aligned, [&](bool past) {
+      aligned_ = past;
+      rest = b_.getInt64(0);
+      whole_vectors();
+    });
+    aligned_.reset();
+  } else if ((!p.masked || divides) && fits) {
+    whole_vectors();
   }
   if (divides) return;
   bool can_mask = target_.avx512;
@@ -552,8 +562,6 @@ llvm::Value* KernelEmitter::compute(const Scalar& s, bool vector) {
       break;
   }
   DType type = k_.scalars[s.a].dtype;
-  const llvm::IRBuilderBase::FastMathFlagGuard kept(b_);
-  if (s.op == ScalarOp::Mul) allow_contraction();
   if (s.op == ScalarOp::Exp && is_part_of_sum(s)) return math_.exp_of_at_most_zero(get(s.a, vector));
   if (is_unary(s.op)) return math_.unary(s.op, get(s.a, vector), type);
   if (s.op == ScalarOp::Div && vector)

@@ -169,8 +169,6 @@ bool KernelEmitter::asks_for_numbers_only() const {
 }
 
 KernelEmitter::Results KernelEmitter::combine(const Reduction& r, const Results& a, const Results& b) {
-  const llvm::IRBuilderBase::FastMathFlagGuard kept(b_);
-  if (r.combine == Combine::Sum) allow_contraction();
   switch (r.combine) {
     case Combine::Sum:
       return {math_.binary(ScalarOp::Add, a[0], b[0], r.dtype)};

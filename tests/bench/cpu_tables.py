@@ -165,7 +165,7 @@ def memory_line(results, row):
     return (
         f"{_title(row)}{''.join(f'{peaks[n]:10.0f}' for n in COMPILERS)}      |{peaks['strata'] / max(1, peaks['inductor']):12.2f}"
         f"{peaks['strata freezing'] / max(1, peaks['inductor freezing']):9.2f} |"
-        + "".join(f"{kib / 1024:9.0f}" for kib in _peaks(results, row, "process_bytes").values())
+        + "".join(f"{kib / 1024:9.0f}" for kib in (_peaks(results, row, "process_bytes") or {}).values())
     )
 
 

@@ -309,6 +309,18 @@ double long_sum_rounding(const Node& node, const RefValue& value) {
   return terms < 256 ? 0 : epsilon(DType::F64) * static_cast<double>(terms) / 64 * magnitude(value);
 }
 
+/// The type that decides how a node's result is rounded: functions of integers are float32 inside of `kl_div`, whatever
+/// its other operand is.
+DType rounded_as(const Node& node) {
+  const DType own = node.tensor().dtype;
+  if (!is_floating(own) || !node.target.starts_with("aten.kl_div.")) return own;
+  const auto operands = node.operands();
+  const bool whole = std::any_of(operands.begin(), operands.end(), [](const Node* operand) {
+    return operand->type.is_tensor() && !is_floating(operand->tensor().dtype);
+  });
+  return whole && epsilon(DType::F32) > epsilon(own) ? DType::F32 : own;
+}
+
 /// Whether a node's value is memory of its own, or has just been written.
 bool is_fresh(const Node& node) {
   if (is_part(node)) return true;
@@ -407,8 +419,7 @@ Results interpret(const RandomProgram& program, const Graph& graph, bool float64
             break;
           }
       doubt_infinities(maker, value);
-      if (is_fresh(node))
-        run->disturb(type_of(node, node.tensor().dtype), value, hidden + long_sum_rounding(node, value));
+      if (is_fresh(node)) run->disturb(type_of(node, rounded_as(node)), value, hidden + long_sum_rounding(node, value));
       if (const auto it = magnitudes->find(&node); it != magnitudes->end()) {
         it->second = magnitude(value);
         if (const auto* t = std::get_if<Tensor>(&value.value)) (*operands)[&node] = *t;

@@ -47,11 +47,16 @@ Type mean_type(const Call& call) {
 
 DType result_storage(const RefContext& c) { return c.storage_dtype(c.call.node().type.tensor.dtype); }
 
+/// In more digits than the result has: hundreds of equal numbers, added one after the other, are off by as many units
+/// in the last place.
+template <class T>
+using Total = std::conditional_t<std::is_floating_point_v<T>, long double, int64_t>;
+
 RefValue sum_reference(const RefContext& c) {
   return fold_reference(c, result_storage(c), []<class T>(T, auto each) {
-    Accumulator<T> sum = 0;
-    each([&](T v) { sum = wrap_add(sum, static_cast<Accumulator<T>>(v)); });
-    return sum;
+    Total<T> sum = 0;
+    each([&](T v) { sum = wrap_add(sum, static_cast<Total<T>>(v)); });
+    return static_cast<Accumulator<T>>(sum);
   });
 }
 
@@ -66,9 +71,9 @@ RefValue prod_reference(const RefContext& c) {
 RefValue mean_reference(const RefContext& c) {
   const auto n = static_cast<double>(c.eval(reduced_count(c.call)));
   return fold_reference(c, result_storage(c), [n]<class T>(T, auto each) {
-    double sum = 0;
-    each([&](T v) { sum += static_cast<double>(v); });
-    return sum / n;
+    Total<T> sum = 0;
+    each([&](T v) { sum += static_cast<Total<T>>(v); });
+    return static_cast<double>(sum) / n;
   });
 }
 

@@ -212,11 +212,14 @@ RefValue along_dim(const RefContext& c, F f) {
 struct RowSum {
   double max, sum;
 };
+/// Carried in more digits than the result has: hundreds of equal numbers, one after the other, are off by as many
+/// units in the last place.
 RowSum exp_sum(const double* x, int64_t n, int64_t step) {
-  double m = -std::numeric_limits<double>::infinity(), sum = 0;
+  double m = -std::numeric_limits<double>::infinity();
+  long double sum = 0;
   for (int64_t i = 0; i < n; ++i) m = nan_max(m, x[i * step]);
   for (int64_t i = 0; i < n; ++i) sum += std::exp(x[i * step] - m);
-  return {m, sum};
+  return {m, static_cast<double>(sum)};
 }
 
 RefValue softmax_reference(const RefContext& c) {
@@ -276,11 +279,12 @@ Type logsumexp_type(const Call& call) {
 
 RefValue logsumexp_reference(const RefContext& c) {
   return fold_reference(c, result_storage(c), []<class T>(T, auto each) {
-    double m = -std::numeric_limits<double>::infinity(), sum = 0;
+    double m = -std::numeric_limits<double>::infinity();
+    long double sum = 0;
     each([&](T v) { m = nan_max(m, static_cast<double>(v)); });
     if (std::isinf(m)) m = 0;
     each([&](T v) { sum += std::exp(static_cast<double>(v) - m); });
-    return m + std::log(sum);
+    return m + std::log(static_cast<double>(sum));
   });
 }
 
