@@ -24,11 +24,14 @@ bool is_late(const LoopCase& c, const Target& target = small(host_target())) {
   return codegen::plan_kernel(c.kernel, target).late;
 }
 
-/// y[i, r] = exp(x[i, r] - largest of the line), divided by their sum.
-void softmax(LoopCase& c, std::initializer_list<SymInt> rows, SymInt columns, DType dtype = DType::F32) {
+/// y[i, r] = exp(x[i, r] - largest of the line), divided by their sum; line i begins at element start + i * (columns +
+/// gap).
+void softmax(LoopCase& c, std::initializer_list<SymInt> rows, SymInt columns, DType dtype = DType::F32,
+             int64_t start = 0, int64_t gap = 0) {
   SymInt count = 1, i = 0;
   for (const SymInt& n : rows) count = count * n;
-  const BufferId x = c.input("x", dtype, count * columns), y = c.output("y", dtype, count * columns);
+  const BufferId x = c.input("x", dtype, count * columns);
+  const BufferId y = c.output("y", dtype, count * (columns + gap) + start);
   for (const SymInt& n : rows) i = i * n + c.outer(n);
   const AxisId r = c.inner(columns);
   Body& b = c.body;
@@ -43,7 +46,22 @@ void softmax(LoopCase& c, std::initializer_list<SymInt> rows, SymInt columns, DT
   b.begin_nest({});
   const ScalarId sum = b.reduced(second, 0);
   b.begin_nest({r});
-  b.store({y, i * columns + b.axis_index(r), b.cast(b.binary(ScalarOp::Div, exponential(), sum), dtype)});
+  b.store(
+      {y, i * (columns + gap) + b.axis_index(r) + start, b.cast(b.binary(ScalarOp::Div, exponential(), sum), dtype)});
+}
+
+// Whole vectors go past the caches where a line begins at a multiple of their size: all lines, none, or every second
+// one.
+TEST(LoopLate, LinesThatBeginAnywhere) {
+  for (const Target& target : targets())
+    for (const DType dtype : {DType::F32, DType::BF16})
+      for (const int64_t start : {0, 1, 8, 16})
+        for (const int64_t gap : {0, 8, 16}) {
+          LoopCase c("softmax");
+          softmax(c, {5}, 512, dtype, start, gap);
+          EXPECT_TRUE(is_late(c));
+          check(c, Check::Jit, small(target));
+        }
 }
 
 TEST(LoopLate, SoftmaxOfAnySize) {
