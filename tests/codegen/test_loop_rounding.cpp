@@ -31,6 +31,30 @@ Tensor random_floats(const std::vector<int64_t>& shape, uint32_t seed) {
   return t;
 }
 
+/// What is compared with 16-bit numbers is rounded to these first, tensor or number, as PyTorch does it.
+TEST(LoopRounding, ComparisonsWithNumbersOf16Bits) {
+  for (const DType type : {DType::F16, DType::BF16}) {
+    const double even = type == DType::F16 ? 2048 : 256;  // the next integer is no number of the type
+    Graph graph;
+    Builder b(graph);
+    Node* x = graph.placeholder("x", Type::of(type, {3}));
+    Node* y = graph.placeholder("y", Type::of(DType::I64, {3}));
+    Node* less = b.call("aten.lt.Tensor", {x, y});
+    Node* equal = b.call("aten.eq.Tensor", {y, x});
+    Node* number = b.call("aten.ge.Scalar", {x, Argument(even + 1)});
+    graph.output(Argument(ListArg{ListArg::Kind::Tuple, {less, equal, number}}));
+    Tensor narrow = Tensor::empty(type, {3}), whole = Tensor::empty(DType::I64, {3});
+    for (int64_t i = 0; i < 3; ++i) {
+      narrow.set(i, i == 2 ? even - 2 : even);
+      whole.set(i, i == 1 ? even + 4 : even + 1);
+    }
+    const std::vector<Tensor> results = compiled(graph, {narrow, whole});
+    EXPECT_EQ(results.at(0).values(), (std::vector<double>{0, 1, 1})) << dtype_name(type);
+    EXPECT_EQ(results.at(1).values(), (std::vector<double>{1, 0, 0})) << dtype_name(type);
+    EXPECT_EQ(results.at(2).values(), (std::vector<double>{1, 1, 0})) << dtype_name(type);
+  }
+}
+
 /// LLVM 19 makes `x > 0` of `|x| is NaN, or |x| > 0`.
 TEST(LoopRounding, ExtremaOfAbsoluteValues) {
   Graph graph;
