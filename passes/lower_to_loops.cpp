@@ -512,20 +512,22 @@ class GroupLowering {
 
   ScalarId pointwise(const Node& node, const Call& call, const Index& index, ScalarId mask) {
     const bool fixed = node.op->promotion == Promotion::Fixed;
-    const DType compute_type = fixed ? DType::F32 : compute_dtype(pointwise_compute_dtype(call));
+    const DType common = fixed ? DType::F32 : pointwise_compute_dtype(call);
     std::vector<ScalarId> operands;
     const auto& params = node.op->schema.params;
     for (size_t i = 0; i < params.size(); ++i) {
       if (params[i].type != "Tensor") continue;
-      operands.push_back(operand(call, i, index, mask, fixed, compute_type));
+      operands.push_back(operand(call, i, index, mask, fixed, common));
     }
     body_.node = node.id;
     const ScalarId v = std::get<PointwiseBody>(node.op->lowering)(body_, call, operands);
     return body_.cast(v, compute_dtype(node.tensor().dtype));
   }
 
-  ScalarId operand(const Call& call, size_t i, const Index& index, ScalarId mask, bool fixed, DType compute_type) {
+  /// `common`: the type that the operands come to.
+  ScalarId operand(const Call& call, size_t i, const Index& index, ScalarId mask, bool fixed, DType common) {
     if (call.is_none(i)) return loop::kNone;
+    const DType compute_type = compute_dtype(common);
     const Node* n = call.arg(i).node();
     body_.node = call.node().id;
     if (!n || !n->type.is_tensor()) {
@@ -535,7 +537,13 @@ class GroupLowering {
     }
     const ScalarId v = value(n, broadcast_index(index, n->tensor().shape), mask);
     body_.node = call.node().id;
-    return fixed ? v : body_.cast(v, compute_type);
+    if (fixed) return v;
+    // As PyTorch has it, integers become numbers of 16 bits first; those without dimensions differ from operator to
+    // operator.
+    const TensorType& type = n->tensor();
+    const bool rounds =
+        is_reduced_float(common) && !is_floating(type.dtype) && dtype_size(type.dtype) > 1 && !type.shape.empty();
+    return body_.cast(rounds ? body_.cast(v, common) : v, compute_type);
   }
 
   // ------------------------------------------------------------------------------------------------------------ finish
