@@ -78,6 +78,7 @@ class KernelEmitter {
   void emit_tiles();
   void emit_whole_tiles(Value* rows, Value* first, unsigned squares);
   Value* tile_is_aligned();
+  Value* bits_past_vector(loop::BufferId buffer, const SymInt& index, Value* pitch = nullptr);
   void emit_part_tiles(Value* rows, Value* points, Value* first);
   std::vector<Value*> turned_rows(const loop::Scalar& s);
   void emit_body(size_t copy);

@@ -177,21 +177,25 @@ llvm::Value* KernelEmitter::late_is_aligned() {
     if (plan_.streamed[s.buffer]) return nullptr;
   const Nest& last = k_.nests.back();
   const size_t outer = k_.axes[k_.outer.back()].symbol, lane = k_.axes[last.axes[0]].symbol;
-  Value *point = symbols_.at(outer), *low = nullptr;
-  symbols_[outer] = late_.point;
+  std::vector<SymInt> starts;
   for (const Store& s : last.stores) {
     const auto along = linear_in(s.index, lane);
-    if (!along || !(along->coefficient == SymInt(1))) {
-      low = nullptr;
-      break;
-    }
-    const uint64_t unit = std::min<uint64_t>(lanes_ * dtype_size(k_.buffers[s.buffer].dtype), 64);
-    Value* place = b_.CreatePtrToInt(pointer(s.buffer, expression(along->rest)), b_.getInt64Ty());
-    Value* bits = b_.CreateAnd(place, b_.getInt64(unit - 1));
-    low = low ? b_.CreateOr(low, bits) : bits;
+    if (!along || !(along->coefficient == SymInt(1))) return nullptr;
+    starts.push_back(along->rest);
   }
+  Value *point = symbols_.at(outer), *low = b_.getInt64(0);
+  symbols_[outer] = late_.point;
+  for (size_t i = 0; i < starts.size(); ++i) low = b_.CreateOr(low, bits_past_vector(last.stores[i].buffer, starts[i]));
   symbols_[outer] = point;
-  return low ? b_.CreateICmpEQ(low, b_.getInt64(0)) : nullptr;
+  return b_.CreateICmpEQ(low, b_.getInt64(0));
+}
+
+/// Of the address of an element and of the distance of those that follow (bytes), what is no whole number of the
+/// vectors that go past the caches: 0 if all begin as such a vector must.
+llvm::Value* KernelEmitter::bits_past_vector(BufferId buffer, const SymInt& index, llvm::Value* pitch) {
+  const uint64_t unit = std::min<uint64_t>(lanes_ * dtype_size(k_.buffers[buffer].dtype), 64);
+  Value* place = b_.CreatePtrToInt(pointer(buffer, expression(index)), b_.getInt64Ty());
+  return b_.CreateAnd(pitch ? b_.CreateOr(place, pitch) : place, b_.getInt64(unit - 1));
 }
 
 }  // namespace strata::codegen

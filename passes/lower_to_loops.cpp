@@ -527,23 +527,20 @@ class GroupLowering {
   /// `common`: the type that the operands come to.
   ScalarId operand(const Call& call, size_t i, const Index& index, ScalarId mask, bool fixed, DType common) {
     if (call.is_none(i)) return loop::kNone;
-    const DType compute_type = compute_dtype(common);
+    const DType compute_type = compute_dtype(fixed ? call.node().tensor().dtype : common);
     const Node* n = call.arg(i).node();
     body_.node = call.node().id;
-    if (!n || !n->type.is_tensor()) {
-      const DType type = fixed ? compute_dtype(call.node().tensor().dtype) : compute_type;
-      if (call.is_integer_scalar(i)) return body_.cast(body_.index(call.integer(i)), type);
-      return body_.constant(call.number(i), type);
+    ScalarId v = loop::kNone;
+    if (n && n->type.is_tensor()) {
+      v = value(n, broadcast_index(index, n->tensor().shape), mask);
+      body_.node = call.node().id;
+      if (fixed) return v;
+    } else if (call.is_integer_scalar(i)) {
+      v = body_.index(call.integer(i));
+    } else {
+      v = body_.constant(call.number(i), compute_type);
     }
-    const ScalarId v = value(n, broadcast_index(index, n->tensor().shape), mask);
-    body_.node = call.node().id;
-    if (fixed) return v;
-    // As PyTorch has it, integers become numbers of 16 bits first; those without dimensions differ from operator to
-    // operator.
-    const TensorType& type = n->tensor();
-    const bool rounds =
-        is_reduced_float(common) && !is_floating(type.dtype) && dtype_size(type.dtype) > 1 && !type.shape.empty();
-    return body_.cast(rounds ? body_.cast(v, common) : v, compute_type);
+    return body_.cast(!fixed && rounds_operand(call, i) ? body_.cast(v, common) : v, compute_type);
   }
 
   // ------------------------------------------------------------------------------------------------------------ finish

@@ -234,6 +234,12 @@ ScalarId Body::cast(ScalarId a, DType dtype) {
   // Widening and narrowing back gives what was there before.
   if (from.op == ScalarOp::Cast && is_reduced_float(scalar(from.a).dtype) && scalar(from.a).dtype == dtype)
     return from.a;
+  if (from.op == ScalarOp::Cast && dtype == DType::F32 && is_reduced_float(from.dtype)) {
+    const Scalar& whole = scalar(from.a);
+    const double number = is_floating(whole.dtype) ? whole.number : static_cast<double>(whole.integer);
+    if (whole.op == ScalarOp::Const && whole.dtype != DType::U64)
+      return constant(fold::round_to(number, from.dtype), dtype);
+  }
   if (from.op == ScalarOp::Const && !is_reduced_float(dtype)) {
     if (is_floating(from.dtype)) return constant(from.number, dtype);
     if (!is_floating(dtype)) return integer(dtype == DType::Bool ? from.integer != 0 : from.integer, dtype);

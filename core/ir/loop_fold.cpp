@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/runtime/tensor.h"
+
 namespace strata::loop::fold {
 
 namespace {
@@ -97,7 +99,18 @@ bool is_neutral_zero(const Scalar& s, bool negative) {
 
 }  // namespace
 
-double round_to(double value, DType dtype) { return dtype == DType::F32 ? static_cast<float>(value) : value; }
+double round_to(double value, DType dtype) {
+  switch (dtype) {
+    case DType::F32:
+      return static_cast<float>(value);
+    case DType::F16:
+      return half_to_float(float_to_half(static_cast<float>(value)));
+    case DType::BF16:
+      return bfloat16_to_float(float_to_bfloat16(static_cast<float>(value)));
+    default:
+      return value;
+  }
+}
 
 int64_t wrap(int64_t value, DType dtype) {
   switch (dtype) {

@@ -18,7 +18,7 @@ struct Value {
 };
 enum class Operand : uint8_t { A, B };
 
-/// The value as the dtype holds it (F32: rounded to float).
+/// The value as the dtype holds it; numbers of 16 bits by way of float, as PyTorch has them.
 double round_to(double value, DType dtype);
 /// Truncated to the width of an integer dtype, sign- or zero-extended; Bool gives 0 or 1.
 int64_t wrap(int64_t value, DType dtype);

@@ -329,6 +329,17 @@ DType pointwise_compute_dtype(const Call& call) {
   return d;
 }
 
+bool rounds_operand(const Call& call, size_t i) {
+  const DType common = pointwise_compute_dtype(call);
+  if (!is_reduced_float(common)) return false;
+  const Node* n = call.arg(i).node();
+  const bool tensor = n && n->type.is_tensor();
+  // The integers of 8 bits, and bool, are numbers of 16 bits too.
+  if (tensor && (n->tensor().dtype == common || dtype_size(n->tensor().dtype) == 1)) return false;
+  if (i != 1 || !call.op().has(trait::WideFactor)) return true;
+  return tensor && !std::ranges::all_of(n->tensor().shape, [](const SymInt& size) { return size == SymInt(1); });
+}
+
 std::vector<SymInt> broadcast(const std::vector<SymInt>& a, const std::vector<SymInt>& b, const Node& node) {
   const size_t rank = std::max(a.size(), b.size());
   std::vector<SymInt> result(rank);

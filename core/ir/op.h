@@ -220,7 +220,9 @@ enum class Promotion : uint8_t {
 namespace trait {
 inline constexpr uint32_t Commutative = 1, Idempotent = 2, Involution = 4, Random = 8, SideEffect = 16,
                           ZeroPreserving = 32, DataDependent = 64,
-                          NotAffine = 128;  ///< NotAffine: of a view's IndexMap
+                          NotAffine = 128,  ///< NotAffine: of a view's IndexMap
+    WideFactor = 256;                       ///< the second operand, if it is one number, keeps its digits beside
+                                            ///< numbers of 16 bits (rounds_operand)
 }
 
 struct OpDef {
@@ -253,6 +255,11 @@ std::span<const OpDef* const> all_ops();
 /// Element type that a pointwise call computes in (PyTorch's `result_type` over its tensor and scalar operands, by
 /// `promotion`).
 DType pointwise_compute_dtype(const Call& call);
+/// Whether operand `i` of a pointwise call is rounded to that type before it is computed with in float32. It is a
+/// matter of numbers of 16 bits only. As PyTorch on the CPU has it, whatever is of another type is rounded, numbers and
+/// tensors without dimensions too: 2049 is no larger than a float16 of 2048, and x % 0.3 is what is left of divisions
+/// by the bfloat16 nearest to 0.3. Products and quotients take a number as it is.
+bool rounds_operand(const Call& call, size_t i);
 /// PyTorch's broadcast of two shapes; throws a user Error naming both shapes.
 std::vector<SymInt> broadcast(const std::vector<SymInt>& a, const std::vector<SymInt>& b, const Node& where);
 

@@ -31,6 +31,12 @@ Tensor random_floats(const std::vector<int64_t>& shape, uint32_t seed) {
   return t;
 }
 
+double converted_to(DType type, double value) {
+  const Tensor t = Tensor::empty(type, {});
+  t.set(0, value);
+  return t.at(0);
+}
+
 /// What is compared with 16-bit numbers is rounded to these first, tensor or number, as PyTorch does it.
 TEST(LoopRounding, ComparisonsWithNumbersOf16Bits) {
   for (const DType type : {DType::F16, DType::BF16}) {
@@ -52,6 +58,44 @@ TEST(LoopRounding, ComparisonsWithNumbersOf16Bits) {
     EXPECT_EQ(results.at(0).values(), (std::vector<double>{0, 1, 1})) << dtype_name(type);
     EXPECT_EQ(results.at(1).values(), (std::vector<double>{1, 0, 0})) << dtype_name(type);
     EXPECT_EQ(results.at(2).values(), (std::vector<double>{1, 1, 0})) << dtype_name(type);
+  }
+}
+
+/// Numbers and tensors without dimensions are rounded too, but as the second operand of products and quotients: what
+/// PyTorch 2.13 gives on the CPU.
+TEST(LoopRounding, NumbersBesideNumbersOf16Bits) {
+  for (const DType type : {DType::F16, DType::BF16}) {
+    const double even = type == DType::F16 ? 2048 : 256;  // the next integer is no number of the type
+    for (const DType other : {DType::I64, DType::F32, DType::F64}) {
+      Graph graph;
+      Builder b(graph);
+      Node* x = graph.placeholder("x", Type::of(type, {2}));
+      Node* y = graph.placeholder("y", Type::of(other, {}));
+      const Argument number = even + 1;
+      graph.output(Argument(ListArg{ListArg::Kind::Tuple,
+                                    {b.call("aten.sub.Tensor", {x, y}), b.call("aten.sub.Tensor", {x, number}),
+                                     b.call("aten.fmod.Tensor", {x, y}), b.call("aten.fmod.Scalar", {x, number}),
+                                     b.call("aten.mul.Tensor", {x, y}), b.call("aten.mul.Tensor", {x, number}),
+                                     b.call("aten.mul.Tensor", {y, x}), b.call("aten.div.Tensor", {x, y})}}));
+      Tensor narrow = Tensor::empty(type, {2}), one = Tensor::empty(other, {});
+      narrow.set(0, even);
+      narrow.set(1, 3);
+      one.set(0, even + 1);
+      const std::vector<Tensor> results = compiled(graph, {narrow, one});
+      const std::vector<std::vector<double>> expected = {{0, 3 - even},
+                                                         {0, 3 - even},
+                                                         {0, 3},
+                                                         {0, 3},
+                                                         {even * even, 3 * even + 4},
+                                                         {even * even, 3 * even + 4},
+                                                         {even * even, 3 * even},
+                                                         {even / (even + 1), 3 / (even + 1)}};
+      for (size_t i = 0; i < expected.size(); ++i)
+        for (int64_t k = 0; k < 2; ++k) {
+          const double want = converted_to(type, expected[i][static_cast<size_t>(k)]);
+          EXPECT_EQ(results.at(i).at(k), want) << dtype_name(type) << ' ' << dtype_name(other) << ' ' << i << ' ' << k;
+        }
+    }
   }
 }
 

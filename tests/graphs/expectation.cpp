@@ -259,7 +259,7 @@ class Noise {
       const double more = hidden == 0 || snaps ? 0 : hidden * unit_(rng_);
       // Denormal numbers of 16 bits are far from each other: next to a pole they are 0 or not.
       const bool is_denormal = declared == DType::F16 && v != 0 && std::abs(v) < 0x1p-14;
-      const double step = is_denormal ? 0x1p-24 * unit_(rng_) : 0;
+      const double step = is_denormal ? smallest(DType::F16) * unit_(rng_) : 0;
       t->set(i, is_zero || vanishes ? std::copysign(0.0, v) : moved + more + step);
     }
   }

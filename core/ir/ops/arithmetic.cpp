@@ -99,16 +99,17 @@ Rows products() {
   constexpr auto product = binary_reference<[](auto a, auto b) { return wrap_mul(a, b); }>;
   constexpr auto quotient = float_binary_reference<[](auto a, auto b) { return a / b; }>;
   Rows r;
-  r.push_back(row("aten::mul.Tensor(Tensor self, Tensor other) -> Tensor", trait::Commutative, kDefault, pointwise_type,
-                  product, mul_body, gradient_of<kTimesOther, [](Ctx c) -> Node* { return c.b.mul(c.dy, c.arg(0)); }>,
-                  "self * other"));
-  r.push_back(row("aten::mul.Scalar(Tensor self, Scalar other) -> Tensor", 0, kDefault, pointwise_type, product,
-                  mul_body, gradient_of<kTimesOther>, "self * other"));
-  r.push_back(row("aten::div.Tensor(Tensor self, Tensor other) -> Tensor", 0, Promotion::IntToFloat, pointwise_type,
-                  quotient, binary_body<ScalarOp::Div>, gradient_of<kOverOther, kQuotientOther>,
+  r.push_back(row("aten::mul.Tensor(Tensor self, Tensor other) -> Tensor", trait::Commutative | trait::WideFactor,
+                  kDefault, pointwise_type, product, mul_body,
+                  gradient_of<kTimesOther, [](Ctx c) -> Node* { return c.b.mul(c.dy, c.arg(0)); }>, "self * other"));
+  r.push_back(row("aten::mul.Scalar(Tensor self, Scalar other) -> Tensor", trait::WideFactor, kDefault, pointwise_type,
+                  product, mul_body, gradient_of<kTimesOther>, "self * other"));
+  r.push_back(row("aten::div.Tensor(Tensor self, Tensor other) -> Tensor", trait::WideFactor, Promotion::IntToFloat,
+                  pointwise_type, quotient, binary_body<ScalarOp::Div>, gradient_of<kOverOther, kQuotientOther>,
                   "self / other in floating point"));
-  r.push_back(row("aten::div.Scalar(Tensor self, Scalar other) -> Tensor", 0, Promotion::IntToFloat, pointwise_type,
-                  quotient, binary_body<ScalarOp::Div>, gradient_of<kOverOther>, "self / other in floating point"));
+  r.push_back(row("aten::div.Scalar(Tensor self, Scalar other) -> Tensor", trait::WideFactor, Promotion::IntToFloat,
+                  pointwise_type, quotient, binary_body<ScalarOp::Div>, gradient_of<kOverOther>,
+                  "self / other in floating point"));
   return r;
 }
 

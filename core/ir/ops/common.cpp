@@ -214,17 +214,21 @@ Tensor converted(const Tensor& t, DType dtype) { return t.dtype == dtype ? t : t
 
 Tensor operand(const RefContext& c, size_t i, DType compute) {
   const DType work = work_dtype(compute);
-  if (!is_tensor(c.call, i)) {
-    Tensor t = Tensor::empty(work, {});
+  Tensor t;
+  if (is_tensor(c.call, i)) {
+    t = c.tensor(i);
+  } else {
+    t = Tensor::empty(work, {});
     if (work == DType::I64)
       t.set_int(0, scalar_as<int64_t>(c, i));
     else
       t.set(0, scalar_value(c, i));
-    return work == DType::I64 ? converted(converted(t, compute), work) : t;
   }
-  const Tensor t = c.tensor(i);
-  // 16-bit floats are exact in F32, so that only narrowing (integers, bool) goes through the compute type.
-  return work == DType::I64 || !is_floating(t.dtype) ? converted(converted(t, compute), work) : converted(t, work);
+  // What is a float already is exact in the wider type, so that only narrowing (integers, bool) goes through the
+  // compute type.
+  const bool narrows =
+      is_reduced_float(compute) ? rounds_operand(c.call, i) : work == DType::I64 || !is_floating(t.dtype);
+  return converted(narrows ? converted(t, compute) : t, work);
 }
 
 DType reference_compute_dtype(const RefContext& c) { return c.storage_dtype(pointwise_compute_dtype(c.call)); }
@@ -292,7 +296,10 @@ ScalarId body_number(Body& body, const Call& call, size_t i, DType dtype) {
 
 ScalarId body_operand(Body& body, const Call& call, Operands operands, size_t i) {
   const auto& params = call.op().schema.params;
-  if (params[i].type != "Tensor") return body_number(body, call, i, body_dtype(body, operands));
+  if (params[i].type != "Tensor") {
+    const ScalarId v = body_number(body, call, i, body_dtype(body, operands));
+    return rounds_operand(call, i) ? body.cast(body.cast(v, pointwise_compute_dtype(call)), body.dtype(v)) : v;
+  }
   size_t k = 0;
   for (size_t j = 0; j < i; ++j) k += params[j].type == "Tensor";
   return operands[k];

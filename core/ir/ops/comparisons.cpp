@@ -14,27 +14,13 @@ std::string schema_text(const std::string& name, const char* overload, const cha
   return "aten::" + name + "." + overload + "(Tensor self, " + other + " other) -> Tensor";
 }
 
-/// Operand `i`. What is compared with numbers of 16 bits is rounded to these first: 2049 is no larger than a float16 of
-/// 2048.
-ScalarId compared(Body& body, const Call& call, Operands x, size_t i) {
-  const ScalarId v = body_operand(body, call, x, i);
-  const DType common = pointwise_compute_dtype(call);
-  const Node* n = call.arg(i).node();
-  if (!is_reduced_float(common) || (n && n->type.is_tensor() && n->tensor().dtype == common)) return v;
-  return body.cast(body.cast(v, common), DType::F32);
-}
-template <ScalarOp Op>
-ScalarId comparison_body(Body& body, const Call& call, Operands x) {
-  return body.binary(Op, compared(body, call, x, 0), compared(body, call, x, 1));
-}
-
 /// Tensor and Scalar overloads of one comparison.
 template <auto F, ScalarOp Op>
 void comparison(Rows& r, const std::string& name, const std::string& doc, uint32_t traits = 0) {
   r.push_back(row(schema_text(name, "Tensor", "Tensor"), traits, Promotion::Compare, pointwise_type,
-                  binary_reference<F>, comparison_body<Op>, kNone, doc));
+                  binary_reference<F>, binary_body<Op>, kNone, doc));
   r.push_back(row(schema_text(name, "Scalar", "Scalar"), 0, Promotion::Compare, pointwise_type, binary_reference<F>,
-                  comparison_body<Op>, kNone, doc));
+                  binary_body<Op>, kNone, doc));
 }
 
 Rows compare() {

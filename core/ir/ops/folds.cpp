@@ -47,11 +47,6 @@ Type mean_type(const Call& call) {
 
 DType result_storage(const RefContext& c) { return c.storage_dtype(c.call.node().type.tensor.dtype); }
 
-/// In more digits than the result has: hundreds of equal numbers, added one after the other, are off by as many units
-/// in the last place.
-template <class T>
-using Total = std::conditional_t<std::is_floating_point_v<T>, long double, int64_t>;
-
 RefValue sum_reference(const RefContext& c) {
   return fold_reference(c, result_storage(c), []<class T>(T, auto each) {
     Total<T> sum = 0;

@@ -53,9 +53,13 @@ Tensor fold_elements(const Tensor& t, const std::vector<bool>& reduced, F f) {
   return out;
 }
 
-/// Sums are carried in double, or in wrapping int64.
+/// What a fold results in: double, or wrapping int64.
 template <class T>
 using Accumulator = std::conditional_t<std::is_floating_point_v<T>, double, int64_t>;
+/// What a sum is carried in, with more digits than the result has: hundreds of equal numbers, added one after the
+/// other, are off by as many units in the last place.
+template <class T>
+using Total = std::conditional_t<std::is_floating_point_v<T>, long double, int64_t>;
 
 /// Reference of a reduction: `f(T{}, each)` per result element; elements are converted to `compute` first.
 template <class F>

@@ -44,20 +44,21 @@ Type variance_type(const Call& call) {
 }
 Type variance_mean_type(const Call& call) { return Type::tuple({variance_type(call), variance_type(call)}); }
 
-/// Mean and sum of squared distances from it, in two passes of double.
+/// Mean and sum of squared distances from it, in two passes.
 struct Moments {
   double mean, m2, n;
 };
 template <class Each>
 Moments moments(Each each) {
-  double sum = 0, n = 0, m2 = 0;
+  Total<double> sum = 0, m2 = 0;
+  double n = 0;
   each([&](auto v) {
     sum += static_cast<double>(v);
     ++n;
   });
-  const double mean = sum / n;
+  const Total<double> mean = sum / n;
   each([&](auto v) { m2 += (static_cast<double>(v) - mean) * (static_cast<double>(v) - mean); });
-  return {mean, m2, n};
+  return {static_cast<double>(mean), static_cast<double>(m2), n};
 }
 
 enum class Statistic : uint8_t { Variance, Deviation, Mean };
@@ -212,11 +213,9 @@ RefValue along_dim(const RefContext& c, F f) {
 struct RowSum {
   double max, sum;
 };
-/// Carried in more digits than the result has: hundreds of equal numbers, one after the other, are off by as many
-/// units in the last place.
 RowSum exp_sum(const double* x, int64_t n, int64_t step) {
   double m = -std::numeric_limits<double>::infinity();
-  long double sum = 0;
+  Total<double> sum = 0;
   for (int64_t i = 0; i < n; ++i) m = nan_max(m, x[i * step]);
   for (int64_t i = 0; i < n; ++i) sum += std::exp(x[i * step] - m);
   return {m, static_cast<double>(sum)};
@@ -280,7 +279,7 @@ Type logsumexp_type(const Call& call) {
 RefValue logsumexp_reference(const RefContext& c) {
   return fold_reference(c, result_storage(c), []<class T>(T, auto each) {
     double m = -std::numeric_limits<double>::infinity();
-    long double sum = 0;
+    Total<double> sum = 0;
     each([&](T v) { m = nan_max(m, static_cast<double>(v)); });
     if (std::isinf(m)) m = 0;
     each([&](T v) { sum += std::exp(static_cast<double>(v) - m); });
