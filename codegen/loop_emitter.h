@@ -66,6 +66,7 @@ class KernelEmitter {
   void emit_nest(size_t n);
   void emit_inner(size_t position);
   void emit_lane_loops();
+  void only_before(Value* extent, Value* i);
   void fetch_ahead(size_t copy);
   Value* divide_by_one(const loop::Scalar& s);
   void allow_contraction();
@@ -163,10 +164,26 @@ class KernelEmitter {
   void end_block(size_t reduction);
   void close_reductions();
 
+  // Mean and variance of short lines (loop_moments.cpp).
+  bool takes_moments(const loop::Reduction& r) const;
+  void find_middles();
+  Value* value_at(loop::ScalarId id, Value* index);
+  Results moments_step(const Results& acc, Value* value, llvm::AllocaInst* place);
+  Results merged_moments(size_t reduction);
+  Results moments(size_t reduction);
+  void finish_moments();
+  void finish_moments(size_t reduction);
+  Value* distances_from(Value* mean, size_t reduction);
+
   // Checks (loop_check.cpp).
   llvm::AllocaInst* violation_place(int64_t check, llvm::Type* type);
   Value* emit_check(const loop::Scalar& s, bool vector);
   void tell_violations();
+
+  /// A number near the mean, known before the loop over the line, and what is known after it; or null.
+  struct Moments {
+    llvm::AllocaInst *middle = nullptr, *mean = nullptr, *distances = nullptr;
+  };
 
   /// The last nest's own view of the point before (loop_late.cpp).
   struct Late {
@@ -208,6 +225,7 @@ class KernelEmitter {
   std::vector<std::vector<Accumulator>> accumulators_;    ///< per copy, per reduction
   std::vector<std::vector<llvm::AllocaInst*>> counters_;  ///< the same: elements so far, where all lanes saw as many
   std::vector<llvm::AllocaInst*> totals_;                 ///< per reduction: sums of blocks, in float64; or null
+  std::vector<Moments> moments_;                          ///< per reduction
   size_t scalar_copy_ = SIZE_MAX;                         ///< the copy that the scalar rest of a loop uses
   bool equal_counts_ = false;  ///< all partial results being merged are of equally many elements
   std::vector<char> accumulated_;

@@ -359,6 +359,7 @@ void KernelEmitter::emit_nest(size_t n) {
   b_.SetInsertPoint(body);
   depth_ = kInnerLevel;
   emit_inner(0);
+  finish_moments();
   go(end);
   b_.SetInsertPoint(end);
   depth_ = kPointLevel;
@@ -403,6 +404,7 @@ void KernelEmitter::emit_lane_loops() {
   int64_t whole = static_cast<int64_t>(width) * p.unroll;
   bool divides = mod(axis.extent, whole) == SymInt(0);
   bool fits = axis.extent.maybe_value().value_or(whole) >= whole;
+  find_middles();
   const auto whole_vectors = [&] {
     rest = axis_loop(nest.axes.size() - 1, rest, extent, whole, false, level, "vectors", [&](Value* i) {
       for (int u = 0; u < p.unroll; ++u) {
@@ -431,12 +433,7 @@ void KernelEmitter::emit_lane_loops() {
   const auto all_in_rest = p.masked ? nest.axes.size() - 1 : SIZE_MAX;
   axis_loop(all_in_rest, rest, extent, lanes_, true, level, "rest", [&](Value* i) {
     symbols_[axis.symbol] = i;
-    if (can_mask) {
-      Value* left = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(extent, i), b_.getInt64(width));
-      active_count_ = b_.CreateTrunc(left, b_.getInt32Ty());
-      Value* bound = b_.CreateVectorSplat(width, active_count_);
-      active_ = b_.CreateICmpULT(lane_numbers(b_.getInt32Ty()), bound);
-    }
+    if (can_mask) only_before(extent, i);
     const size_t copy = can_mask ? 0 : scalar_copy_;
     emit_late_body(copy);
     emit_body(copy);
@@ -445,6 +442,13 @@ void KernelEmitter::emit_lane_loops() {
   });
   active_ = active_count_ = nullptr;
   lanes_ = width;
+}
+
+/// Of the lanes that begin at `i`, those before `extent` count.
+void KernelEmitter::only_before(Value* extent, Value* i) {
+  Value* left = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(extent, i), b_.getInt64(lanes_));
+  active_count_ = b_.CreateTrunc(left, b_.getInt32Ty());
+  active_ = b_.CreateICmpULT(lane_numbers(b_.getInt32Ty()), b_.CreateVectorSplat(lanes_, active_count_));
 }
 
 /// While a line is gone through pass by pass, the next point's is fetched, a part in each of the last passes, so that

@@ -11,6 +11,7 @@
 #include "codegen/loop_keep.h"
 #include "codegen/loop_late.h"
 #include "codegen/loop_memory.h"
+#include "codegen/loop_moments.h"
 #include "codegen/loop_sum_exp.h"
 #include "codegen/loop_sums.h"
 #include "codegen/loop_tile.h"
@@ -404,10 +405,16 @@ KernelPlan plan_kernel(const Kernel& kernel, const Target& target) {
   KernelPlan plan;
   plan.kernel = merge_axes(kernel);
   if (target.avx512) sum_exponentials_as_they_come(plan.kernel);
-  plan.shares = find_shares(plan.kernel);
-  plan.nests.resize(plan.kernel.nests.size());
   const int lanes = choose_lanes(plan.kernel, target);
-  if (!use_tiles(plan, std::min(lanes, 16), target)) use_lanes(plan, lanes);
+  KernelPlan apart = plan;
+  const auto choose = [&](KernelPlan& p) {
+    p.shares = find_shares(p.kernel);
+    p.nests.resize(p.kernel.nests.size());
+    if (!use_tiles(p, std::min(lanes, 16), target)) use_lanes(p, lanes);
+  };
+  const bool at_once = sum_moments_at_once(plan.kernel, lanes);
+  choose(plan);
+  if (at_once && plan.lanes_are_points) choose(plan = std::move(apart));
   plan.serial = points_may_collide(plan.kernel);
   widen_column_reductions(plan, target);
   choose_streams(plan, target);

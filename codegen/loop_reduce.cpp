@@ -92,6 +92,7 @@ void KernelEmitter::open_reductions(size_t copies, bool rest_is_scalar) {
     counters_.push_back(std::move(counters));
   }
   totals_.assign(nest.reductions.size(), nullptr);
+  moments_.assign(nest.reductions.size(), {});
   for (size_t r = 0; r < nest.reductions.size(); ++r) {
     if (plan_.nests[nest_].block == 0 || !adds_floats(nest.reductions[r])) continue;
     Reduction wide = nest.reductions[r];
@@ -115,8 +116,10 @@ void KernelEmitter::accumulate(size_t index, size_t copy) {
   bool wide = lanes_ > 1;
   Results old = load_accumulator(acc);
   llvm::AllocaInst* counter = counters_[copy][index];
-  Results now = counter ? welford_step(old, get(r.value, wide), counter)
-                        : step(r, old, get(r.value, wide), r.position == kNone ? nullptr : get(r.position, wide));
+  Value* value = get(r.value, wide);
+  Results now = moments_[index].middle ? moments_step(old, value, moments_[index].middle)
+                : counter              ? welford_step(old, value, counter)
+                                       : step(r, old, value, r.position == kNone ? nullptr : get(r.position, wide));
   // With points in the lanes, those that do not count are never stored, so their sums may be anything.
   Value* mask = r.mask == kNone ? nullptr : get(r.mask, wide);
   if (!plan_.lanes_are_points) mask = both(mask, wide ? active_ : nullptr);
@@ -355,8 +358,8 @@ void KernelEmitter::close_reductions() {
   for (size_t i = 0; i < nest.reductions.size(); ++i) {
     const Reduction& r = nest.reductions[i];
     set_line(r.node);
-    if (r.combine == Combine::SumExp) {
-      const Results out = close_sum_exp(i);
+    if (r.combine == Combine::SumExp || moments_[i].middle) {
+      const Results out = moments_[i].middle ? moments(i) : close_sum_exp(i);
       for (size_t j = 0; j < out.size(); ++j) reduced_[{nest_, i, j}] = out[j];
       continue;
     }

@@ -1,0 +1,271 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Mean and variance of a line that is not long: sums of differences from a number near the mean, and of their squares.
+//
+//   k = mean of some vectors of the line
+//   s = sum(x - k), q = sum((x - k)^2)
+//   mean = k + s / n, sum((x - mean)^2) = q - s^2 / n
+//
+// An element costs three instructions that wait for nothing but the sums, and partial results are added, where
+// Welford's steps and merges each wait for the mean of the one before. As far as k is from the mean, the difference
+// loses bits: of m elements, m (k - mean)^2 <= n var holds for their mean k, so that q is at most n (1 + n / m) var.
+// Mostly it is hardly more than n var. Where it is several times as much, outliers are in k, and the squared distances
+// are added up once more, from the mean.
+
+#include "codegen/loop_moments.h"
+
+#include <llvm/IR/MDBuilder.h>
+
+#include <algorithm>
+
+#include "codegen/loop_emitter.h"
+#include "codegen/loop_pair.h"
+
+namespace strata::codegen {
+
+using namespace loop;  // NOLINT: the vocabulary of this file
+
+namespace {
+
+constexpr int64_t kLongest = 128;   // vectors: of more, sums are cut into blocks (loop_sums.h)
+constexpr int64_t kParts = 4;       // of a line; a vector of each is in k
+constexpr double kMostLost = 4;     // q is at most so many times the result
+
+/// A nest that adds up x along a line, and the next one through it, which adds up (x - mean)^2.
+struct Pair : LinePair {
+  bool fits() const {
+    if (!reduce(Combine::Sum, Combine::Sum) || !is_floating(k.nests[first].reductions[0].dtype)) return false;
+    const Scalar& square = k.scalars[k.nests[second].reductions[0].value];
+    if (square.op != ScalarOp::Mul || square.a != square.b) return false;
+    const Scalar& difference = k.scalars[square.a];
+    return difference.op == ScalarOp::Sub && is_mean(difference.b) &&
+           equal(difference.a, k.nests[first].reductions[0].value) && is_read_only() && means_only();
+  }
+
+  /// The sum divided by the number of elements.
+  bool is_mean(ScalarId id) const {
+    const Scalar& s = k.scalars[id];
+    return s.op == ScalarOp::Div && is_result(s.a, first) && is_count(k.scalars[s.b]);
+  }
+
+ private:
+  bool is_count(const Scalar& s) const {
+    const SymInt& extent = k.axes[k.nests[first].axes[0]].extent;
+    if (s.op == ScalarOp::Const) return extent.is_const() && s.number == static_cast<double>(extent.value());
+    return s.op == ScalarOp::Cast && k.scalars[s.a].op == ScalarOp::Index && k.scalars[s.a].index == extent;
+  }
+
+  /// Whether the first nest writes nothing that the second reads.
+  bool is_read_only() const {
+    return std::ranges::none_of(k.nests[second].body, [&](ScalarId id) {
+      const Scalar& s = k.scalars[id];
+      return s.op == ScalarOp::Load &&
+             std::ranges::any_of(k.nests[first].stores, [&](const Store& w) { return w.buffer == s.buffer; });
+    });
+  }
+
+  /// Whether the sum goes into means only.
+  bool means_only() const {
+    const auto is_sum = [&](ScalarId id) { return id != kNone && is_result(id, first); };
+    return std::ranges::all_of(k.nests, [&](const Nest& nest) {
+      return std::ranges::all_of(nest.body,
+                                 [&](ScalarId id) {
+                                   const Scalar& s = k.scalars[id];
+                                   const bool leaf =
+                                       s.op == ScalarOp::Reduced || s.op == ScalarOp::Const || s.op == ScalarOp::Index;
+                                   return leaf || (!is_sum(s.a) && !is_sum(s.b) && !is_sum(s.c)) || is_mean(id);
+                                 }) &&
+             std::ranges::none_of(
+                 nest.reductions,
+                 [&](const Reduction& r) { return is_sum(r.value) || is_sum(r.position) || is_sum(r.mask); }) &&
+             std::ranges::none_of(nest.stores, [&](const Store& s) { return is_sum(s.value) || is_sum(s.mask); });
+    });
+  }
+};
+
+}  // namespace
+
+bool sum_moments_at_once(Kernel& kernel, int lanes) {
+  bool any = false;
+  if (!kernel.checks.empty()) return false;
+  for (size_t n = 0; n < kernel.nests.size(); ++n) {
+    const size_t next = next_line(kernel, n);
+    if (next >= kernel.nests.size()) continue;
+    const Pair pair{{kernel, n, next}};
+    if (!pair.fits()) continue;
+    const SymRange extent = range(kernel.axes[kernel.nests[n].axes[0]].extent);
+    if (extent.min < lanes || extent.max > kLongest * lanes) continue;
+    std::vector<ScalarId> means;
+    for (size_t id = 0; id < kernel.scalars.size(); ++id)
+      if (pair.is_mean(static_cast<ScalarId>(id))) means.push_back(static_cast<ScalarId>(id));
+    for (const ScalarId id : means) {
+      Scalar& s = kernel.scalars[id];
+      s.op = ScalarOp::Reduced;
+      s.a = static_cast<ScalarId>(n);
+      s.b = 0;
+      s.integer = 0;
+    }
+    join(kernel, n, next, Combine::Welford);
+    any = true;
+  }
+  return any;
+}
+
+/// Whether a reduction's lines are at least a vector, not long, and gone through in one loop without conditions.
+bool KernelEmitter::takes_moments(const Reduction& r) const {
+  const Nest& nest = k_.nests[nest_];
+  if (r.combine != Combine::Welford || r.mask != kNone || plan_.lanes_are_points || lanes_ < 2) return false;
+  if (nest.axes.size() != 1 || nest.scan || !k_.checks.empty()) return false;
+  const SymRange extent = range(k_.axes[nest.axes[0]].extent);
+  return extent.min >= int64_t{lanes_} && extent.max <= kLongest * lanes_;
+}
+
+/// The numbers near the means, before the loop over the line.
+void KernelEmitter::find_middles() {
+  const Nest& nest = k_.nests[nest_];
+  const SymInt& extent = k_.axes[nest.axes.back()].extent;
+  const int64_t lanes{lanes_};
+  const bool parts = range(extent).min >= kParts * lanes;
+  const SymInt part = floordiv(extent, SymInt(kParts * lanes)) * SymInt(lanes);
+  for (size_t i = 0; i < nest.reductions.size(); ++i) {
+    if (!takes_moments(nest.reductions[i])) continue;
+    const ScalarId value = nest.reductions[i].value;
+    std::vector<Value*> vectors;
+    for (int64_t v = 0; v < (parts ? kParts : 1); ++v) vectors.push_back(value_at(value, expression(part * SymInt(v))));
+    // By twos, so that of equal numbers the mean is exact; each by its share, so that no sum of large ones overflows.
+    Value* share = llvm::ConstantFP::get(vectors[0]->getType(), 1.0 / static_cast<double>(vectors.size() * lanes_));
+    for (Value*& v : vectors) v = b_.CreateFMul(v, share);
+    for (size_t left = vectors.size(); left > 1; left /= 2)
+      for (size_t k = 0; k < left / 2; ++k) vectors[k] = b_.CreateFAdd(vectors[k], vectors[k + left / 2]);
+    Reduction added = nest.reductions[i];
+    added.combine = Combine::Sum;
+    Value* middle = across_lanes(added, {vectors[0]})[0];
+    Moments& m = moments_[i];
+    for (llvm::AllocaInst** place : {&m.middle, &m.mean, &m.distances}) *place = at_entry(middle->getType(), "moment");
+    b_.CreateStore(middle, m.middle);
+  }
+}
+
+/// The vector of an instruction that begins at `index` of the line.
+llvm::Value* KernelEmitter::value_at(ScalarId id, Value* index) {
+  const Nest& nest = k_.nests[nest_];
+  std::vector<char> needed(k_.scalars.size(), 0);
+  needed[id] = 1;
+  for (size_t at = nest.body.size(); at-- > 0;) {
+    const Scalar& s = k_.scalars[nest.body[at]];
+    if (!needed[nest.body[at]] || s.op == ScalarOp::Reduced) continue;
+    for (const ScalarId operand : {s.a, s.b, s.c})
+      if (operand != kNone) needed[operand] = 1;
+  }
+  symbols_[k_.axes[nest.axes.back()].symbol] = index;
+  for (const ScalarId each : nest.body)
+    if (needed[each]) emit_scalar(each);
+  Value* found = get(id, lanes_ > 1);
+  forget(depth_);
+  return found;
+}
+
+KernelEmitter::Results KernelEmitter::moments_step(const Results& acc, Value* value, llvm::AllocaInst* place) {
+  const llvm::IRBuilderBase::FastMathFlagGuard kept(b_);
+  Value* middle = b_.CreateLoad(place->getAllocatedType(), place);
+  if (const unsigned lanes = MathEmitter::lanes_of(value)) middle = b_.CreateVectorSplat(lanes, middle);
+  Value* difference = b_.CreateFSub(value, middle);
+  allow_contraction();
+  Value* squares = b_.CreateFAdd(acc[1], b_.CreateFMul(difference, difference));
+  b_.clearFastMathFlags();
+  return {b_.CreateFAdd(acc[0], difference), squares, acc[2]};
+}
+
+/// What the copies' sums come to, all but the scalar one's: of differences, and of their squares.
+KernelEmitter::Results KernelEmitter::merged_moments(size_t reduction) {
+  std::vector<Results> parts;
+  for (size_t c = 0; c < accumulators_.size(); ++c)
+    if (c != scalar_copy_) parts.push_back(load_accumulator(accumulators_[c][reduction]));
+  for (size_t width = parts.size(); width > 1; width = (width + 1) / 2)
+    for (size_t c = 0; c < width / 2; ++c)
+      for (size_t k = 0; k < 2; ++k) parts[c][k] = b_.CreateFAdd(parts[c][k], parts[width - 1 - c][k]);
+  return parts[0];
+}
+
+/// After the loop over the line: mean, and sum of squared distances from it.
+void KernelEmitter::finish_moments() {
+  for (size_t i = 0; i < moments_.size(); ++i)
+    if (moments_[i].middle) finish_moments(i);
+}
+
+void KernelEmitter::finish_moments(size_t reduction) {
+  const Moments& m = moments_[reduction];
+  const Nest& nest = k_.nests[nest_];
+  set_line(nest.reductions[reduction].node);
+  Reduction added = nest.reductions[reduction];
+  added.combine = Combine::Sum;
+  const Results sums = merged_moments(reduction);
+  llvm::Type* type = m.mean->getAllocatedType();
+  const auto number = [&](double x) { return llvm::ConstantFP::get(type, x); };
+  Value* n = b_.CreateSIToFP(expression(k_.axes[nest.axes[0]].extent), type);
+  Value* one_of_n = b_.CreateFDiv(number(1), n);
+  // Divided before the lanes are added, so that no sum of large numbers overflows.
+  Value* shift = b_.CreateFMul(sums[0], b_.CreateVectorSplat(lanes_, one_of_n));
+  shift = across_lanes(added, {shift})[0];
+  Value* squares = across_lanes(added, {sums[1]})[0];
+  if (scalar_copy_ != SIZE_MAX) {
+    const Results scalar = load_accumulator(accumulators_[scalar_copy_][reduction]);
+    shift = b_.CreateFAdd(shift, b_.CreateFMul(scalar[0], one_of_n));
+    squares = b_.CreateFAdd(squares, scalar[1]);
+  }
+  Value* mean = b_.CreateFAdd(b_.CreateLoad(type, m.middle), shift);
+  b_.CreateStore(mean, m.mean);
+  Value* left = b_.CreateFSub(squares, b_.CreateFMul(b_.CreateFMul(shift, shift), n));
+  // Of large numbers both may be infinite; of infinite ones the shift is, and the distances are NaN.
+  Value* infinite = b_.CreateFCmpOEQ(squares, llvm::ConstantFP::getInfinity(type));
+  b_.CreateStore(b_.CreateSelect(infinite, b_.CreateFAdd(squares, b_.CreateFSub(shift, shift)), left), m.distances);
+  Block *again = block("again"), *done = block("done");
+  b_.CreateCondBr(b_.CreateFCmpOGT(squares, b_.CreateFMul(left, number(kMostLost))), again, done,
+                  llvm::MDBuilder(b_.getContext()).createUnlikelyBranchWeights());
+  b_.SetInsertPoint(again);
+  b_.CreateStore(distances_from(mean, reduction), m.distances);
+  go(done);
+  b_.SetInsertPoint(done);
+}
+
+/// Mean, sum of squared distances from it, and number of elements.
+KernelEmitter::Results KernelEmitter::moments(size_t reduction) {
+  const Moments& m = moments_[reduction];
+  llvm::Type* type = m.mean->getAllocatedType();
+  Value* n = b_.CreateSIToFP(expression(k_.axes[k_.nests[nest_].axes[0]].extent), type);
+  return {b_.CreateLoad(type, m.mean), b_.CreateLoad(type, m.distances), n};
+}
+
+/// The sum of squared distances from the mean, by another pass over the line.
+llvm::Value* KernelEmitter::distances_from(Value* mean, size_t reduction) {
+  const Nest& nest = k_.nests[nest_];
+  const Axis& axis = k_.axes[nest.axes.back()];
+  Reduction added = nest.reductions[reduction];
+  added.combine = Combine::Sum;
+  const unsigned width = lanes_;
+  const bool can_mask = target_.avx512;
+  const Accumulator sum = make_accumulator(added, width), scalar = make_accumulator(added, 1);
+  for (const Accumulator& each : {sum, scalar})
+    b_.CreateStore(llvm::Constant::getNullValue(each[0]->getAllocatedType()), each[0]);
+  const auto add = [&](Value* i, const Accumulator& to) {
+    Value* value = value_at(added.value, i);
+    Value* distance = b_.CreateFSub(value, lanes_ > 1 ? b_.CreateVectorSplat(lanes_, mean) : mean);
+    Value* before = load_accumulator(to)[0];
+    Value* after = b_.CreateFAdd(before, b_.CreateFMul(distance, distance));
+    b_.CreateStore(active_ ? b_.CreateSelect(active_, after, before) : after, to[0]);
+  };
+  Value* extent = expression(axis.extent);
+  Value* rest = loop(b_.getInt64(0), extent, width, false, kInnerLevel, "vectors", [&](Value* i) { add(i, sum); });
+  if (!can_mask) lanes_ = 1;
+  loop(rest, extent, lanes_, true, kInnerLevel, "rest", [&](Value* i) {
+    if (can_mask) only_before(extent, i);
+    add(i, can_mask ? sum : scalar);
+  });
+  active_ = active_count_ = nullptr;
+  lanes_ = width;
+  Value* all = across_lanes(added, load_accumulator(sum))[0];
+  return can_mask ? all : b_.CreateFAdd(all, load_accumulator(scalar)[0]);
+}
+
+}  // namespace strata::codegen
