@@ -67,6 +67,7 @@ class KernelEmitter {
   void emit_inner(size_t position);
   void emit_lane_loops();
   void only_before(Value* extent, Value* i);
+  bool goes_through_line(size_t nest) const;
   void fetch_ahead(size_t copy);
   Value* divide_by_one(const loop::Scalar& s);
   void allow_contraction();
@@ -143,6 +144,7 @@ class KernelEmitter {
 
   // Reductions (loop_reduce.cpp).
   void open_reductions(size_t copies, bool rest_is_scalar);
+  void reset_reductions();
   Accumulator make_accumulator(const loop::Reduction& r, unsigned lanes);
   Results identity(const loop::Reduction& r, unsigned lanes);
   void accumulate(size_t reduction, size_t copy);
@@ -175,6 +177,22 @@ class KernelEmitter {
   void finish_moments(size_t reduction);
   Value* distances_from(Value* mean, size_t reduction);
 
+  // The largest of a line, guessed (loop_guess.cpp).
+  const Shares* guess_of(size_t Shares::* nest) const;
+  Value* guessed_largest();
+  Value* least_value(llvm::Type* type);
+  void guess_largest();
+  void begin_sum();
+  void look_for_larger(size_t copy);
+  void take_largest();
+  void emit_between(const Shares& shares);
+  void where_rare(Value* condition, const std::function<void()>& emit);
+  bool guesses_sum() const;
+  void guess_sum();
+  Results guessed_step(const Results& acc, Value* value);
+  void finish_sum();
+  void add_up_again(const Shares& shares);
+
   // Checks (loop_check.cpp).
   llvm::AllocaInst* violation_place(int64_t check, llvm::Type* type);
   Value* emit_check(const loop::Scalar& s, bool vector);
@@ -183,6 +201,17 @@ class KernelEmitter {
   /// A number near the mean, known before the loop over the line, and what is known after it; or null.
   struct Moments {
     llvm::AllocaInst *middle = nullptr, *mean = nullptr, *distances = nullptr;
+  };
+
+  /// What is subtracted instead of the largest number of a line, and how much larger those of it are, per copy.
+  struct Guess {
+    llvm::AllocaInst* largest = nullptr;
+    std::vector<llvm::AllocaInst*> larger;
+  };
+
+  /// Of a sum of exponentials: the guess, and what is known after the loop; or null.
+  struct ExponentialSum {
+    llvm::AllocaInst *guess = nullptr, *largest = nullptr, *sum = nullptr;
   };
 
   /// The last nest's own view of the point before (loop_late.cpp).
@@ -226,8 +255,11 @@ class KernelEmitter {
   std::vector<std::vector<llvm::AllocaInst*>> counters_;  ///< the same: elements so far, where all lanes saw as many
   std::vector<llvm::AllocaInst*> totals_;                 ///< per reduction: sums of blocks, in float64; or null
   std::vector<Moments> moments_;                          ///< per reduction
-  size_t scalar_copy_ = SIZE_MAX;                         ///< the copy that the scalar rest of a loop uses
-  bool equal_counts_ = false;  ///< all partial results being merged are of equally many elements
+  Guess guess_;
+  ExponentialSum sum_;
+  bool once_more_ = false;         ///< a line is gone through again: nothing else goes along
+  size_t scalar_copy_ = SIZE_MAX;  ///< the copy that the scalar rest of a loop uses
+  bool equal_counts_ = false;      ///< all partial results being merged are of equally many elements
   std::vector<char> accumulated_;
   size_t copy_ = 0;
 };

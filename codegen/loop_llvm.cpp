@@ -337,6 +337,7 @@ void KernelEmitter::emit_nest(size_t n) {
   const Nest& nest = k_.nests[n];
   accumulated_.assign(nest.reductions.size(), 0);
   if (nest.axes.empty()) return emit_body(0);
+  if (guess_of(&Shares::largest)) return guess_largest();
   const NestPlan& p = plan_.nests[n];
   unsigned lanes = plan_.lanes_are_points ? lanes_ : static_cast<unsigned>(p.lanes);
   bool scalar_rest = !plan_.lanes_are_points && lanes > 1 && !target_.avx512;
@@ -344,6 +345,7 @@ void KernelEmitter::emit_nest(size_t n) {
   lanes_ = lanes;
   set_line(nest.reductions.empty() ? 0 : nest.reductions[0].node);
   open_reductions(plan_.lanes_are_points ? 1 : static_cast<size_t>(p.unroll), scalar_rest);
+  begin_sum();
   Block* end = block("nest.end");
   Value* runs = b_.getTrue();
   for (AxisId a : nest.axes) {
@@ -360,11 +362,14 @@ void KernelEmitter::emit_nest(size_t n) {
   depth_ = kInnerLevel;
   emit_inner(0);
   finish_moments();
+  finish_sum();
+  if (const Shares* shares = guess_of(&Shares::sum)) add_up_again(*shares);
   go(end);
   b_.SetInsertPoint(end);
   depth_ = kPointLevel;
   lanes_ = lanes;
   close_reductions();
+  take_largest();
   lanes_ = outer_lanes;
   forget(kInnerLevel);
 }
@@ -405,6 +410,7 @@ void KernelEmitter::emit_lane_loops() {
   bool divides = mod(axis.extent, whole) == SymInt(0);
   bool fits = axis.extent.maybe_value().value_or(whole) >= whole;
   find_middles();
+  guess_sum();
   const auto whole_vectors = [&] {
     rest = axis_loop(nest.axes.size() - 1, rest, extent, whole, false, level, "vectors", [&](Value* i) {
       for (int u = 0; u < p.unroll; ++u) {
@@ -444,6 +450,11 @@ void KernelEmitter::emit_lane_loops() {
   lanes_ = width;
 }
 
+bool KernelEmitter::goes_through_line(size_t n) const {
+  const auto is_guessed = [&](const Shares& s) { return s.guessed && s.largest == n; };
+  return !k_.nests[n].axes.empty() && std::ranges::none_of(plan_.shares, is_guessed);
+}
+
 /// Of the lanes that begin at `i`, those before `extent` count.
 void KernelEmitter::only_before(Value* extent, Value* i) {
   Value* left = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(extent, i), b_.getInt64(lanes_));
@@ -455,11 +466,11 @@ void KernelEmitter::only_before(Value* extent, Value* i) {
 /// memory is never without work for long. `copy` vectors of an iteration stand before this one.
 void KernelEmitter::fetch_ahead(size_t copy) {
   const Nest& nest = k_.nests[nest_];
-  if (plan_.ahead.empty()) return;
+  if (plan_.ahead.empty() || once_more_) return;
   if (nest.axes.size() > 1) return fetch_streams();
   uint64_t before = 0, later = 0;
   for (size_t n = 0; n < k_.nests.size(); ++n)
-    if (n != nest_ && !k_.nests[n].axes.empty()) ++(n < nest_ ? before : later);
+    if (n != nest_ && goes_through_line(n)) ++(n < nest_ ? before : later);
   // The pass that takes along another is at work for longest.
   if (plan_.late) before = 0, later = later == 1 ? 0 : 4;
   const uint64_t passes = before + later + 1;
@@ -500,6 +511,7 @@ void KernelEmitter::emit_body(size_t copy) {
   std::fill(accumulated_.begin(), accumulated_.end(), 0);
   for (ScalarId id : nest.body) emit_scalar(id);
   for (size_t r = 0; r < nest.reductions.size(); ++r) accumulate(r, copy);
+  look_for_larger(copy);
   for (const Store& s : nest.stores) emit_store(s);
   set_line(0);
 }

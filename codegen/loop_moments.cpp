@@ -88,12 +88,11 @@ struct Pair : LinePair {
 
 bool sum_moments_at_once(Kernel& kernel, int lanes) {
   bool any = false;
-  if (!kernel.checks.empty()) return false;
   for (size_t n = 0; n < kernel.nests.size(); ++n) {
     const size_t next = next_line(kernel, n);
     if (next >= kernel.nests.size()) continue;
     const Pair pair{{kernel, n, next}};
-    if (!pair.fits()) continue;
+    if (!pair.fits() || has_checks(kernel, kernel.nests[n])) continue;
     const SymRange extent = range(kernel.axes[kernel.nests[n].axes[0]].extent);
     if (extent.min < lanes || extent.max > kLongest * lanes) continue;
     std::vector<ScalarId> means;
@@ -116,7 +115,7 @@ bool sum_moments_at_once(Kernel& kernel, int lanes) {
 bool KernelEmitter::takes_moments(const Reduction& r) const {
   const Nest& nest = k_.nests[nest_];
   if (r.combine != Combine::Welford || r.mask != kNone || plan_.lanes_are_points || lanes_ < 2) return false;
-  if (nest.axes.size() != 1 || nest.scan || !k_.checks.empty()) return false;
+  if (nest.axes.size() != 1 || nest.scan || has_checks(k_, nest)) return false;
   const SymRange extent = range(k_.axes[nest.axes[0]].extent);
   return extent.min >= int64_t{lanes_} && extent.max <= kLongest * lanes_;
 }

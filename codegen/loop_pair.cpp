@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/loop_pair.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace strata::codegen {
@@ -38,6 +39,10 @@ bool LinePair::same_place(const SymInt& of_second, const SymInt& of_first) const
   if (of_second.is_const() || of_first.is_const()) return of_second == of_first;
   const auto a = linear_in(of_second, symbol(second)), b = linear_in(of_first, symbol(first));
   return a && b && a->coefficient == b->coefficient && a->rest == b->rest;
+}
+
+bool has_checks(const Kernel& k, const Nest& nest) {
+  return std::ranges::any_of(nest.body, [&](ScalarId id) { return k.scalars[id].op == ScalarOp::Check; });
 }
 
 size_t next_line(const Kernel& k, size_t n) {

@@ -24,6 +24,9 @@ struct LinePair {
   size_t symbol(size_t nest) const { return k.axes[k.nests[nest].axes[0]].symbol; }
 };
 
+/// Whether a nest checks what it reads: then it is not for any other code to compute a value of it.
+bool has_checks(const loop::Kernel& kernel, const loop::Nest& nest);
+
 /// The next nest through a line, between them only those that compute a number or two; or the number of nests.
 size_t next_line(const loop::Kernel& kernel, size_t nest);
 

@@ -422,6 +422,7 @@ KernelPlan plan_kernel(const Kernel& kernel, const Target& target) {
   choose_blocks(plan);
   choose_ahead(plan, target);
   choose_late(plan, target);
+  choose_guesses(plan);
   estimate(plan);
   return plan;
 }

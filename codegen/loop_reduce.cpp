@@ -93,11 +93,29 @@ void KernelEmitter::open_reductions(size_t copies, bool rest_is_scalar) {
   }
   totals_.assign(nest.reductions.size(), nullptr);
   moments_.assign(nest.reductions.size(), {});
+  sum_ = {};
   for (size_t r = 0; r < nest.reductions.size(); ++r) {
     if (plan_.nests[nest_].block == 0 || !adds_floats(nest.reductions[r])) continue;
     Reduction wide = nest.reductions[r];
     wide.dtype = DType::F64;
     totals_[r] = make_accumulator(wide, lanes_)[0];
+  }
+}
+
+/// As they were opened.
+void KernelEmitter::reset_reductions() {
+  const auto reset = [&](const Accumulator& acc, const Reduction& r) {
+    const auto* type = llvm::dyn_cast<FixedVectorType>(acc[0]->getAllocatedType());
+    const Results initial = identity(r, type ? type->getNumElements() : 1);
+    for (size_t i = 0; i < acc.size(); ++i) b_.CreateStore(initial[i], acc[i]);
+  };
+  const Nest& nest = k_.nests[nest_];
+  for (size_t r = 0; r < nest.reductions.size(); ++r) {
+    for (const auto& copy : accumulators_) reset(copy[r], nest.reductions[r]);
+    if (!totals_[r]) continue;
+    Reduction wide = nest.reductions[r];
+    wide.dtype = DType::F64;
+    reset({totals_[r]}, wide);
   }
 }
 
@@ -118,6 +136,7 @@ void KernelEmitter::accumulate(size_t index, size_t copy) {
   llvm::AllocaInst* counter = counters_[copy][index];
   Value* value = get(r.value, wide);
   Results now = moments_[index].middle ? moments_step(old, value, moments_[index].middle)
+                : sum_.guess           ? guessed_step(old, value)
                 : counter              ? welford_step(old, value, counter)
                                        : step(r, old, value, r.position == kNone ? nullptr : get(r.position, wide));
   // With points in the lanes, those that do not count are never stored, so their sums may be anything.
@@ -359,7 +378,9 @@ void KernelEmitter::close_reductions() {
     const Reduction& r = nest.reductions[i];
     set_line(r.node);
     if (r.combine == Combine::SumExp || moments_[i].middle) {
-      const Results out = moments_[i].middle ? moments(i) : close_sum_exp(i);
+      const Results out = moments_[i].middle ? moments(i)
+                          : sum_.guess       ? load_accumulator({sum_.largest, sum_.sum})
+                                             : close_sum_exp(i);
       for (size_t j = 0; j < out.size(); ++j) reduced_[{nest_, i, j}] = out[j];
       continue;
     }

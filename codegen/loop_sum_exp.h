@@ -15,4 +15,8 @@ void sum_exponentials_as_they_come(loop::Kernel& kernel);
 /// be, and no difference is larger than 0.
 std::vector<Shares> find_shares(const loop::Kernel& kernel);
 
+/// Where lines are long enough, no pass looks for the largest x of a line before its exponentials are taken (`guessed`,
+/// loop_guess.cpp). Lanes and what is kept are chosen.
+void choose_guesses(KernelPlan& plan);
+
 }  // namespace strata::codegen

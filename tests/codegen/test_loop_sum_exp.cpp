@@ -159,6 +159,30 @@ TEST(LoopSumExp, InfinitiesAndNan) {
   }
 }
 
+// What is subtracted is the largest of four vectors: where others are much larger, the line is gone through again.
+TEST(LoopSumExp, GuessesThatAreFarOff) {
+  EXPECT_FALSE([] {
+    Lines softmax(2, 127);
+    softmax.divide();
+    softmax.keep_to_themselves();
+    return softmax.plan().shares.at(0).guessed;
+  }()) << "a short line";
+  for (const int64_t n : {512, 700})
+    for (const int64_t at : {int64_t{3}, int64_t{100}, n - 1})
+      for (const float larger : {9.5F, 11.0F, 1e30F, kInf}) {
+        SCOPED_TRACE(::testing::Message() << n << " elements, " << larger << " at " << at);
+        Lines softmax(2, n), sums(2, n);
+        softmax.divide();
+        softmax.keep_to_themselves();
+        EXPECT_TRUE(softmax.plan().shares.at(0).guessed);
+        for (Lines* lines : {&softmax, &sums}) {
+          lines->fill_with(
+              [&](size_t i) { return static_cast<int64_t>(i) % n == at ? larger : std::sin(static_cast<float>(i)); });
+          for (const Target& target : targets()) check(lines->c, Check::Jit, target);
+        }
+      }
+}
+
 // A line with NaN is NaN, whatever the largest of its numbers is, but only where all is divided by the sum.
 TEST(LoopSumExp, SharesAreOnlyDivided) {
   Lines softmax(3, 40);
