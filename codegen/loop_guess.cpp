@@ -42,7 +42,10 @@ void choose_guesses(KernelPlan& plan) {
     if (checks) continue;
     const NestPlan &a = plan.nests[s.largest], &b = plan.nests[s.sum];
     const SymRange extent = range(k.axes[k.nests[s.sum].axes[0]].extent);
-    if (a.lanes != b.lanes || a.lanes < 2 || extent.min < kShortest * a.lanes || extent.max > (1 << 13)) continue;
+    // What the first pass would keep for the second has to be computed.
+    if (!k.nests[s.largest].stores.empty() || a.lanes != b.lanes || a.lanes < 2 || extent.min < kShortest * a.lanes ||
+        extent.max > (1 << 13))
+      continue;
     // Gone through again, a line must be what it was.
     const auto is_written = [&](ScalarId id) {
       return k.scalars[id].op == ScalarOp::Load && std::ranges::any_of(k.nests[s.sum].stores, [&](const Store& w) {
