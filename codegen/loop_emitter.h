@@ -175,7 +175,7 @@ class KernelEmitter {
   Results moments(size_t reduction);
   void finish_moments();
   void finish_moments(size_t reduction);
-  Value* distances_from(Value* mean, size_t reduction);
+  Value* sum_of_line(size_t reduction, Value* mean);
 
   // The largest of a line, guessed (loop_guess.cpp).
   const Shares* guess_of(size_t Shares::* nest) const;

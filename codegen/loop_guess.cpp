@@ -27,9 +27,10 @@ using namespace loop;  // NOLINT: the vocabulary of this file
 
 namespace {
 
-constexpr int64_t kShortest = 8;  // vectors of a line
-constexpr int64_t kParts = 4;     // of a line; a vector of each is looked at
-constexpr double kMuch = 30;      // 2^13 times e^30 is no more than sums may be (MathEmitter::whole)
+constexpr int64_t kShortest = 8;              // vectors of a line
+constexpr int64_t kLong = 512;                // vectors
+constexpr int64_t kParts = 4, kMany = 16;     // of a line, and of a long one; a vector of each is looked at
+constexpr double kMuch = 8, kMuchInSum = 16;  // a difference is off by half a unit in its last place, and so is e^it
 
 }  // namespace
 
@@ -43,8 +44,7 @@ void choose_guesses(KernelPlan& plan) {
     const NestPlan &a = plan.nests[s.largest], &b = plan.nests[s.sum];
     const SymRange extent = range(k.axes[k.nests[s.sum].axes[0]].extent);
     // What the first pass would keep for the second has to be computed.
-    if (!k.nests[s.largest].stores.empty() || a.lanes != b.lanes || a.lanes < 2 || extent.min < kShortest * a.lanes ||
-        extent.max > (1 << 13))
+    if (!k.nests[s.largest].stores.empty() || a.lanes != b.lanes || a.lanes < 2 || extent.min < kShortest * a.lanes)
       continue;
     // Gone through again, a line must be what it was.
     const auto is_written = [&](ScalarId id) {
@@ -68,11 +68,12 @@ const Shares* KernelEmitter::guess_of(size_t Shares::* nest) const {
 /// which differences would be NaN. NaN only if there is one among the values.
 llvm::Value* KernelEmitter::guessed_largest() {
   const Nest& nest = k_.nests[nest_];
-  const SymInt lanes{int64_t{lanes_}};
-  const SymInt part = floordiv(k_.axes[nest.axes[0]].extent, SymInt(kParts) * lanes) * lanes;
+  const SymInt extent = k_.axes[nest.axes[0]].extent, lanes{int64_t{lanes_}};
+  const int64_t parts = range(extent).min >= kLong * int64_t{lanes_} ? kMany : kParts;
+  const SymInt part = floordiv(extent, SymInt(parts) * lanes) * lanes;
   const auto larger = [&](Value* a, Value* b) { return b_.CreateSelect(b_.CreateFCmpOGT(a, b), a, b); };
   Value* v = nullptr;
-  for (int64_t i = 0; i < kParts; ++i) {
+  for (int64_t i = 0; i < parts; ++i) {
     Value* next = value_at(nest.reductions[0].value, expression(part * SymInt(i)));
     v = v ? larger(v, next) : next;
   }
@@ -266,7 +267,7 @@ void KernelEmitter::finish_sum() {
   b_.CreateStore(largest, sum_.largest);
   b_.CreateStore(b_.CreateFMul(sum, exponential(r, by)), sum_.sum);
   // The guess is an element, e^0 is in the sum: unless it is NaN, or all are -infinity.
-  Value* is_fine = b_.CreateAnd(b_.CreateFCmpOGE(by, llvm::ConstantFP::get(by->getType(), -kMuch)),
+  Value* is_fine = b_.CreateAnd(b_.CreateFCmpOGE(by, llvm::ConstantFP::get(by->getType(), -kMuchInSum)),
                                 b_.CreateFCmpOGE(sum, llvm::ConstantFP::get(sum->getType(), 1)));
   where_rare(b_.CreateNot(is_fine), [&] {
     begin_hoist(kPointLevel, "sum");

@@ -15,8 +15,6 @@
 
 #include "codegen/loop_moments.h"
 
-#include <llvm/IR/MDBuilder.h>
-
 #include <algorithm>
 
 #include "codegen/loop_emitter.h"
@@ -28,9 +26,9 @@ using namespace loop;  // NOLINT: the vocabulary of this file
 
 namespace {
 
-constexpr int64_t kLongest = 128;   // vectors: of more, sums are cut into blocks (loop_sums.h)
-constexpr int64_t kParts = 4;       // of a line; a vector of each is in k
-constexpr double kMostLost = 4;     // q is at most so many times the result
+constexpr int64_t kLongest = 128;  // vectors: of more, sums are cut into blocks (loop_sums.h)
+constexpr int64_t kParts = 4;      // of a line; a vector of each is in k
+constexpr double kMostLost = 4;    // q is at most so many times the result
 
 /// A nest that adds up x along a line, and the next one through it, which adds up (x - mean)^2.
 struct Pair : LinePair {
@@ -216,16 +214,16 @@ void KernelEmitter::finish_moments(size_t reduction) {
   Value* mean = b_.CreateFAdd(b_.CreateLoad(type, m.middle), shift);
   b_.CreateStore(mean, m.mean);
   Value* left = b_.CreateFSub(squares, b_.CreateFMul(b_.CreateFMul(shift, shift), n));
-  // Of large numbers both may be infinite; of infinite ones the shift is, and the distances are NaN.
-  Value* infinite = b_.CreateFCmpOEQ(squares, llvm::ConstantFP::getInfinity(type));
-  b_.CreateStore(b_.CreateSelect(infinite, b_.CreateFAdd(squares, b_.CreateFSub(shift, shift)), left), m.distances);
-  Block *again = block("again"), *done = block("done");
-  b_.CreateCondBr(b_.CreateFCmpOGT(squares, b_.CreateFMul(left, number(kMostLost))), again, done,
-                  llvm::MDBuilder(b_.getContext()).createUnlikelyBranchWeights());
-  b_.SetInsertPoint(again);
-  b_.CreateStore(distances_from(mean, reduction), m.distances);
-  go(done);
-  b_.SetInsertPoint(done);
+  b_.CreateStore(left, m.distances);
+  // NaN if there are infinite numbers, of which the mean may be infinite, too.
+  Value* is_fine = b_.CreateFCmpOLE(squares, b_.CreateFMul(left, number(kMostLost)));
+  where_rare(b_.CreateNot(is_fine), [&] {
+    Value* is_finite =
+        b_.CreateFCmpOLT(b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, mean), llvm::ConstantFP::getInfinity(type));
+    Value* exact = b_.CreateSelect(is_finite, mean, b_.CreateFDiv(sum_of_line(reduction, nullptr), n));
+    b_.CreateStore(exact, m.mean);
+    b_.CreateStore(sum_of_line(reduction, exact), m.distances);
+  });
 }
 
 /// Mean, sum of squared distances from it, and number of elements.
@@ -236,22 +234,26 @@ KernelEmitter::Results KernelEmitter::moments(size_t reduction) {
   return {b_.CreateLoad(type, m.mean), b_.CreateLoad(type, m.distances), n};
 }
 
-/// The sum of squared distances from the mean, by another pass over the line.
-llvm::Value* KernelEmitter::distances_from(Value* mean, size_t reduction) {
+/// The sum of a line's values, or of squared distances from their mean, by another pass over it, in
+/// float64.
+llvm::Value* KernelEmitter::sum_of_line(size_t reduction, Value* mean) {
   const Nest& nest = k_.nests[nest_];
   const Axis& axis = k_.axes[nest.axes.back()];
   Reduction added = nest.reductions[reduction];
   added.combine = Combine::Sum;
+  added.dtype = DType::F64;
+  const DType type = nest.reductions[reduction].dtype;
   const unsigned width = lanes_;
   const bool can_mask = target_.avx512;
   const Accumulator sum = make_accumulator(added, width), scalar = make_accumulator(added, 1);
-  for (const Accumulator& each : {sum, scalar})
-    b_.CreateStore(llvm::Constant::getNullValue(each[0]->getAllocatedType()), each[0]);
   const auto add = [&](Value* i, const Accumulator& to) {
     Value* value = value_at(added.value, i);
-    Value* distance = b_.CreateFSub(value, lanes_ > 1 ? b_.CreateVectorSplat(lanes_, mean) : mean);
+    if (mean) {
+      value = b_.CreateFSub(value, lanes_ > 1 ? b_.CreateVectorSplat(lanes_, mean) : mean);
+      value = b_.CreateFMul(value, value);
+    }
     Value* before = load_accumulator(to)[0];
-    Value* after = b_.CreateFAdd(before, b_.CreateFMul(distance, distance));
+    Value* after = b_.CreateFAdd(before, math_.cast(value, type, DType::F64));
     b_.CreateStore(active_ ? b_.CreateSelect(active_, after, before) : after, to[0]);
   };
   Value* extent = expression(axis.extent);
@@ -264,7 +266,7 @@ llvm::Value* KernelEmitter::distances_from(Value* mean, size_t reduction) {
   active_ = active_count_ = nullptr;
   lanes_ = width;
   Value* all = across_lanes(added, load_accumulator(sum))[0];
-  return can_mask ? all : b_.CreateFAdd(all, load_accumulator(scalar)[0]);
+  return math_.cast(can_mask ? all : b_.CreateFAdd(all, load_accumulator(scalar)[0]), DType::F64, type);
 }
 
 }  // namespace strata::codegen

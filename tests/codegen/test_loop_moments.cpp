@@ -116,8 +116,8 @@ TEST(LoopMoments, LinesOfAnyLength) {
 TEST(LoopMoments, OutliersAnywhere) {
   constexpr int64_t kLength = 2048;
   const std::function<bool(int64_t)> outliers[] = {
-      [](int64_t at) { return at == 0; },       [](int64_t at) { return at == 700; },
-      [](int64_t at) { return at < 16; },       [](int64_t at) { return at % 512 < 16; },
+      [](int64_t at) { return at == 0; },      [](int64_t at) { return at == 700; },
+      [](int64_t at) { return at < 16; },      [](int64_t at) { return at % 512 < 16; },
       [](int64_t at) { return at % 512 < 8; }, [](int64_t at) { return at > 2000; },
   };
   for (const auto& is_one : outliers)
@@ -156,7 +156,8 @@ TEST(LoopMoments, LargeNumbersInfinitiesAndNan) {
     SCOPED_TRACE(k);
     Norm norm(2, 700);
     norm.fill_with(fills[k]);
-    norm.store_distances_only();
+    // How far the mean is off goes with the largest number of the line.
+    if (k < 2) norm.store_distances_only();
     for (const Target& target : targets()) check(norm.c, Check::Jit, target);
   }
 }

@@ -181,7 +181,7 @@ TEST(LoopSumExp, GuessesThatAreFarOff) {
   check(sines.c);
   for (const int64_t n : {512, 700})
     for (const int64_t at : {int64_t{3}, int64_t{100}, n - 1})
-      for (const float larger : {9.5F, 11.0F, 1e30F, kInf}) {
+      for (const float larger : {3.0F, 6.0F, 11.0F, 1e30F, kInf}) {
         SCOPED_TRACE(::testing::Message() << n << " elements, " << larger << " at " << at);
         Lines softmax(2, n), sums(2, n);
         softmax.divide();
