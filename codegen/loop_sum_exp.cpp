@@ -12,8 +12,8 @@ using namespace loop;  // NOLINT: the vocabulary of this file
 
 namespace {
 
-/// Elements of a line: the lanes' sums, each beside a number of its own, cost several to put together.
-constexpr int64_t kShortest = 512;
+/// Elements of a line: putting the lanes together costs several.
+constexpr int64_t kShortest = 128;
 
 /// A nest that finds the largest x of a line, and the next one through it, which sums up e^(x - the largest), or
 /// e^(x - 0) where the largest is infinite (logsumexp).
