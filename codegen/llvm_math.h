@@ -98,6 +98,7 @@ class MathEmitter {
   Value* short_function(loop::ScalarOp op, Value* a);
   Value* short_exp(Value* x);
   Value* exp_within(Value* x, Value* something, bool of_difference = false);
+  Value* short_log(Value* x);
   Value* short_erf(Value* x);
   Value* sine(loop::ScalarOp op, Value* x);
   Value* one_by_rarity(Value* condition, const std::function<Value*()>& rare, const std::function<Value*()>& usual);

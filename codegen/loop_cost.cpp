@@ -52,6 +52,8 @@ double operation_cost(const Scalar& s) {
       return 20;
     case ScalarOp::Exp:  // instructions of vector_functions.cpp
       return 12;
+    case ScalarOp::Log:
+      return 15;
     case ScalarOp::Erf:
       return 16;
     case ScalarOp::Sin:

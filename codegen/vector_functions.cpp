@@ -6,7 +6,8 @@
 //
 // Single numbers and fewer than sixteen go the same way, so that a value does not depend on where it is computed.
 //
-// exp and erf are at most 2.1 units in the last place from the exact value, sin and cos 1.6, denormal results included;
+// exp and erf are at most 2.1 units in the last place from the exact value, log 1.8, sin and cos 1.6, denormal numbers
+// included;
 // NaN stays NaN. tests/codegen/test_loop_scalar.cpp holds them to that. sin and cos of numbers beyond kFarthest are the
 // library's; whether there are any is one comparison for all lanes. A sine and a cosine of one number share all but
 // their last steps: the same instructions, of which LLVM keeps one copy.
@@ -61,13 +62,14 @@ bool is_sine(ScalarOp op) { return op == ScalarOp::Sin || op == ScalarOp::Cos; }
 }  // namespace
 
 bool MathEmitter::is_short(ScalarOp op, const Value* a) const {
-  return (op == ScalarOp::Exp || op == ScalarOp::Erf || is_sine(op)) && target_.avx512 && target_.vector_bits >= 512 &&
-         a->getType()->getScalarType()->isFloatTy();
+  const bool is_one = op == ScalarOp::Exp || op == ScalarOp::Log || op == ScalarOp::Erf || is_sine(op);
+  return is_one && target_.avx512 && target_.vector_bits >= 512 && a->getType()->getScalarType()->isFloatTy();
 }
 
 llvm::Value* MathEmitter::short_function(ScalarOp op, Value* a) {
   return in_vectors(kWidth, std::array{a}, [&](std::span<Value* const> x) {
-    return is_sine(op) ? sine(op, x[0]) : op == ScalarOp::Exp ? short_exp(x[0]) : short_erf(x[0]);
+    if (is_sine(op)) return sine(op, x[0]);
+    return op == ScalarOp::Exp ? short_exp(x[0]) : op == ScalarOp::Log ? short_log(x[0]) : short_erf(x[0]);
   });
 }
 
@@ -271,6 +273,37 @@ llvm::Value* MathEmitter::exp_within(Value* x, Value* something, bool of_differe
   // By 2 to the whole number below n. Rounds denormal results once, and overflows as it should.
   Value* some = something ? b_.CreateBitCast(something, b_.getInt16Ty()) : b_.getInt16(UINT16_MAX);
   return b_.CreateIntrinsic(intrinsic::x86_avx512_mask_scalef_ps_512, {}, {p, n, number(0, x), some, b_.getInt32(4)});
+}
+
+/// x = 2^e m with m in [3/4, 3/2), so that of numbers next to 1 nothing but their distance from 1 counts. With c the
+/// sixteenth next to m, log(x) = e log(2) + log(c) + log(1 + r), r = m / c - 1, |r| <= 1/24: a series of five steps.
+/// Inverses and logarithms of the thirteen c are looked up by the low bits of 16 c. Of 0, infinity and NaN the exponent
+/// makes of the sum what it should be, and the mantissa of numbers below 0 is NaN.
+llvm::Value* MathEmitter::short_log(Value* x) {
+  const llvm::IRBuilderBase::FastMathFlagGuard guard(b_);
+  b_.clearFastMathFlags();
+  constexpr int kFrom3To6Quarters = 3, kNanBelow0 = 2 << 2;
+  Value *nothing = number(0, x), *all = b_.getInt16(UINT16_MAX), *current = b_.getInt32(4);
+  Value* m = b_.CreateIntrinsic(intrinsic::x86_avx512_mask_getmant_ps_512, {},
+                                {x, b_.getInt32(kFrom3To6Quarters | kNanBelow0), nothing, all, current});
+  Value* e = b_.CreateIntrinsic(intrinsic::x86_avx512_mask_getexp_ps_512, {}, {x, nothing, all, current});
+  e = b_.CreateSelect(b_.CreateFCmpOLT(m, number(1, x)), b_.CreateFAdd(e, number(1, x)), e);
+  Value* shifted = fma(m, number(kWidth, x), number(12582912, x));  // as in short_erf
+  Value* index = b_.CreateBitCast(shifted, FixedVectorType::get(b_.getInt32Ty(), kWidth));
+  std::array<float, kWidth> inverses, logarithms;
+  for (unsigned i = 0; i < kWidth; ++i) {
+    inverses[i] = static_cast<float>(16.0 / (i < 12 ? i + 16 : i));
+    logarithms[i] = static_cast<float>(-std::log(static_cast<double>(inverses[i])));
+  }
+  const auto looked_up = [&](const std::array<float, kWidth>& values) {
+    Value* row = llvm::ConstantDataVector::get(b_.getContext(), llvm::ArrayRef<float>(values.data(), kWidth));
+    return b_.CreateIntrinsic(intrinsic::x86_avx512_permvar_sf_512, {}, {row, index});
+  };
+  Value* r = fma(m, looked_up(inverses), number(-1, x));
+  Value* p = number(0.2, x);
+  for (const double c : {-0.25, 1.0 / 3, -0.5}) p = fma(p, r, number(c, x));
+  p = fma(b_.CreateFMul(r, r), p, r);
+  return b_.CreateFAdd(fma(e, number(std::numbers::ln2, x), looked_up(logarithms)), p);
 }
 
 /// One of sixteen polynomials, whose factors one instruction each looks up.

@@ -264,8 +264,11 @@ TEST(LoopScalar, FunctionsInPlaceEverywhere) {
   if (!host_target().avx512) GTEST_SKIP() << "functions in place are for AVX-512";
   constexpr int64_t count = 1 << 20;
   using Exact = double (*)(double);
-  const std::pair<ScalarOp, Exact> functions[] = {
-      {ScalarOp::Exp, std::exp}, {ScalarOp::Erf, std::erf}, {ScalarOp::Sin, std::sin}, {ScalarOp::Cos, std::cos}};
+  const std::pair<ScalarOp, Exact> functions[] = {{ScalarOp::Exp, std::exp},
+                                                  {ScalarOp::Log, std::log},
+                                                  {ScalarOp::Erf, std::erf},
+                                                  {ScalarOp::Sin, std::sin},
+                                                  {ScalarOp::Cos, std::cos}};
   for (const auto& [op, exact_of] : functions) {
     const bool sine = op == ScalarOp::Sin || op == ScalarOp::Cos;
     LoopCase c(std::string(to_string(op)));
@@ -280,6 +283,8 @@ TEST(LoopScalar, FunctionsInPlaceEverywhere) {
     for (uint32_t k = 0; k < count; k += 2) {
       in[k] = std::bit_cast<float>(k * 4096 + k % 4096);
       in[k + 1] = static_cast<float>(k) * (200.0F / count) - 110;
+      // Next to 1, where a logarithm is nearly 0.
+      if (op == ScalarOp::Log && k > count / 2) in[k + 1] = 0.5F + static_cast<float>(k - count / 2) * (2.0F / count);
       // Near 65536 sines change from the one way to the other; elsewhere whole vectors are near.
       if (sine && k > count / 2) in[k] = static_cast<float>(k) * (140000.0F / count) - 70000;
     }
@@ -334,7 +339,7 @@ TEST(LoopScalar, FunctionsAreTheSameInVectorsOfAllWidths) {
 /// Once for a row, in front of the loop, as for each of its elements: near and far numbers, infinities and NaN.
 TEST(LoopScalar, FunctionsOfARowAreThoseOfItsElements) {
   constexpr int64_t rows = 64, columns = 48;
-  for (ScalarOp op : {ScalarOp::Sin, ScalarOp::Cos, ScalarOp::Exp, ScalarOp::Erf}) {
+  for (ScalarOp op : {ScalarOp::Sin, ScalarOp::Cos, ScalarOp::Exp, ScalarOp::Log, ScalarOp::Erf}) {
     LoopCase c(std::string(to_string(op)));
     BufferId x = c.input("x", DType::F32, rows), spread = c.input("spread", DType::F32, rows * columns);
     BufferId y = c.output("y", DType::F32, rows * columns), z = c.output("z", DType::F32, rows * columns);
