@@ -63,8 +63,8 @@ class MathEmitter {
   /// e^x of float32 for x of at most 80, or NaN, where only its part in a sum of at least 1 counts: some 10^-38 of what
   /// is less.
   Value* exp_in_sum(Value* x);
-  /// e^x of float32 for x of at most 0, or NaN.
-  Value* exp_of_at_most_zero(Value* x);
+  /// e^x of float32 for x of at most 80, or NaN; x is a rounded difference, which is all that need be exact of it.
+  Value* exp_of_difference(Value* x);
   /// Values for which one way will do unless `condition` is true, or any of its lanes is. The block that is built has
   /// no end yet.
   using Values = std::vector<Value*>;

@@ -162,7 +162,10 @@ class KernelEmitter {
   Results across_lanes(const loop::Reduction& r, Results results);
   std::pair<Value*, Value*> halves(Value* v);
   Value* extremum_across(Value* v, bool largest);
+  Value* extremum_of_numbers(Value* v, bool largest);
+  Value* larger(Value* a, Value* b);
   Results merged_copies(size_t reduction);
+  Results merged_copies(size_t reduction, const std::function<Results(const Results&, const Results&)>& merge);
   void end_block(size_t reduction);
   void close_reductions();
 
@@ -171,7 +174,6 @@ class KernelEmitter {
   void find_middles();
   Value* value_at(loop::ScalarId id, Value* index);
   Results moments_step(const Results& acc, Value* value, llvm::AllocaInst* place);
-  Results merged_moments(size_t reduction);
   Results moments(size_t reduction);
   void finish_moments();
   void finish_moments(size_t reduction);
@@ -180,7 +182,6 @@ class KernelEmitter {
   // The largest of a line, guessed (loop_guess.cpp).
   const Shares* guess_of(size_t Shares::* nest) const;
   Value* guessed_largest();
-  Value* least_value(llvm::Type* type);
   void guess_largest();
   void begin_sum();
   void look_for_larger(size_t copy);

@@ -47,13 +47,8 @@ void choose_guesses(KernelPlan& plan) {
     if (!k.nests[s.largest].stores.empty() || a.lanes != b.lanes || a.lanes < 2 || extent.min < kShortest * a.lanes)
       continue;
     // Gone through again, a line must be what it was.
-    const auto is_written = [&](ScalarId id) {
-      return k.scalars[id].op == ScalarOp::Load && std::ranges::any_of(k.nests[s.sum].stores, [&](const Store& w) {
-               return w.buffer == k.scalars[id].buffer;
-             });
-    };
-    s.guessed = std::ranges::none_of(k.nests[s.sum].body, is_written) &&
-                std::ranges::none_of(k.nests[s.largest].body, is_written);
+    const Nest& sum = k.nests[s.sum];
+    s.guessed = !reads_what_is_written(k, sum, sum) && !reads_what_is_written(k, k.nests[s.largest], sum);
   }
 }
 
@@ -71,23 +66,14 @@ llvm::Value* KernelEmitter::guessed_largest() {
   const SymInt extent = k_.axes[nest.axes[0]].extent, lanes{int64_t{lanes_}};
   const int64_t parts = range(extent).min >= kLong * int64_t{lanes_} ? kMany : kParts;
   const SymInt part = floordiv(extent, SymInt(parts) * lanes) * lanes;
-  const auto larger = [&](Value* a, Value* b) { return b_.CreateSelect(b_.CreateFCmpOGT(a, b), a, b); };
   Value* v = nullptr;
   for (int64_t i = 0; i < parts; ++i) {
     Value* next = value_at(nest.reductions[0].value, expression(part * SymInt(i)));
     v = v ? larger(v, next) : next;
   }
-  while (MathEmitter::lanes_of(v) > 1) {
-    const auto [low, high] = halves(v);
-    v = larger(low, high);
-  }
-  if (MathEmitter::lanes_of(v)) v = b_.CreateExtractElement(v, uint64_t{0});
-  Value* least = least_value(v->getType());
+  v = extremum_of_numbers(v, true);
+  Value* least = llvm::ConstantFP::get(v->getType(), double{std::numeric_limits<float>::lowest()});
   return b_.CreateSelect(b_.CreateFCmpOLT(v, least), least, v);
-}
-
-llvm::Value* KernelEmitter::least_value(llvm::Type* type) {
-  return llvm::ConstantFP::get(type, double{std::numeric_limits<float>::lowest()});
 }
 
 /// In the place of the nest that finds the largest x.
@@ -118,10 +104,10 @@ void KernelEmitter::begin_sum() {
 
 /// By how much the largest that has been added up is larger than the guess.
 void KernelEmitter::look_for_larger(size_t copy) {
-  const Shares* shares = guess_of(&Shares::sum);
-  if (!shares) return;
+  if (!guess_of(&Shares::sum)) return;
   const bool wide = lanes_ > 1;
-  Value* difference = get(k_.scalars[shares->exponential].a, wide);
+  const Scalar& exponential = k_.scalars[k_.nests[nest_].reductions[0].value];
+  Value* difference = get(exponential.a, wide);
   llvm::AllocaInst* place = guess_.larger[copy];
   Value* before = b_.CreateLoad(place->getAllocatedType(), place);
   Value* counts = b_.CreateFCmpOGT(difference, before);
@@ -244,7 +230,6 @@ void KernelEmitter::finish_sum() {
     const Results part = load_accumulator(accumulators_[c][0]);
     return std::pair(b_.CreateFAdd(part[1], part[2]), part[3]);
   };
-  const auto larger = [&](Value* a, Value* b) { return b_.CreateSelect(b_.CreateFCmpOGT(a, b), a, b); };
   for (size_t c = 0; c < accumulators_.size(); ++c) {
     if (c == scalar_copy_) continue;
     const auto [s, l] = add(c);
@@ -252,11 +237,7 @@ void KernelEmitter::finish_sum() {
     largest = largest ? larger(largest, l) : l;
   }
   sum = across_lanes(added, {sum})[0];
-  while (MathEmitter::lanes_of(largest) > 1) {
-    const auto [low, high] = halves(largest);
-    largest = larger(low, high);
-  }
-  if (MathEmitter::lanes_of(largest)) largest = b_.CreateExtractElement(largest, uint64_t{0});
+  largest = extremum_of_numbers(largest, true);
   if (scalar_copy_ != SIZE_MAX) {
     const auto [s, l] = add(scalar_copy_);
     sum = b_.CreateFAdd(sum, s);

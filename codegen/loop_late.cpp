@@ -17,6 +17,7 @@
 
 #include "codegen/loop_emitter.h"
 #include "codegen/loop_memory.h"
+#include "codegen/loop_pair.h"
 
 namespace strata::codegen {
 
@@ -87,14 +88,8 @@ std::vector<ScalarId> KernelEmitter::needs_of_late() const {
   for (const Store& s : late.stores)
     for (ScalarId id : {s.value, s.mask})
       if (id != kNone) needed[id] = 1;
-  // An operand stands before its user in the pool or in an earlier nest; nests are gone through backwards.
-  for (size_t n = k_.nests.size(); n-- > 0;)
-    for (size_t i = k_.nests[n].body.size(); i-- > 0;) {
-      const Scalar& s = k_.scalars[k_.nests[n].body[i]];
-      if (!needed[k_.nests[n].body[i]] || s.op == ScalarOp::Reduced) continue;
-      for (ScalarId operand : {s.a, s.b, s.c})
-        if (operand != kNone) needed[operand] = 1;
-    }
+  // An operand stands before its user or in an earlier nest: nests are gone through backwards.
+  for (size_t n = k_.nests.size(); n-- > 0;) mark_operands(k_, k_.nests[n], needed);
   std::vector<ScalarId> found;
   for (size_t n = 0; n + 1 < k_.nests.size(); ++n)
     for (ScalarId id : k_.nests[n].body)

@@ -578,7 +578,7 @@ llvm::Value* KernelEmitter::compute(const Scalar& s, bool vector) {
       break;
   }
   DType type = k_.scalars[s.a].dtype;
-  if (s.op == ScalarOp::Exp && is_part_of_sum(s)) return math_.exp_of_at_most_zero(get(s.a, vector));
+  if (s.op == ScalarOp::Exp && is_part_of_sum(s)) return math_.exp_of_difference(get(s.a, vector));
   if (is_unary(s.op)) return math_.unary(s.op, get(s.a, vector), type);
   if (s.op == ScalarOp::Div && vector)
     if (Value* quotient = divide_by_one(s)) return quotient;
@@ -587,7 +587,7 @@ llvm::Value* KernelEmitter::compute(const Scalar& s, bool vector) {
 
 bool KernelEmitter::is_part_of_sum(const Scalar& s) const {
   return std::any_of(plan_.shares.begin(), plan_.shares.end(),
-                     [&](const Shares& shares) { return &k_.scalars[shares.exponential] == &s; });
+                     [&](const Shares& shares) { return &k_.scalars[k_.nests[shares.sum].reductions[0].value] == &s; });
 }
 
 /// Whether a quotient is that of an exponential and the sum of all of them, as in softmax: the dividend was put into

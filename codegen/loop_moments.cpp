@@ -38,7 +38,8 @@ struct Pair : LinePair {
     if (square.op != ScalarOp::Mul || square.a != square.b) return false;
     const Scalar& difference = k.scalars[square.a];
     return difference.op == ScalarOp::Sub && is_mean(difference.b) &&
-           equal(difference.a, k.nests[first].reductions[0].value) && is_read_only() && means_only();
+           equal(difference.a, k.nests[first].reductions[0].value) &&
+           !reads_what_is_written(k, k.nests[second], k.nests[first]) && means_only();
   }
 
   /// The sum divided by the number of elements.
@@ -52,15 +53,6 @@ struct Pair : LinePair {
     const SymInt& extent = k.axes[k.nests[first].axes[0]].extent;
     if (s.op == ScalarOp::Const) return extent.is_const() && s.number == static_cast<double>(extent.value());
     return s.op == ScalarOp::Cast && k.scalars[s.a].op == ScalarOp::Index && k.scalars[s.a].index == extent;
-  }
-
-  /// Whether the first nest writes nothing that the second reads.
-  bool is_read_only() const {
-    return std::ranges::none_of(k.nests[second].body, [&](ScalarId id) {
-      const Scalar& s = k.scalars[id];
-      return s.op == ScalarOp::Load &&
-             std::ranges::any_of(k.nests[first].stores, [&](const Store& w) { return w.buffer == s.buffer; });
-    });
   }
 
   /// Whether the sum goes into means only.
@@ -82,17 +74,25 @@ struct Pair : LinePair {
   }
 };
 
+/// Whether a nest's lines are at least a vector, not long, and gone through in one loop without conditions.
+bool has_short_lines(const Kernel& k, const Nest& nest, int64_t lanes) {
+  if (nest.axes.size() != 1 || nest.scan || has_checks(k, nest)) return false;
+  const SymRange extent = range(k.axes[nest.axes[0]].extent);
+  return extent.min >= lanes && extent.max <= kLongest * lanes;
+}
+
 }  // namespace
 
-bool sum_moments_at_once(Kernel& kernel, int lanes) {
-  bool any = false;
-  for (size_t n = 0; n < kernel.nests.size(); ++n) {
-    const size_t next = next_line(kernel, n);
-    if (next >= kernel.nests.size()) continue;
+std::optional<Kernel> with_moments_at_once(const Kernel& apart, int lanes) {
+  std::optional<Kernel> together;
+  for (size_t n = 0; n < (together ? *together : apart).nests.size(); ++n) {
+    const Kernel& now = together ? *together : apart;
+    const size_t next = next_line(now, n);
+    if (next >= now.nests.size() || !has_short_lines(now, now.nests[n], lanes) || !Pair{{now, n, next}}.fits())
+      continue;
+    if (!together) together = apart;
+    Kernel& kernel = *together;
     const Pair pair{{kernel, n, next}};
-    if (!pair.fits() || has_checks(kernel, kernel.nests[n])) continue;
-    const SymRange extent = range(kernel.axes[kernel.nests[n].axes[0]].extent);
-    if (extent.min < lanes || extent.max > kLongest * lanes) continue;
     std::vector<ScalarId> means;
     for (size_t id = 0; id < kernel.scalars.size(); ++id)
       if (pair.is_mean(static_cast<ScalarId>(id))) means.push_back(static_cast<ScalarId>(id));
@@ -104,18 +104,14 @@ bool sum_moments_at_once(Kernel& kernel, int lanes) {
       s.integer = 0;
     }
     join(kernel, n, next, Combine::Welford);
-    any = true;
   }
-  return any;
+  return together;
 }
 
-/// Whether a reduction's lines are at least a vector, not long, and gone through in one loop without conditions.
 bool KernelEmitter::takes_moments(const Reduction& r) const {
   const Nest& nest = k_.nests[nest_];
-  if (r.combine != Combine::Welford || r.mask != kNone || plan_.lanes_are_points || lanes_ < 2) return false;
-  if (nest.axes.size() != 1 || nest.scan || has_checks(k_, nest)) return false;
-  const SymRange extent = range(k_.axes[nest.axes[0]].extent);
-  return extent.min >= int64_t{lanes_} && extent.max <= kLongest * lanes_;
+  return r.combine == Combine::Welford && r.mask == kNone && !plan_.lanes_are_points && lanes_ > 1 &&
+         has_short_lines(k_, nest, lanes_);
 }
 
 /// The numbers near the means, before the loop over the line.
@@ -149,12 +145,7 @@ llvm::Value* KernelEmitter::value_at(ScalarId id, Value* index) {
   const Nest& nest = k_.nests[nest_];
   std::vector<char> needed(k_.scalars.size(), 0);
   needed[id] = 1;
-  for (size_t at = nest.body.size(); at-- > 0;) {
-    const Scalar& s = k_.scalars[nest.body[at]];
-    if (!needed[nest.body[at]] || s.op == ScalarOp::Reduced) continue;
-    for (const ScalarId operand : {s.a, s.b, s.c})
-      if (operand != kNone) needed[operand] = 1;
-  }
+  mark_operands(k_, nest, needed);
   symbols_[k_.axes[nest.axes.back()].symbol] = index;
   for (const ScalarId each : nest.body)
     if (needed[each]) emit_scalar(each);
@@ -174,17 +165,6 @@ KernelEmitter::Results KernelEmitter::moments_step(const Results& acc, Value* va
   return {b_.CreateFAdd(acc[0], difference), squares, acc[2]};
 }
 
-/// What the copies' sums come to, all but the scalar one's: of differences, and of their squares.
-KernelEmitter::Results KernelEmitter::merged_moments(size_t reduction) {
-  std::vector<Results> parts;
-  for (size_t c = 0; c < accumulators_.size(); ++c)
-    if (c != scalar_copy_) parts.push_back(load_accumulator(accumulators_[c][reduction]));
-  for (size_t width = parts.size(); width > 1; width = (width + 1) / 2)
-    for (size_t c = 0; c < width / 2; ++c)
-      for (size_t k = 0; k < 2; ++k) parts[c][k] = b_.CreateFAdd(parts[c][k], parts[width - 1 - c][k]);
-  return parts[0];
-}
-
 /// After the loop over the line: mean, and sum of squared distances from it.
 void KernelEmitter::finish_moments() {
   for (size_t i = 0; i < moments_.size(); ++i)
@@ -197,7 +177,9 @@ void KernelEmitter::finish_moments(size_t reduction) {
   set_line(nest.reductions[reduction].node);
   Reduction added = nest.reductions[reduction];
   added.combine = Combine::Sum;
-  const Results sums = merged_moments(reduction);
+  const Results sums = merged_copies(reduction, [&](const Results& a, const Results& b) {
+    return Results{b_.CreateFAdd(a[0], b[0]), b_.CreateFAdd(a[1], b[1])};
+  });
   llvm::Type* type = m.mean->getAllocatedType();
   const auto number = [&](double x) { return llvm::ConstantFP::get(type, x); };
   Value* n = b_.CreateSIToFP(expression(k_.axes[nest.axes[0]].extent), type);

@@ -2,14 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+
 #include "core/ir/loop.h"
 
 namespace strata::codegen {
 
 /// The sum of a line in one nest and that of the squared distances from its mean in the next become one reduction
 /// (`Combine::Welford`), so that a norm reads a line twice and not three times. It is faster where the lanes, of which
-/// there are `lanes`, are elements of the line, and the line is no longer than some thousands. Returns whether there
-/// was any.
-bool sum_moments_at_once(loop::Kernel& kernel, int lanes);
+/// there are `lanes`, are elements of the line, and the line is no longer than some thousands. Nothing if there are no
+/// such nests.
+std::optional<loop::Kernel> with_moments_at_once(const loop::Kernel& kernel, int lanes);
 
 }  // namespace strata::codegen

@@ -45,6 +45,24 @@ bool has_checks(const Kernel& k, const Nest& nest) {
   return std::ranges::any_of(nest.body, [&](ScalarId id) { return k.scalars[id].op == ScalarOp::Check; });
 }
 
+bool reads_what_is_written(const Kernel& k, const Nest& reader, const Nest& writer) {
+  return std::ranges::any_of(reader.body, [&](ScalarId id) {
+    const Scalar& s = k.scalars[id];
+    return s.op == ScalarOp::Load &&
+           std::ranges::any_of(writer.stores, [&](const Store& w) { return w.buffer == s.buffer; });
+  });
+}
+
+void mark_operands(const Kernel& k, const Nest& nest, std::vector<char>& marked) {
+  // An operand stands before its user in the body.
+  for (size_t i = nest.body.size(); i-- > 0;) {
+    const Scalar& s = k.scalars[nest.body[i]];
+    if (!marked[nest.body[i]] || s.op == ScalarOp::Reduced) continue;
+    for (const ScalarId operand : {s.a, s.b, s.c})
+      if (operand != kNone) marked[operand] = 1;
+  }
+}
+
 size_t next_line(const Kernel& k, size_t n) {
   for (++n; n < k.nests.size() && k.nests[n].axes.empty(); ++n)
     if (!k.nests[n].stores.empty()) return k.nests.size();

@@ -27,6 +27,12 @@ struct LinePair {
 /// Whether a nest checks what it reads: then it is not for any other code to compute a value of it.
 bool has_checks(const loop::Kernel& kernel, const loop::Nest& nest);
 
+/// Whether `reader` loads from a buffer that `writer` stores to.
+bool reads_what_is_written(const loop::Kernel& kernel, const loop::Nest& reader, const loop::Nest& writer);
+
+/// Marks what the marked instructions of a nest are computed from; results of reductions come from nowhere.
+void mark_operands(const loop::Kernel& kernel, const loop::Nest& nest, std::vector<char>& marked);
+
 /// The next nest through a line, between them only those that compute a number or two; or the number of nests.
 size_t next_line(const loop::Kernel& kernel, size_t nest);
 

@@ -402,19 +402,20 @@ void use_lanes(KernelPlan& plan, int lanes) {
 }  // namespace
 
 KernelPlan plan_kernel(const Kernel& kernel, const Target& target) {
-  KernelPlan plan;
-  plan.kernel = merge_axes(kernel);
-  if (target.avx512) sum_exponentials_as_they_come(plan.kernel);
-  const int lanes = choose_lanes(plan.kernel, target);
-  KernelPlan apart = plan;
-  const auto choose = [&](KernelPlan& p) {
+  Kernel merged = merge_axes(kernel);
+  if (target.avx512) sum_exponentials_as_they_come(merged);
+  const int lanes = choose_lanes(merged, target);
+  const auto with_lanes = [&](Kernel k) {
+    KernelPlan p;
+    p.kernel = std::move(k);
     p.shares = find_shares(p.kernel);
     p.nests.resize(p.kernel.nests.size());
     if (!use_tiles(p, std::min(lanes, 16), target)) use_lanes(p, lanes);
+    return p;
   };
-  const bool at_once = sum_moments_at_once(plan.kernel, lanes);
-  choose(plan);
-  if (at_once && plan.lanes_are_points) choose(plan = std::move(apart));
+  std::optional<Kernel> at_once = with_moments_at_once(merged, lanes);
+  KernelPlan plan = with_lanes(std::move(at_once ? *at_once : merged));
+  if (at_once && plan.lanes_are_points) plan = with_lanes(std::move(merged));
   plan.serial = points_may_collide(plan.kernel);
   widen_column_reductions(plan, target);
   choose_streams(plan, target);

@@ -27,9 +27,8 @@ struct NestPlan {
 
 /// A line's exponentials of x - the largest x, which nothing takes but divided by the sum of all.
 struct Shares {
-  size_t largest = 0;  ///< the nest that finds the largest x, which nothing else asks for
-  size_t sum = 0;      ///< the one that adds up the exponentials
-  loop::ScalarId exponential = 0;
+  size_t largest = 0;    ///< the nest that finds the largest x, which nothing else asks for
+  size_t sum = 0;        ///< the one that adds up the exponentials
   bool guessed = false;  ///< instead of the largest x, some large one of the line is subtracted
 };
 

@@ -254,13 +254,21 @@ llvm::Value* KernelEmitter::extremum_across(Value* v, bool largest) {
   const unsigned lanes = MathEmitter::lanes_of(v);
   Value* nan = b_.CreateBitCast(math_.is_nan(v), b_.getIntNTy(lanes));
   Value* any = b_.CreateICmpNE(nan, llvm::ConstantInt::get(nan->getType(), 0));
-  for (unsigned left = lanes; left > 1; left /= 2) {
+  Value* best = extremum_of_numbers(v, largest);
+  return b_.CreateSelect(any, llvm::ConstantFP::getNaN(best->getType()), best);
+}
+
+/// The same of lanes that are no NaN, or of which any will do if one is.
+llvm::Value* KernelEmitter::extremum_of_numbers(Value* v, bool largest) {
+  while (MathEmitter::lanes_of(v) > 1) {
     const auto [a, b] = halves(v);
     v = b_.CreateSelect(largest ? b_.CreateFCmpOGT(a, b) : b_.CreateFCmpOLT(a, b), a, b);
   }
-  Value* best = b_.CreateExtractElement(v, uint64_t{0});
-  return b_.CreateSelect(any, llvm::ConstantFP::getNaN(best->getType()), best);
+  return b_.CreateExtractElement(v, uint64_t{0});
 }
+
+/// Of two numbers, or vectors of them: the second if one is NaN.
+llvm::Value* KernelEmitter::larger(Value* a, Value* b) { return b_.CreateSelect(b_.CreateFCmpOGT(a, b), a, b); }
 
 /// One more element: a number that few elements are much larger than, the sum of e^(element - that number) of a block
 /// and that of the blocks before, and the largest element. As long as no element is so much larger that the sums might
@@ -343,12 +351,18 @@ KernelEmitter::Results KernelEmitter::across_lanes(const Reduction& r, Results v
 
 /// What all copies but the scalar one have come to.
 KernelEmitter::Results KernelEmitter::merged_copies(size_t reduction) {
+  return merged_copies(reduction, [&](const Results& a, const Results& b) {
+    return combine(k_.nests[nest_].reductions[reduction], a, b);
+  });
+}
+
+KernelEmitter::Results KernelEmitter::merged_copies(
+    size_t reduction, const std::function<Results(const Results&, const Results&)>& merge) {
   std::vector<Results> parts;
   for (size_t c = 0; c < accumulators_.size(); ++c)
     if (c != scalar_copy_) parts.push_back(load_accumulator(accumulators_[c][reduction]));
   for (size_t width = parts.size(); width > 1; width = (width + 1) / 2)
-    for (size_t c = 0; c < width / 2; ++c)
-      parts[c] = combine(k_.nests[nest_].reductions[reduction], parts[c], parts[width - 1 - c]);
+    for (size_t c = 0; c < width / 2; ++c) parts[c] = merge(parts[c], parts[width - 1 - c]);
   return parts[0];
 }
 

@@ -132,8 +132,7 @@ std::vector<Shares> find_shares(const Kernel& kernel) {
   std::vector<Shares> found;
   for (size_t n = 0; n < kernel.nests.size(); ++n) {
     const size_t next = next_line(kernel, n);
-    if (next < kernel.nests.size() && Pair{{kernel, n, next}}.shares_only())
-      found.push_back({n, next, kernel.nests[next].reductions[0].value});
+    if (next < kernel.nests.size() && Pair{{kernel, n, next}}.shares_only()) found.push_back({n, next});
   }
   return found;
 }

@@ -7,10 +7,9 @@
 // Single numbers and fewer than sixteen go the same way, so that a value does not depend on where it is computed.
 //
 // exp and erf are at most 2.1 units in the last place from the exact value, log 1.8, sin and cos 1.6, denormal numbers
-// included;
-// NaN stays NaN. tests/codegen/test_loop_scalar.cpp holds them to that. sin and cos of numbers beyond kFarthest are the
-// library's; whether there are any is one comparison for all lanes. A sine and a cosine of one number share all but
-// their last steps: the same instructions, of which LLVM keeps one copy.
+// included; NaN stays NaN. tests/codegen/test_loop_scalar.cpp holds them to that. sin and cos of numbers beyond
+// kFarthest are the library's; whether there are any is one comparison for all lanes. A sine and a cosine of one number
+// share all but their last steps: the same instructions, of which LLVM keeps one copy.
 
 #include <llvm/IR/IntrinsicsX86.h>
 #include <llvm/IR/MDBuilder.h>
@@ -228,7 +227,7 @@ llvm::Value* MathEmitter::short_exp(Value* x) {
   return exp_within(x, something);
 }
 
-llvm::Value* MathEmitter::exp_of_at_most_zero(Value* x) {
+llvm::Value* MathEmitter::exp_of_difference(Value* x) {
   if (!is_short(ScalarOp::Exp, x)) return unary(ScalarOp::Exp, x, DType::F32);
   const llvm::IRBuilderBase::FastMathFlagGuard guard(b_);
   b_.clearFastMathFlags();

@@ -14,17 +14,6 @@ namespace strata::loop {
 
 namespace {
 
-double round_number(double value, DType d) {
-  switch (d) {
-    case DType::F16:
-      return half_to_float(float_to_half(static_cast<float>(value)));
-    case DType::BF16:
-      return bfloat16_to_float(float_to_bfloat16(static_cast<float>(value)));
-    default:
-      return fold::round_to(value, d);
-  }
-}
-
 template <class T>
 T read(const std::byte* at) {
   T v;
@@ -303,14 +292,14 @@ int64_t integer_binary(ScalarOp op, int64_t a, int64_t b, DType d) {
 ScalarValue cast(ScalarValue a, DType from, DType to) {
   if (is_floating(from)) {
     if (!is_floating(to)) return {0, fold::float_to_integer(a.number, to)};
-    return {round_number(is_reduced_float(to) ? static_cast<float>(a.number) : a.number, to), 0};
+    return {fold::round_to(a.number, to), 0};
   }
   if (!is_floating(to)) return {0, fold::wrap(a.integer, to)};
   bool large = from == DType::U64 && a.integer < 0;
   if (to == DType::F64)
     return {large ? static_cast<double>(static_cast<uint64_t>(a.integer)) : static_cast<double>(a.integer), 0};
   float f = large ? static_cast<float>(static_cast<uint64_t>(a.integer)) : static_cast<float>(a.integer);
-  return {round_number(f, to), 0};
+  return {fold::round_to(f, to), 0};
 }
 
 class Evaluator {
@@ -530,7 +519,7 @@ ScalarValue evaluate_scalar(ScalarOp op, DType operand, DType result, ScalarValu
     }
     if (op == ScalarOp::Fma) return {std::fma(a.number, b.number, c.number), 0};
     double v = is_unary(op) ? float_unary(op, a.number) : float_binary(op, a.number, b.number, operand == DType::F32);
-    return {round_number(v, result), 0};
+    return {fold::round_to(v, result), 0};
   }
   if (is_comparison(op)) {
     bool large = operand == DType::U64;

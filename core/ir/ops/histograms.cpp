@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/ir/loop_fold.h"
 #include "core/ir/ops/histogram.h"
 #include "core/ir/ops/indexing.h"
 
@@ -14,18 +15,7 @@ namespace {
 
 bool is_histc(const Call& call) { return call.op().name == "aten.histc.default"; }
 
-double rounded(DType dtype, double x) {
-  switch (dtype) {
-    case DType::F32:
-      return static_cast<float>(x);
-    case DType::BF16:
-      return bfloat16_to_float(float_to_bfloat16(static_cast<float>(x)));
-    case DType::F16:
-      return half_to_float(float_to_half(static_cast<float>(x)));
-    default:
-      return x;
-  }
-}
+double rounded(DType dtype, double x) { return loop::fold::round_to(x, dtype); }
 
 struct Range {
   double left = 0, right = 1;
