@@ -83,6 +83,7 @@ class KernelEmitter {
   Value* bits_past_vector(loop::BufferId buffer, const SymInt& index, Value* pitch = nullptr);
   void emit_part_tiles(Value* rows, Value* points, Value* first);
   std::vector<Value*> turned_rows(const loop::Scalar& s);
+  void turn(std::vector<Value*>& square, size_t bytes);
   void emit_body(size_t copy);
   void emit_store_list();
   /// `for (i = low; i + step <= high; i += step)`, or with `partial` `i < high`; returns the first index not done.

@@ -9,6 +9,9 @@
 // long as two neighbours at a time; and lines that are read one by one from many pages come late. There a tile is two
 // squares wide, the next tile goes on in the same rows, and while one is at work that one's share of them is fetched
 // into the second cache, each from its beginning to its end.
+//
+// Within the caches, lines of a result that are a large power of two from each other all want the same few places:
+// there squares follow one another along what is written, each line of which is filled before the next begins.
 
 #include "codegen/loop_tile.h"
 
@@ -20,7 +23,10 @@ using namespace loop;  // NOLINT: the vocabulary of this file
 
 namespace {
 
-constexpr int64_t kPage = 4096;  // bytes
+constexpr int64_t kPage = 4096, kLine = 64;  // bytes
+/// Bytes between lines that are written of which no multiple may be: measured, on processors whose first cache holds 64
+/// times so many ways of lines, at twice to five times the time.
+constexpr int64_t kCrowded = 1024;
 
 int64_t length(const Kernel& k, AxisId axis) { return hint(k.axes[axis].extent).value_or(64); }
 
@@ -66,6 +72,37 @@ std::vector<ScalarId> loads_along(const Kernel& k, AxisId axis, AxisId lanes) {
     if (linear && here == SymInt(1) && !near && !written) found.push_back(id);
   }
   return found;
+}
+
+/// Bytes from a line to the next along `axis`, or nothing where that is not known.
+std::optional<int64_t> pitch(const Kernel& k, const SymInt& index, BufferId buffer, AxisId axis) {
+  bool linear = true;
+  const auto elements = hint(coefficient(index, k.axes[axis].symbol, linear));
+  if (!linear || !elements) return std::nullopt;
+  return *elements * static_cast<int64_t>(dtype_size(k.buffers[buffer].dtype));
+}
+
+/// Whether squares follow one another along what is written: where its lines drive each other out of the caches, and
+/// where they begin anywhere, so that a cache line has two vectors' parts, unless lines that are read would be driven
+/// out before their rest is.
+struct Order {
+  bool along_written = false;
+  bool crowded = false, across = false;  ///< lines of the results: in few places of the caches, beginning anywhere
+};
+
+Order order_of_squares(const Kernel& k, const Tiles& tiles, AxisId read, AxisId written) {
+  const auto crowds = [](std::optional<int64_t> bytes) { return bytes && *bytes % kCrowded == 0; };
+  Order order;
+  for (const Store& s : k.nests[0].stores) {
+    const auto bytes = pitch(k, s.index, s.buffer, read);
+    order.crowded = order.crowded || crowds(bytes);
+    order.across = order.across || (bytes && *bytes % kLine != 0);
+  }
+  const auto reads_crowded = [&](ScalarId id) {
+    return crowds(pitch(k, k.scalars[id].index, k.scalars[id].buffer, written));
+  };
+  order.along_written = order.crowded || (order.across && std::ranges::none_of(tiles.turned, reads_crowded));
+  return order;
 }
 
 ShapeEnv* environment_of_stores(const Kernel& k) {
@@ -118,16 +155,29 @@ std::optional<Tiles> tile_transposes(const Kernel& kernel, int lanes, int64_t ca
   const Buffer& source = kernel.buffers[kernel.scalars[tiles.turned[0]].buffer];
   const auto bytes = static_cast<int64_t>(dtype_size(source.dtype));
   const bool from_memory = hint(source.numel).value_or(0) >= cache_bytes / bytes;
-  tiles.squares = from_memory && length(kernel, *written) >= 4 * int64_t{lanes} ? 2 : 1;
+  const bool wide = from_memory && length(kernel, *written) >= 4 * int64_t{lanes};
+  const Order order = order_of_squares(kernel, tiles, read, *written);
+  int64_t page_length = kPage / bytes;
+  if (wide) {
+    tiles.squares = 2;
+    page_length = kTileRowBytes / bytes;
+  } else if (order.along_written) {
+    // Whole cache lines, both ways.
+    page_length = std::max<int64_t>(lanes, kLine / bytes);
+    if (!from_memory && order.crowded && lanes * bytes < kLine) tiles.squares = 2;
+  } else if (order.across) {
+    // Some pages, for threads each to have lines of their own.
+    page_length = std::min(page_length, (length(kernel, read) / 8 / lanes + 1) * lanes);
+  }
   tiles.kernel = kernel;
   Kernel& k = tiles.kernel;
-  const auto [page, row] = cut(k, *env, read, (tiles.squares > 1 ? kTileRowBytes : kPage) / bytes);
+  const auto [page, row] = cut(k, *env, read, page_length);
   const auto [strip, lane] = cut(k, *env, *written, int64_t{lanes} * tiles.squares);
   std::erase_if(k.outer, [&](AxisId a) { return a == read || a == *written; });
   // From memory the same rows are read on and on, so that the machine foresees them.
-  if (tiles.squares > 1 && strip) k.outer.push_back(*strip);
+  if (wide && strip) k.outer.push_back(*strip);
   if (page) k.outer.push_back(*page);
-  if (tiles.squares == 1 && strip) k.outer.push_back(*strip);
+  if (!wide && strip) k.outer.push_back(*strip);
   k.nests[0].axes = {row, lane};
   return tiles;
 }

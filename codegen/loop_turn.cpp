@@ -204,22 +204,53 @@ std::vector<llvm::Value*> KernelEmitter::turned_rows(const Scalar& s) {
     Value* at = b_.CreateAdd(base, b_.CreateMul(stride, b_.getInt64(i)));
     square.push_back(b_.CreateAlignedLoad(type, pointer(s.buffer, at), align_of(s.buffer)));
   }
-  // Bit by bit, the number of a vector and that of an element in it change places.
-  for (unsigned bit = lanes_ / 2; bit > 0; bit /= 2) {
-    llvm::SmallVector<int, 64> low, high;
-    for (unsigned n = 0; n < lanes_; ++n) {
-      low.push_back(static_cast<int>((n & bit) != 0 ? lanes_ + n - bit : n));
-      high.push_back(static_cast<int>((n & bit) != 0 ? lanes_ + n : n + bit));
-    }
-    for (unsigned i = 0; i < lanes_; ++i) {
-      if ((i & bit) != 0) continue;
-      Value *first = square[i], *second = square[i + bit];
-      square[i] = b_.CreateShuffleVector(first, second, low);
-      square[i + bit] = b_.CreateShuffleVector(first, second, high);
-    }
-  }
+  turn(square, dtype_size(stored));
   for (Value*& v : square) v = math_.widen(v, stored);
   return square;
+}
+
+/// As many vectors of `bytes` an element as they have lanes, transposed by instructions that each take two vectors and
+/// spoil none: within 128 bits, pairs of ever larger groups are put side by side; then the 128 bits change places.
+void KernelEmitter::turn(std::vector<Value*>& square, size_t bytes) {
+  const auto lanes = static_cast<unsigned>(square.size());
+  const unsigned each = std::min(lanes, static_cast<unsigned>(16 / bytes));
+  llvm::SmallVector<int, 64> low, high;
+  const auto stage = [&](unsigned distance) {
+    for (unsigned i = 0; i < lanes; ++i) {
+      if ((i & distance) != 0) continue;
+      Value *first = square[i], *second = square[i + distance];
+      square[i] = b_.CreateShuffleVector(first, second, low);
+      square[i + distance] = b_.CreateShuffleVector(first, second, high);
+    }
+    low.clear();
+    high.clear();
+  };
+  for (unsigned group = 1; group < each; group *= 2) {
+    for (unsigned n = 0; n < lanes; ++n) {
+      const unsigned start = n / each * each, pair = n % each / (2 * group);
+      const unsigned at = start + pair * group + n % group + ((n & group) != 0 ? lanes : 0);
+      low.push_back(static_cast<int>(at));
+      high.push_back(static_cast<int>(at + each / 2));
+    }
+    stage(group);
+  }
+  for (unsigned distance = each; distance < lanes; distance *= 2) {
+    for (unsigned n = 0; n < lanes; ++n) {
+      const unsigned at = n / each * 2 * each + n % each;  // even ones of the first vector, then of the second
+      low.push_back(static_cast<int>(at));
+      high.push_back(static_cast<int>(at + each));
+    }
+    stage(distance);
+  }
+  // Of the columns of 128 bits, each has come to the place whose number has its bits in the other order.
+  std::vector<Value*> ordered(lanes);
+  for (unsigned n = 0; n < lanes; ++n) {
+    unsigned column = n / each * each;
+    for (unsigned bit = 1, mirrored = each / 2; bit < each; bit *= 2, mirrored /= 2)
+      if ((n & bit) != 0) column += mirrored;
+    ordered[column] = square[n];
+  }
+  square = std::move(ordered);
 }
 
 }  // namespace strata::codegen

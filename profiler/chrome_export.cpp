@@ -10,6 +10,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "core/support/clamped.h"
 #include "core/support/error.h"
 #include "core/support/loose_json.h"
 #include "profiler/chrome_text.h"
@@ -143,14 +144,16 @@ void ChromeWriter::set_origins() {
   // Runs on another clock are shown behind what was compiled: when they were is not known.
   std::int64_t rest = first;
   for (const trace::CompileRecord& c : reader_.compiles())
-    if (c.start_ns >= 0) rest = std::max(rest, c.start_ns + std::max<std::int64_t>(c.duration_ns, 0));
+    if (c.start_ns >= 0) rest = std::max(rest, add_clamped(c.start_ns, std::max<std::int64_t>(c.duration_ns, 0)));
   has_base_ = first != std::numeric_limits<std::int64_t>::max();
   base_ = has_base_ ? first - first % 1'000'000'000 : 0;
   std::int64_t steady = std::numeric_limits<std::int64_t>::max();
   for (const auto& [id, run] : runs_)
     if (run.record.clock != "unix" && run.record.start_ns >= 0) steady = std::min(steady, run.record.start_ns);
   for (auto& [id, run] : runs_)
-    run.origin = run.record.clock == "unix" ? base_ : has_base_ ? minus(steady, minus(rest, base_)) : 0;
+    run.origin = run.record.clock == "unix" ? base_
+                 : has_base_                ? subtract_clamped(steady, subtract_clamped(rest, base_))
+                                            : 0;
 }
 
 void ChromeWriter::load_launches(RunInfo& run) {
@@ -300,8 +303,8 @@ void ChromeWriter::compiles() {
     OutputRow row{pid_of_process(compile.process), {}};
     append_text(row.tid, "compile " + compile.address);
     if (compile.start_ns >= 0)
-      span("compile", fmt::format("compile {} {}", compile.address, compile.name), row, minus(compile.start_ns, base_),
-           compile.duration_ns, {});
+      span("compile", fmt::format("compile {} {}", compile.address, compile.name), row,
+           subtract_clamped(compile.start_ns, base_), compile.duration_ns, {});
     passes(compile, row);
   }
 }
@@ -312,10 +315,10 @@ void ChromeWriter::passes(const trace::CompileRecord& compile, const OutputRow& 
   for (const trace::PassRecord& pass : reader_.passes(compile.id)) {
     const std::int64_t start = pass.start_ns >= 0 ? pass.start_ns : next;
     if (start < 0 || pass.duration_ns < 0) continue;
-    span("pass", pass.name, row, minus(start, base_), pass.duration_ns,
+    span("pass", pass.name, row, subtract_clamped(start, base_), pass.duration_ns,
          fmt::format(R"("changed":{},"nodes before":{},"nodes after":{},"start known":{})", pass.changed,
                      pass.nodes_before, pass.nodes_after, pass.start_ns >= 0));
-    next = start + pass.duration_ns;
+    next = add_clamped(start, pass.duration_ns);
   }
 }
 
@@ -325,7 +328,7 @@ void ChromeWriter::own_runs() {
     const trace::RunRecord& r = run.record;
     if (r.label == "profile" || r.label == "compile" || r.start_ns < 0) continue;
     span("run", fmt::format("{} {}", r.label, r.repeat), OutputRow{pid_of_process(r.process), "0"},
-         minus(r.start_ns, run.origin), r.duration_ns, {});
+         subtract_clamped(r.start_ns, run.origin), r.duration_ns, {});
   }
 }
 
@@ -384,7 +387,7 @@ void ChromeWriter::slice(const trace::EventRecord& event, const RunInfo& run, co
   const auto kernel = kernels_.find(event.kernel);
   append_text(buffer_, event.name.empty() && kernel != kernels_.end() ? kernel->second : event.name);
   fmt::format_to(std::back_inserter(buffer_), R"(,"pid":{},"tid":{},"ts":)", row.pid, row.tid);
-  append_time(buffer_, minus(event.start_ns, run.origin));
+  append_time(buffer_, subtract_clamped(event.start_ns, run.origin));
   if (event.phase.empty() || event.phase == "X") {
     if (event.duration_ns >= 0) {
       buffer_ += ",\"dur\":";
@@ -457,7 +460,7 @@ void ChromeWriter::columns(const trace::EventRecord& event, const RunInfo& run) 
 }
 
 void ChromeWriter::arrows(const trace::EventRecord& event, const RunInfo& run, const OutputRow& row) {
-  const std::int64_t time = minus(event.start_ns, run.origin);
+  const std::int64_t time = subtract_clamped(event.start_ns, run.origin);
   const bool complete = event.phase.empty() || event.phase == "X";
   if (complete && event.correlation != 0 &&
       std::binary_search(run.launches.begin(), run.launches.end(), event.correlation)) {

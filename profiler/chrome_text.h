@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <iterator>
-#include <limits>
 #include <string>
 #include <string_view>
 
@@ -32,14 +31,6 @@ inline void append_id(std::string& out, const std::string& text) {
 inline void append_time(std::string& out, std::int64_t ns) {
   const std::uint64_t size = ns < 0 ? -static_cast<std::uint64_t>(ns) : static_cast<std::uint64_t>(ns);
   fmt::format_to(std::back_inserter(out), "{}{}.{:03}", ns < 0 ? "-" : "", size / 1000, size % 1000);
-}
-
-/// The difference, the nearest number there is when it overflows.
-inline std::int64_t minus(std::int64_t a, std::int64_t b) {
-  std::int64_t result = 0;
-  return __builtin_sub_overflow(a, b, &result)
-             ? (a < 0 ? std::numeric_limits<std::int64_t>::min() + 1 : std::numeric_limits<std::int64_t>::max())
-             : result;
 }
 
 }  // namespace strata::profiler

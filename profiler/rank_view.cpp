@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/rank_view.h"
 
+#include "core/support/clamped.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -42,7 +44,7 @@ void add_compiles(RankView& view, const std::vector<trace::CompileRecord>& compi
     same.emplace(c.prefix.substr(0, c.prefix.find('!') == std::string::npos ? 0 : c.prefix.size()), c.frame_number);
     if (same.size() > 1) key += fmt::format("#{}", same.size());
     view.frames[key].push_back(c);
-    view.compile_ns += std::max<std::int64_t>(c.duration_ns, 0);
+    view.compile_ns = add_clamped(view.compile_ns, std::max<std::int64_t>(c.duration_ns, 0));
   }
 }
 

@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 
+#include "core/support/clamped.h"
 #include "core/support/error.h"
 #include "core/support/json.h"
 #include "profiler/rank_collectives.h"
@@ -172,7 +173,7 @@ class Finder {
   std::int64_t cost(const RankView& r, const std::string& key, size_t from) const {
     std::int64_t sum = 0;
     const auto& list = compiles(r, key);
-    for (size_t i = from; i < list.size(); ++i) sum += std::max<std::int64_t>(list[i].duration_ns, 0);
+    for (size_t i = from; i < list.size(); ++i) sum = add_clamped(sum, std::max<std::int64_t>(list[i].duration_ns, 0));
     return sum;
   }
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/driver/profile_launches.h"
 
+#include "core/support/clamped.h"
+
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -33,10 +35,10 @@ std::vector<EventRecord> calls_in(trace::Reader& reader, trace::Id profile) {
 
 /// The first call from `next` on that is as long as the run at least and began with it; calls.size() if there is none.
 size_t call_of(const std::vector<EventRecord>& calls, size_t next, const RunRecord& run, std::int64_t shift) {
-  const std::int64_t start = run.start_ns + shift;
-  for (size_t i = next; i < calls.size() && calls[i].start_ns <= start + kTolerance; ++i) {
-    const std::int64_t end = calls[i].start_ns + calls[i].duration_ns;
-    if (calls[i].duration_ns >= run.duration_ns && end + kTolerance >= start + run.duration_ns) return i;
+  const std::int64_t start = add_clamped(run.start_ns, shift), end = add_clamped(start, run.duration_ns);
+  for (size_t i = next; i < calls.size() && calls[i].start_ns <= add_clamped(start, kTolerance); ++i) {
+    const std::int64_t end_of_call = add_clamped(calls[i].start_ns, calls[i].duration_ns);
+    if (calls[i].duration_ns >= run.duration_ns && add_clamped(end_of_call, kTolerance) >= end) return i;
   }
   return calls.size();
 }
@@ -69,14 +71,15 @@ class Adder {
  private:
   void add_run(const RunRecord& run, const EventRecord& call) {
     matches_.push_back({call.id, run.compile, call.program, call.kernel, call.launch, trace::Match::Exact});
-    const std::int64_t move = call.start_ns + (call.duration_ns - run.duration_ns) / 2 - run.start_ns;
+    const std::int64_t before = subtract_clamped(call.duration_ns, run.duration_ns) / 2;
+    const std::int64_t move = subtract_clamped(add_clamped(call.start_ns, before), run.start_ns);
     for (EventRecord e : reader_.events(run.id)) {
       const auto name = names_.find(e.kernel);
       e.run = call.run;
       e.name = name == names_.end() ? "kernel" : name->second;
       e.category = "cpu_op";
       e.clock = call.clock;
-      e.start_ns += move;
+      e.start_ns = add_clamped(e.start_ns, move);
       e.thread = call.thread;
       e.stream = call.stream;
       e.track = call.track;

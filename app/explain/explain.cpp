@@ -14,6 +14,7 @@
 #include "app/explain/explain_time.h"
 #include "capture/torch_text/python_traceback.h"
 #include "capture/torch_text/recompile_reason.h"
+#include "core/support/clamped.h"
 
 namespace strata {
 namespace {
@@ -38,7 +39,7 @@ std::vector<std::string> lines_of(std::string_view text) {
 void add_cost(std::int64_t& sum, std::int64_t cost) {
   if (cost < 0) return;
   sum = std::max<std::int64_t>(sum, 0);
-  if (__builtin_add_overflow(sum, cost, &sum)) sum = std::numeric_limits<std::int64_t>::max();
+  sum = add_clamped(sum, cost);
 }
 
 template <class T>

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/explain/explain_opaque.h"
 
+#include "core/support/clamped.h"
+
 #include <algorithm>
 #include <string_view>
 #include <tuple>
@@ -48,8 +50,9 @@ Times times_of(trace::Reader& reader, Id compile) {
     if (run.compile != compile) continue;
     for (const trace::EventRecord& e : reader.events(run.id)) {
       if (e.kernel == kNone || e.duration_ns < 0) continue;
-      times.of_kernel[e.kernel] += e.duration_ns;
-      times.all += e.duration_ns;
+      std::int64_t& kernel = times.of_kernel[e.kernel];
+      kernel = add_clamped(kernel, e.duration_ns);
+      times.all = add_clamped(times.all, e.duration_ns);
     }
   }
   return times;

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/explain/explain_time.h"
 
+#include "core/support/clamped.h"
+
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -31,12 +33,12 @@ class Times {
       ExplainPhase phase;
       phase.name = name;
       for (auto& [span, s] : spans) {
-        phase.self_ns += s.self_ns;
+        phase.self_ns = add_clamped(phase.self_ns, s.self_ns);
         phase.spans.push_back(std::move(s));
       }
       std::stable_sort(phase.spans.begin(), phase.spans.end(),
                        [](const auto& a, const auto& b) { return a.self_ns > b.self_ns; });
-      out.phases_ns += phase.self_ns;
+      out.phases_ns = add_clamped(out.phases_ns, phase.self_ns);
       out.phases.push_back(std::move(phase));
     }
     std::stable_sort(out.phases.begin(), out.phases.end(),
@@ -62,8 +64,11 @@ class Times {
       std::vector<OpenSpan> open;
       for (const trace::EventRecord* e : list) {
         while (!open.empty() && open.back().end <= e->start_ns) close(open, found);
-        const std::int64_t end = e->start_ns + e->duration_ns;
-        if (!open.empty()) open.back().inner += std::min(end, open.back().end) - e->start_ns;
+        const std::int64_t end = add_clamped(e->start_ns, e->duration_ns);
+        if (!open.empty()) {
+          const std::int64_t inside = subtract_clamped(std::min(end, open.back().end), e->start_ns);
+          open.back().inner = add_clamped(open.back().inner, inside);
+        }
         const Id compile = e->compile != kNone ? e->compile : open.empty() ? kNone : open.back().compile;
         open.push_back({e, open.empty() ? end : std::min(end, open.back().end), 0, compile});
       }
@@ -75,12 +80,16 @@ class Times {
     const OpenSpan span = open.back();
     open.pop_back();
     if (only_ && !only_->contains(span.compile)) return;
-    const std::int64_t whole = span.end - span.event->start_ns;
+    const std::int64_t whole = subtract_clamped(span.end, span.event->start_ns);
     ExplainPhase::Span& to = found[std::string(compile_phase(span.event->name))][span.event->name];
     to.name = span.event->name;
+    add(to, whole, std::max<std::int64_t>(subtract_clamped(whole, span.inner), 0));
+  }
+
+  static void add(ExplainPhase::Span& to, std::int64_t total_ns, std::int64_t self_ns) {
     ++to.count;
-    to.total_ns += whole;
-    to.self_ns += std::max<std::int64_t>(whole - span.inner, 0);
+    to.total_ns = add_clamped(to.total_ns, total_ns);
+    to.self_ns = add_clamped(to.self_ns, self_ns);
   }
 
   /// Our own compiles have passes instead of a timeline.
@@ -91,9 +100,7 @@ class Times {
         if (p.duration_ns < 0) continue;
         ExplainPhase::Span& to = found["passes"][p.name];
         to.name = p.name;
-        ++to.count;
-        to.total_ns += p.duration_ns;
-        to.self_ns += p.duration_ns;
+        add(to, p.duration_ns, p.duration_ns);
       }
     }
   }
@@ -114,9 +121,8 @@ class Times {
       if (step == steps.end() || !(m.value > 0)) continue;
       ExplainPhase::Span& to = found[step->second.first][step->second.second];
       to.name = step->second.second;
-      ++to.count;
-      to.total_ns += static_cast<std::int64_t>(m.value);
-      to.self_ns += static_cast<std::int64_t>(m.value);
+      const std::int64_t ns = to_integer_clamped(m.value);
+      add(to, ns, ns);
     }
   }
 

@@ -14,6 +14,7 @@
 #include "app/draw/export.h"
 #include "app/explain/explain.h"
 #include "app/report/report_style.h"
+#include "core/support/clamped.h"
 #include "core/support/error.h"
 
 namespace strata::report {
@@ -114,7 +115,7 @@ class HtmlReport {
     std::int64_t compile_ns = 0;
     for (const trace::CompileRecord& c : compiles_) {
       frames.insert(c.frame);
-      compile_ns += std::max<std::int64_t>(c.duration_ns, 0);
+      compile_ns = add_clamped(compile_ns, std::max<std::int64_t>(c.duration_ns, 0));
     }
     out_ += "<ul class=\"facts\">\n";
     fact(std::to_string(frames.size()), "frames");
@@ -203,9 +204,9 @@ class HtmlReport {
         if (!counts || !shown(s.compile)) continue;
         Time& time = all[{s.name, s.category}];
         time.count += s.count;
-        time.ns += s.total_ns;
+        time.ns = add_clamped(time.ns, s.total_ns);
         if (time.where.empty()) time.where = address(s.compile);
-        total += s.total_ns;
+        total = add_clamped(total, s.total_ns);
       }
     }
     if (all.empty()) return put("<p class=\"dim\">Not measured: the trace has no profile of this.</p>\n");
@@ -228,8 +229,11 @@ class HtmlReport {
     if (parts.empty()) {
       std::map<std::string, std::int64_t> passes;
       for (const trace::CompileRecord& c : compiles_)
-        for (const trace::PassRecord& p : reader_.passes(c.id))
-          if (p.duration_ns > 0) passes[p.name] += p.duration_ns, total += p.duration_ns;
+        for (const trace::PassRecord& p : reader_.passes(c.id)) {
+          if (p.duration_ns <= 0) continue;
+          passes[p.name] = add_clamped(passes[p.name], p.duration_ns);
+          total = add_clamped(total, p.duration_ns);
+        }
       parts.assign(passes.begin(), passes.end());
       std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
     }

@@ -297,6 +297,28 @@ TEST(LoopMemory, TransposesOfAllTypes) {
   }
 }
 
+/// Along what is read, but where lines of the result want the same places in the caches, or begin anywhere and those of
+/// the operand do not want the same places.
+TEST(LoopMemory, SquaresGoAlongWhatIsWrittenWhereLinesCrowd) {
+  for (const Target& target : targets()) {
+    const auto goes_along_written = [&](int64_t n, int64_t m, DType dtype) {
+      SCOPED_TRACE(std::to_string(n) + " by " + std::to_string(m));
+      LoopCase c("transpose");
+      transpose_add(c, n, m, dtype);
+      check(c, Check::Jit, target);
+      const codegen::KernelPlan plan = codegen::plan_kernel(c.kernel, target);
+      const SymInt rows = plan.kernel.axes[plan.kernel.nests[0].axes[0]].extent;
+      return range(rows).max * static_cast<int64_t>(dtype_size(dtype)) <= 64;
+    };
+    EXPECT_TRUE(goes_along_written(48, 256, DType::F32));
+    EXPECT_TRUE(goes_along_written(256, 256, DType::F32));
+    EXPECT_TRUE(goes_along_written(70, 512, DType::BF16));
+    EXPECT_FALSE(goes_along_written(256, 512 + 32, DType::F32));
+    EXPECT_TRUE(goes_along_written(100, 150, DType::F32));
+    EXPECT_FALSE(goes_along_written(256, 150, DType::F32));
+  }
+}
+
 /// A compile for other sizes than those of the call: the hint makes tiles, the call has none that is whole.
 TEST(LoopMemory, TilesOfSizesBelowTheHint) {
   for (const Target& target : targets()) {

@@ -13,6 +13,7 @@
 #include "app/explain/explain.h"
 #include "app/studio/models/comparison_side.h"
 #include "app/studio/models/lists.h"
+#include "core/support/clamped.h"
 
 namespace strata::studio {
 
@@ -256,7 +257,7 @@ QString runs_html(const TraceData& data) {
   for (const auto& r : data.runs) {
     Sum& sum = by_label[r.label.empty() ? "run" : r.label];
     sum.count += 1;
-    if (r.duration_ns > 0) sum.total += r.duration_ns;
+    if (r.duration_ns > 0) sum.total = add_clamped(sum.total, r.duration_ns);
   }
   if (by_label.empty()) return {};
   QStringList parts;

@@ -12,15 +12,10 @@
 #include <utility>
 #include <vector>
 
+#include "core/support/clamped.h"
 #include "core/trace/reader.h"
 
 namespace strata::studio {
-
-/// The sum, or the greatest number where it is greater: times in a file may be anything.
-inline std::int64_t add_clamped(std::int64_t a, std::int64_t b) {
-  std::int64_t sum = 0;
-  return __builtin_add_overflow(a, b, &sum) ? (b < 0 ? INT64_MIN : INT64_MAX) : sum;
-}
 
 /// One timed event. Times are nanoseconds since `Timeline::origin`.
 struct Slice {
