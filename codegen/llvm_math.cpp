@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 
 #include <array>
+#include <limits>
 #include <unordered_map>
 
 #include "core/support/error.h"
@@ -445,9 +446,32 @@ llvm::Value* MathEmitter::compare(ScalarOp op, Value* a, Value* b, DType dtype) 
   }
 }
 
+/// C's fmod, which is exact. Of quotients up to 2^22 (float32) or 2^51 the whole part q is right or one too large: then
+/// so is the remainder a - q * b, which is less than b and a multiple of the last place of a or b, and so is b more.
+/// The library takes a hundred times as long; a vector with a larger quotient, with infinity or NaN is left to it.
+llvm::Value* MathEmitter::float_remainder(Value* a, Value* b) {
+  const auto by_library = [&] { return math_call("fmod", std::array{a, b}); };
+  if (!target_.avx512 && target_.features.find("+fma") == std::string::npos) return by_library();
+  const llvm::IRBuilderBase::FastMathFlagGuard guard(b_);
+  b_.clearFastMathFlags();
+  Value *x = b_.CreateUnaryIntrinsic(intrinsic::fabs, a), *y = b_.CreateUnaryIntrinsic(intrinsic::fabs, b);
+  Value* quotient = b_.CreateFDiv(x, y);
+  const bool is_double = a->getType()->getScalarType()->isDoubleTy();
+  Value* near = b_.CreateAnd(b_.CreateFCmpOLT(quotient, number(is_double ? 0x1p51 : 0x1p22, a)),
+                             b_.CreateFCmpOLT(y, number(std::numeric_limits<double>::infinity(), a)));
+  Value* whole = b_.CreateUnaryIntrinsic(intrinsic::trunc, quotient);
+  Value* rest = fma(b_.CreateFNeg(whole), y, x);
+  rest = b_.CreateSelect(b_.CreateFCmpOLT(rest, number(0, a)), b_.CreateFAdd(rest, y), rest);
+  rest = b_.CreateBinaryIntrinsic(intrinsic::copysign, rest, a);
+  // What is hoisted stands in front of a branch that is there already.
+  if (b_.GetInsertBlock()->getTerminator()) return b_.CreateSelect(near, rest, by_library());
+  return one_by_rarity(
+      b_.CreateNot(near), [&] { return b_.CreateSelect(near, rest, by_library()); }, [&] { return rest; });
+}
+
 llvm::Value* MathEmitter::float_modulo(Value* a, Value* b, DType) {
   Value* zero = number(0, a);
-  Value* m = math_call("fmod", std::array{a, b});
+  Value* m = float_remainder(a, b);
   Value* differ = b_.CreateXor(b_.CreateFCmpOLT(b, zero), b_.CreateFCmpOLT(m, zero));
   Value* wrong = b_.CreateAnd(b_.CreateFCmpUNE(m, zero), differ);
   return b_.CreateSelect(wrong, b_.CreateFAdd(m, b), m);
@@ -455,7 +479,7 @@ llvm::Value* MathEmitter::float_modulo(Value* a, Value* b, DType) {
 
 llvm::Value* MathEmitter::float_floor_divide(Value* a, Value* b, DType) {
   Value* zero = number(0, a);
-  Value* m = math_call("fmod", std::array{a, b});
+  Value* m = float_remainder(a, b);
   Value* quotient = b_.CreateFDiv(b_.CreateFSub(a, m), b);
   Value* differ = b_.CreateXor(b_.CreateFCmpOLT(b, zero), b_.CreateFCmpOLT(m, zero));
   Value* adjust = b_.CreateAnd(b_.CreateFCmpUNE(m, zero), differ);
@@ -500,7 +524,7 @@ llvm::Value* MathEmitter::float_binary(ScalarOp op, Value* a, Value* b, DType dt
     case ScalarOp::Mod:
       return float_modulo(a, b, dtype);
     case ScalarOp::Fmod:
-      return math_call("fmod", std::array{a, b});
+      return float_remainder(a, b);
     case ScalarOp::Pow:
       return math_call("pow", std::array{a, b});
     case ScalarOp::Atan2:

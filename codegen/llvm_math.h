@@ -93,6 +93,7 @@ class MathEmitter {
   Value* in_vectors(unsigned width, std::span<Value* const> args, const VectorFunction& function);
   /// A C math function by its double name, through libmvec where it has it, else lane by lane.
   Value* math_call(const std::string& name, std::span<Value* const> args);
+  Value* float_remainder(Value* a, Value* b);
   /// Functions that are computed in place instead (vector_functions.cpp). They may end the block that is built.
   bool is_short(loop::ScalarOp op, const Value* a) const;
   Value* short_function(loop::ScalarOp op, Value* a);

@@ -45,7 +45,7 @@ double operation_cost(const Scalar& s) {
     case ScalarOp::FloorDiv:
     case ScalarOp::Mod:
     case ScalarOp::Fmod:
-      return 80;
+      return is_floating(s.dtype) ? 16 : 80;
     case ScalarOp::Pow:
       return 60;
     case ScalarOp::Sigmoid:

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "codegen/loop_cost.h"
+#include "codegen/loop_digits.h"
 #include "codegen/loop_keep.h"
 #include "codegen/loop_late.h"
 #include "codegen/loop_memory.h"
@@ -247,6 +248,10 @@ void choose_unrolling(KernelPlan& plan, const Target& target) {
     inner = inner || !nest.axes.empty();
   }
   plan.unroll = wanted ? wanted : !inner && work <= 6 ? 4 : !inner && work <= 12 ? 2 : 1;
+  // Of short rows nothing but a part of one vector is left for the masked loop.
+  const int64_t row = extent_hint(k, k.outer.back());
+  while (!wanted && plan.unroll > 1 && row <= 64 * plan.lanes && row % (plan.lanes * plan.unroll) >= plan.lanes)
+    plan.unroll /= 2;
   plan.masked = can_mask && plan.unroll == 1 && length > 20;
 }
 
@@ -405,6 +410,7 @@ KernelPlan plan_kernel(const Kernel& kernel, const Target& target) {
   Kernel merged = merge_axes(kernel);
   if (target.avx512) sum_exponentials_as_they_come(merged);
   const int lanes = choose_lanes(merged, target);
+  if (auto apart = with_digits_apart(merged, lanes)) merged = merge_axes(*apart);
   const auto with_lanes = [&](Kernel k) {
     KernelPlan p;
     p.kernel = std::move(k);

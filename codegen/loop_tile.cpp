@@ -105,6 +105,13 @@ Order order_of_squares(const Kernel& k, const Tiles& tiles, AxisId read, AxisId 
   return order;
 }
 
+/// Whether results along `axis` lie nearer to each other than along `other`.
+bool lies_within(const Kernel& k, AxisId axis, AxisId other) {
+  return std::ranges::all_of(k.nests[0].stores, [&](const Store& s) {
+    return pitch(k, s.index, s.buffer, axis).value_or(INT64_MAX) < pitch(k, s.index, s.buffer, other).value_or(0);
+  });
+}
+
 ShapeEnv* environment_of_stores(const Kernel& k) {
   for (const Store& s : k.nests[0].stores)
     if (!s.index.is_const()) return s.index.env();
@@ -176,7 +183,10 @@ std::optional<Tiles> tile_transposes(const Kernel& kernel, int lanes, int64_t ca
   std::erase_if(k.outer, [&](AxisId a) { return a == read || a == *written; });
   // From memory the same rows are read on and on, so that the machine foresees them.
   if (wide && strip) k.outer.push_back(*strip);
-  if (page) k.outer.push_back(*page);
+  auto at = k.outer.end();
+  if (order.along_written && !wide)
+    at = std::ranges::find_if(k.outer, [&](AxisId a) { return lies_within(kernel, a, read); });
+  if (page) k.outer.insert(at, *page);
   if (!wide && strip) k.outer.push_back(*strip);
   k.nests[0].axes = {row, lane};
   return tiles;

@@ -168,14 +168,28 @@ void KernelEmitter::emit_part_tiles(Value* rows, Value* points, Value* first) {
   const Nest& nest = k_.nests[nest_];
   const size_t row = k_.axes[nest.axes[0]].symbol, lane = k_.axes[nest.axes[1]].symbol;
   depth_ = dep_.depth(nest_);
+  Value* begin = b_.getInt64(0);
   if (target_.avx512) {
     symbols_[lane] = first;
     active_count_ = b_.CreateTrunc(b_.CreateSub(points, first), b_.getInt32Ty());
     active_ = b_.CreateICmpULT(lane_numbers(b_.getInt32Ty()), b_.CreateVectorSplat(lanes_, active_count_));
+    begin = loop(begin, rows, lanes_, false, kInnerLevel, "tile", [&](Value* i) {
+      symbols_[row] = i;
+      std::vector<std::pair<ScalarId, std::vector<Value*>>> turned;
+      for (ScalarId id : plan_.nests[nest_].turned) turned.emplace_back(id, turned_rows(k_.scalars[id]));
+      forget(kInnerLevel);
+      for (unsigned r = 0; r < lanes_; ++r) {
+        for (const auto& [id, vectors] : turned) values_[id] = vectors[r];
+        llvm::IRBuilder<> head(hoist_[kInnerLevel]->getTerminator());
+        symbols_[row] = head.CreateAdd(i, b_.getInt64(r));
+        emit_body(0);
+        forget(kInnerLevel);
+      }
+    });
   } else {
     lanes_ = 1;
   }
-  loop(b_.getInt64(0), rows, 1, false, kInnerLevel, "row", [&](Value* i) {
+  loop(begin, rows, 1, false, kInnerLevel, "row", [&](Value* i) {
     symbols_[row] = i;
     const auto body_at = [&](Value* at) {
       symbols_[lane] = at;
@@ -192,7 +206,7 @@ void KernelEmitter::emit_part_tiles(Value* rows, Value* points, Value* first) {
   active_ = active_count_ = nullptr;
 }
 
-/// Vectors along the lanes, one for each row of the square that begins where the loops stand.
+/// Vectors along the lanes that count, one for each row of the square that begins where the loops stand.
 std::vector<llvm::Value*> KernelEmitter::turned_rows(const Scalar& s) {
   const size_t lane = k_.axes[k_.nests[nest_].axes[1]].symbol;
   const DType stored = k_.buffers[s.buffer].dtype;
@@ -202,7 +216,13 @@ std::vector<llvm::Value*> KernelEmitter::turned_rows(const Scalar& s) {
   std::vector<Value*> square;
   for (unsigned i = 0; i < lanes_; ++i) {
     Value* at = b_.CreateAdd(base, b_.CreateMul(stride, b_.getInt64(i)));
-    square.push_back(b_.CreateAlignedLoad(type, pointer(s.buffer, at), align_of(s.buffer)));
+    if (!active_) {
+      square.push_back(b_.CreateAlignedLoad(type, pointer(s.buffer, at), align_of(s.buffer)));
+    } else {
+      Value* counts = b_.CreateVectorSplat(lanes_, b_.CreateICmpULT(b_.getInt32(i), active_count_));
+      square.push_back(b_.CreateMaskedLoad(type, pointer(s.buffer, at), align_of(s.buffer), counts,
+                                           llvm::Constant::getNullValue(type)));
+    }
   }
   turn(square, dtype_size(stored));
   for (Value*& v : square) v = math_.widen(v, stored);

@@ -54,17 +54,22 @@ struct Parts {
 };
 
 template <How H, class T>
-void join_row(T* out, const T* from, int64_t step, int64_t n) {
-  const auto one = [&](int64_t i, int64_t at) {
-    if constexpr (H == How::Replace)
-      out[i] = from[at];
-    else
-      out[i] = stored_value<T>(joined<H, WorkType<T>>(work_value(out[i]), work_value(from[at])));
-  };
-  if (step == 1)
-    for (int64_t i = 0; i < n; ++i) one(i, i);
+void join_one(T& out, const T& value) {
+  if constexpr (H == How::Replace)
+    out = value;
   else
-    for (int64_t i = 0; i < n; ++i) one(i, i * step);
+    out = stored_value<T>(joined<H, WorkType<T>>(work_value(out), work_value(value)));
+}
+
+/// What is written was copied first: it never lies in the same memory.
+template <How H, class T>
+void join_row(T* __restrict out, const T* __restrict from, int64_t step, int64_t n) {
+  if (step == 1) {
+#pragma omp simd
+    for (int64_t i = 0; i < n; ++i) join_one<H>(out[i], from[i]);
+  } else {
+    for (int64_t i = 0; i < n; ++i) join_one<H>(out[i], from[i * step]);
+  }
 }
 
 /// Shape of the index without the scattered and the last dimension.
@@ -98,9 +103,14 @@ void scatter_lines(const Plan& p, const Source& source) {
           join_row<H>(out + *row * out_step + first, values + first * source_column, source_column, end - first);
         continue;
       }
+      if (parts.ranges == 1) {
+        for (int64_t j = first; j < end; ++j)
+          join_one<H>(out[row[j * index_column] * out_step + j], values[j * source_column]);
+        continue;
+      }
       for (int64_t j = first; j < end; ++j) {
         const int64_t k = row[j * index_column];
-        if (k >= low && k < high) join_row<H>(out + k * out_step + j, values + j * source_column, 1, 1);
+        if (k >= low && k < high) join_one<H>(out[k * out_step + j], values[j * source_column]);
       }
     }
   });

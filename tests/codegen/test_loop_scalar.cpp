@@ -303,6 +303,59 @@ TEST(LoopScalar, FunctionsInPlaceEverywhere) {
   }
 }
 
+/// C's fmod is exact, whichever way it is computed: bit by bit the library's, signs of zeros among it.
+template <class T>
+void check_remainders(DType dtype, const Target& target) {
+  constexpr int64_t kPoints = 1 << 16;
+  constexpr size_t kCount = kPoints;
+  LoopCase c("remainder");
+  const BufferId x = c.input("x", dtype, kPoints), y = c.input("y", dtype, kPoints), z = c.output("z", dtype, kPoints);
+  const SymInt i = c.outer(kPoints);
+  c.body.begin_nest({});
+  c.body.store({z, i, c.body.binary(ScalarOp::Fmod, c.body.load(x, i), c.body.load(y, i))});
+  const Kernel* kernels[] = {&c.kernel};
+  const auto compiled = codegen::LoopJit(target).compile(kernels);
+  using Limits = std::numeric_limits<T>;
+  const T odd[] = {0,
+                   -T(0),
+                   1,
+                   Limits::infinity(),
+                   -Limits::infinity(),
+                   Limits::quiet_NaN(),
+                   Limits::denorm_min(),
+                   Limits::min(),
+                   Limits::max(),
+                   Limits::epsilon()};
+  std::vector<T> a(kCount), b(kCount), out(kCount, 7);
+  std::uniform_real_distribution<double> mantissa(-2, 2);
+  for (size_t k = 0; k < kCount; ++k) {
+    // Mostly whole vectors of small quotients, many of them next to a whole number.
+    const auto scale = static_cast<int>(k / 64 % 48) - 8;
+    b[k] = static_cast<T>(mantissa(random_engine()));
+    a[k] = std::ldexp(static_cast<T>(mantissa(random_engine())), scale);
+    if (k % 3 == 0) a[k] = b[k] * static_cast<T>(k % 1000);
+    if (k % 6 == 0) a[k] = std::nextafter(a[k], T(0));
+    if (k / 1024 % 4 == 3 && k % 7 == 0) a[k] = odd[k % std::size(odd)];
+    if (k / 1024 % 4 == 3 && k % 5 == 0) b[k] = odd[k / 7 % std::size(odd)];
+    if (k / 1024 % 8 == 5) a[k] *= Limits::min(), b[k] *= Limits::min();
+  }
+  std::byte* buffers[] = {reinterpret_cast<std::byte*>(a.data()), reinterpret_cast<std::byte*>(b.data()),
+                          reinterpret_cast<std::byte*>(out.data())};
+  compiled[0]->run({buffers, c.symbols, 1});
+  for (size_t k = 0; k < kCount; ++k) {
+    const T exact = std::fmod(a[k], b[k]);
+    ASSERT_TRUE(std::isnan(exact) ? std::isnan(out[k]) : out[k] == exact && std::signbit(out[k]) == std::signbit(exact))
+        << std::hexfloat << a[k] << " % " << b[k] << " is " << out[k] << ", not " << exact;
+  }
+}
+
+TEST(LoopScalar, RemaindersAreExact) {
+  for (const Target& target : targets()) {
+    check_remainders<float>(DType::F32, target);
+    check_remainders<double>(DType::F64, target);
+  }
+}
+
 TEST(LoopScalar, FloatOperationsInScalars) { run_cases(all_operations(kFloats, 1), host_target(), "scalar"); }
 
 /// A value may be computed once for all lanes in one place, and in every lane of wider or narrower vectors in another.

@@ -242,6 +242,13 @@ Node* rolled(G& g, const OpDef& row) {
   return at.empty() ? nullptr : g.call(row, {x, G::ints(shifts), G::ints(at)});
 }
 
+Node* rolled_everywhere(G& g, const OpDef& row) {
+  Node* x = g.value();
+  std::vector<int64_t> shifts;
+  for (size_t i = 0; i < x->type.tensor.shape.size(); ++i) shifts.push_back(g.chance(60) ? g.between(-3, 3) : 0);
+  return g.call(row, {x, G::ints(shifts)});
+}
+
 Node* interleaved(G& g, const OpDef& row) {
   Node* x = g.value();
   return g.call(row, {x, g.between(0, 3), g.chance(70) ? Argument(g.dim(x)) : Argument()});
@@ -307,6 +314,7 @@ constexpr RecipeEntry kRecipes[] = {
     {"aten.repeat.default", repeated},
     {"aten.tile.default", repeated},
     {"aten.roll.default", rolled},
+    {"prims.roll.default", rolled_everywhere},
     {"aten.repeat_interleave.self_int", interleaved},
     {"aten.pixel_shuffle.default", shuffled_pixels},
     {"aten.pixel_unshuffle.default", shuffled_pixels},

@@ -4,6 +4,7 @@
 // Operators that are nothing but combinations of others: one decomposition each, from which type, values and gradient
 // follow.
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -232,7 +233,8 @@ Rows backward_halves() {
 
 // --------------------------------------------------------------------------------------------------------------- views
 
-/// [end - shift, end) before [0, end - shift), one dimension after the other.
+/// Along the last dimension, [end - shift, end) before [0, end - shift), so that neighbours stay neighbours; along the
+/// others, at other indices.
 Nodes roll(Builder& b, const Call& c) {
   Node* x = c.tensor(0);
   const auto shifts = c.constants(1), dims = c.constants(2);
@@ -240,15 +242,20 @@ Nodes roll(Builder& b, const Call& c) {
   if (flat ? shifts.size() != 1 : shifts.size() != dims.size()) reject(c, "shifts and dims must have the same length");
   const std::vector<SymInt> shape = x->type.tensor.shape;
   if (flat) x = b.reshape(x, {x->type.tensor.numel()});
-  for (size_t i = 0; i < shifts.size() && rank(x) > 0; ++i) {
+  if (rank(x) == 0) return {x};
+  std::vector<SymInt> by(rank(x), SymInt(0));
+  for (size_t i = 0; i < shifts.size(); ++i) {
     const size_t dim = flat ? 0 : normalize_dim(dims[i], rank(x), c.node());
-    const SymInt n = size(x, dim);
-    if (n == SymInt(0)) continue;
-    const SymInt cut = mod(SymInt(0) - SymInt(shifts[i]), n);
-    if (cut == SymInt(0)) continue;
-    x = b.call("aten.cat.default",
-               {Argument::list({slice(b, x, dim, cut, n), slice(b, x, dim, 0, cut)}), static_cast<int64_t>(dim)});
+    by[dim] = by[dim] + SymInt(shifts[i]);
   }
+  const size_t last = rank(x) - 1;
+  const SymInt n = size(x, last), cut = n == SymInt(0) ? n : mod(SymInt(0) - by[last], n);
+  by[last] = 0;
+  if (std::ranges::any_of(by, [](const SymInt& shift) { return !(shift == SymInt(0)); }))
+    x = b.call("prims.roll.default", {x, sizes(by)});
+  if (!(cut == SymInt(0)))
+    x = b.call("aten.cat.default",
+               {Argument::list({slice(b, x, last, cut, n), slice(b, x, last, 0, cut)}), static_cast<int64_t>(last)});
   return {b.reshape(x, shape)};
 }
 

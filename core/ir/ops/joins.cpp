@@ -296,6 +296,50 @@ OpDef border_row(const std::string& name, size_t dims, const char* doc) {
                NoGradient::Pending, Lowering(IndexMap(border_map<B>)), "", doc);
 }
 
+/// `shifts`, one per dimension.
+std::vector<SymInt> shifts_of(const Call& call) {
+  std::vector<SymInt> shifts = call.integers(1);
+  if (shifts.size() != tensor_type(call, 0).shape.size()) reject(call, "expected one shift per dimension");
+  return shifts;
+}
+
+Type roll_type(const Call& call) {
+  shifts_of(call);
+  return same_type(call);
+}
+
+std::vector<SymInt> roll_map(const Call& call, const std::vector<SymInt>& index) {
+  const std::vector<SymInt> shifts = shifts_of(call);
+  const Index& shape = tensor_type(call, 0).shape;
+  std::vector<SymInt> out = index;
+  for (size_t d = 0; d < out.size(); ++d)
+    if (!(shifts[d] == SymInt(0))) out[d] = mod(index[d] - shifts[d], shape[d]);
+  return out;
+}
+
+RefValue roll_reference(const RefContext& c) {
+  const Tensor self = c.tensor(0);
+  Tensor out = Tensor::empty(self.dtype, self.shape);
+  std::vector<int64_t> by, source(self.rank());
+  for (const SymInt& shift : shifts_of(c.call)) by.push_back(c.eval(shift));
+  const size_t item = dtype_size(out.dtype);
+  for_each_index(out.shape, [&](int64_t flat, const std::vector<int64_t>& at) {
+    for (size_t d = 0; d < at.size(); ++d) {
+      const int64_t n = self.shape[d];
+      source[d] = ((at[d] - by[d]) % n + n) % n;
+    }
+    std::memcpy(out.data() + static_cast<size_t>(flat) * item,
+                self.data() + position(self, source) * static_cast<int64_t>(item), item);
+  });
+  return out;
+}
+
+Node* roll_gradient(const GradientContext& c) {
+  std::vector<SymInt> back;
+  for (const SymInt& shift : shifts_of(c.call)) back.push_back(SymInt(0) - shift);
+  return c.b.call("prims.roll.default", {c.dy, sizes(back)});
+}
+
 std::vector<Node*> pad(Builder& b, const Call& c) {
   const std::string mode = c.string(2), dims = std::to_string(c.integers(1).size() / 2) + "d";
   if (mode == "constant")
@@ -329,6 +373,9 @@ Rows pads() {
                                               "border that repeats the edge"));
   }
   r.push_back(border_row<Border::Circular>("prims::circular_pad", 3, "border that wraps around"));
+  r.push_back(OpDef("prims::roll(Tensor self, SymInt[] shifts) -> Tensor", OpClass::View, trait::NotAffine,
+                    Promotion::None, roll_type, roll_reference, nullptr, gradient_of<roll_gradient>,
+                    Lowering(IndexMap(roll_map)), "", "elements moved along each dimension, around the end"));
   r.push_back(compound("aten::pad(Tensor self, SymInt[] pad, str mode=\"constant\", float? value=None) -> Tensor", 0,
                        any_pad_type, pad, "the tensor with a border of the given mode"));
   return r;

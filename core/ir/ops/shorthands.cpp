@@ -303,7 +303,6 @@ Nodes im2col(Builder& b, const Call& c) {
   const bool batched = rank_of(c.tensor(0)) == 4;
   Node* x = batched ? c.tensor(0) : b.unsqueeze(c.tensor(0), 0);
   const Shape shape = x->tensor().shape;
-  const std::string device = x->tensor().device;
   std::array<SymInt, 2> count;
   for (size_t d = 0; d < 2; ++d) {
     count[d] = w.count(shape[2 + d], d);
@@ -313,11 +312,11 @@ Nodes im2col(Builder& b, const Call& c) {
     x = b.call("aten.constant_pad_nd.default",
                {x, int_list({w.padding[1], w.padding[1], w.padding[0], w.padding[0]}), 0});
   for (size_t d = 0; d < 2; ++d) {
-    Node* places = w.places(b, count[d], d, device);
-    x = b.call("aten.index_select.default",
-               {x, static_cast<int64_t>(2 + d), b.reshape(places, {count[d] * w.kernel[d]})});
+    const int64_t span = w.dilation[d] * (w.kernel[d] - 1) + 1;
+    x = b.call("aten.unfold.default", {x, static_cast<int64_t>(2 + d), span, w.stride[d]});
+    if (w.dilation[d] > 1) x = b.call("aten.slice.Tensor", {x, -1, 0, span, w.dilation[d]});
   }
-  x = b.permute(b.reshape(x, {shape[0], shape[1], w.kernel[0], count[0], w.kernel[1], count[1]}), {0, 1, 2, 4, 3, 5});
+  x = b.permute(x, {0, 1, 4, 5, 2, 3});
   x = b.reshape(x, {shape[0], shape[1] * w.kernel[0] * w.kernel[1], count[0] * count[1]});
   return {batched ? x : b.call("aten.squeeze.dim", {x, 0})};
 }

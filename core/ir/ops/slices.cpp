@@ -323,6 +323,28 @@ std::vector<SymInt> unfold_index(const Call& call, const std::vector<SymInt>& in
   return out;
 }
 
+/// Each window's part added to the places that it shows.
+Node* unfold_gradient(const GradientContext& c) {
+  Builder& b = c.b;
+  const TensorType& t = c.x()->type.tensor;
+  const Windows w = windows(c.call);
+  if (t.shape.empty()) return b.reshape(c.dy, {});
+  const auto line = [&](const SymInt& n) {
+    return b.call("aten.arange.default", {integer(n)}, {{"device", DeviceArg{t.device}}});
+  };
+  Node* places = b.add(b.unsqueeze(b.mul(line(w.count), w.step), 1), line(w.size));
+  std::vector<int64_t> order;
+  for (size_t d = 0; d < t.shape.size(); ++d) {
+    order.push_back(static_cast<int64_t>(d));
+    if (d == w.dim) order.push_back(static_cast<int64_t>(t.shape.size()));
+  }
+  std::vector<SymInt> shape = t.shape;
+  shape[w.dim] = w.count * w.size;
+  Node* dy = b.reshape(b.permute(c.dy, order), shape);
+  Node* zeros = b.call("aten.new_zeros.default", {dy, sizes(t.shape)});
+  return b.call("aten.index_add.default", {zeros, static_cast<int64_t>(w.dim), b.reshape(places, {shape[w.dim]}), dy});
+}
+
 // ---------------------------------------------------------------------------------------------------------- as_strided
 
 /// Elements at given strides among the `count` elements of memory.
@@ -419,7 +441,7 @@ Rows slices() {
   r.push_back(pieces("aten::unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", unbind_type, unbind,
                      "every index of a dimension on its own"));
   r.push_back(OpDef("aten::unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)", OpClass::View, 0,
-                    Promotion::None, unfold_type, unfold_reference, nullptr, NoGradient::Pending,
+                    Promotion::None, unfold_type, unfold_reference, nullptr, gradient_of<unfold_gradient>,
                     Lowering(IndexMap(unfold_index)), "", "windows along a dimension, as a new last one"));
   r.push_back(OpDef(
       "aten::as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a)",
