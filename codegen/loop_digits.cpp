@@ -8,6 +8,9 @@
 #include "codegen/loop_digits.h"
 
 #include <algorithm>
+#include <functional>
+
+#include "codegen/loop_cost.h"
 
 namespace strata::codegen {
 

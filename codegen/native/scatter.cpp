@@ -10,6 +10,7 @@
 
 #include "codegen/native/combine.h"
 #include "codegen/native/strided.h"
+#include "codegen/vector_clones.h"
 #include "core/runtime/parallel.h"
 
 namespace strata::native {
@@ -116,6 +117,19 @@ void scatter_lines(const Plan& p, const Source& source) {
   });
 }
 
+STRATA_VECTOR_CLONES
+bool all_inside(const int64_t* index, int64_t n, int64_t step, int64_t extent) {
+  uint64_t outside = 0;
+  const auto look = [&](int64_t i) { return uint64_t{static_cast<uint64_t>(i) >= static_cast<uint64_t>(extent)}; };
+  if (step == 1) {
+#pragma omp simd reduction(| : outside)
+    for (int64_t i = 0; i < n; ++i) outside |= look(index[i]);
+  } else {
+    for (int64_t i = 0; i < n; ++i) outside |= look(index[i * step]);
+  }
+  return outside == 0;
+}
+
 void check_indices(const Plan& p) {
   Tensor once = p.index;  // what is broadcast is looked at once
   for (size_t d = 0; d < once.rank(); ++d)
@@ -127,9 +141,8 @@ void check_indices(const Plan& p) {
     Odometer at(outer, {strides}, begin);
     for (int64_t row = begin; row < end; ++row, at.next()) {
       const int64_t* index = once.ptr<const int64_t>() + at.offset(0);
-      bool inside = true;
-      for (int64_t i = 0; i < n; ++i) inside &= static_cast<uint64_t>(index[i * step]) < static_cast<uint64_t>(extent);
-      for (int64_t i = 0; !inside && i < n; ++i) index_in(p.call, index[i * step], extent, p.dim, false);
+      if (all_inside(index, n, step, extent)) continue;
+      for (int64_t i = 0; i < n; ++i) index_in(p.call, index[i * step], extent, p.dim, false);
     }
   });
 }
@@ -334,20 +347,48 @@ Rows rows_of(const Arguments& a, const Tensor& out, const Tensor& values) {
   const int64_t n = product(common);
   rows.target.resize(static_cast<size_t>(n));
   rows.source.resize(static_cast<size_t>(n));
+  const auto place = [&](int64_t index, size_t dim) {
+    const bool inside = static_cast<uint64_t>(index) < static_cast<uint64_t>(out.shape[dim]);
+    return (inside ? index : index_in(a.call, index, out.shape[dim], dim, true)) * out.strides[dim];
+  };
+  if (common.size() == 1 && pointers.size() == 1) {
+    const Pointer& p = pointers[0];
+    const auto* index = p.index.ptr<const int64_t>();
+    parallel_for(n, 65536, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        rows.target[static_cast<size_t>(i)] = place(index[i * strides[1][0]], p.dim);
+        rows.source[static_cast<size_t>(i)] = i * strides[0][0];
+      }
+    });
+    return rows;
+  }
   parallel_for(n, 8192, [&](int64_t begin, int64_t end) {
     Odometer walk(common, strides, begin);
     for (int64_t i = begin; i < end; ++i, walk.next()) {
       int64_t target = 0;
       for (size_t k = 0; k < pointers.size(); ++k) {
         const int64_t index = pointers[k].index.ptr<const int64_t>()[walk.offset(k + 1)];
-        const size_t dim = pointers[k].dim;
-        target += index_in(a.call, index, out.shape[dim], dim, true) * out.strides[dim];
+        target += place(index, pointers[k].dim);
       }
       rows.target[static_cast<size_t>(i)] = target;
       rows.source[static_cast<size_t>(i)] = walk.offset(0);
     }
   });
   return rows;
+}
+
+/// `to[target[i] + j] += from[source[i] + j]` for the targets of a range: for the most usual type, in the machine's
+/// widest vectors.
+STRATA_VECTOR_CLONES
+void add_rows(float* __restrict to, const float* __restrict from, const Rows& rows, int64_t low, int64_t high,
+              int64_t n) {
+  for (size_t i = 0; i < rows.target.size(); ++i) {
+    if (rows.target[i] < low || rows.target[i] >= high) continue;
+    float* __restrict row = to + rows.target[i];
+    const float* __restrict values = from + rows.source[i];
+#pragma omp simd
+    for (int64_t j = 0; j < n; ++j) row[j] += values[j];
+  }
 }
 
 template <How H, class T>
@@ -366,6 +407,8 @@ void write_rows(const Tensor& out, const Tensor& values, const Rows& rows, int t
     T* to = out.ptr<T>() + at.offset(0) + first;
     const T* from = values.ptr<const T>() + at.offset(1) + first * from_step;
     const int64_t low = total * range / parts.ranges, high = total * (range + 1) / parts.ranges;
+    if constexpr (H == How::Add && std::is_same_v<T, float>)
+      if (from_step == 1) return add_rows(to, from, rows, low, high, end - first);
     for (int64_t i = 0; i < length; ++i) {
       const int64_t target = rows.target[static_cast<size_t>(i)];
       if (target >= low && target < high)
