@@ -10,3 +10,12 @@
 #else
 #define STRATA_VECTOR_CLONES
 #endif
+
+/// STRATA_SIMD(clauses) before a loop whose steps do not depend on each other: vectors of them, whatever the optimiser
+/// thinks of it. Builds without OpenMP leave it to the optimiser.
+#ifdef _OPENMP
+#define STRATA_PRAGMA(text) _Pragma(#text)
+#define STRATA_SIMD(clauses) STRATA_PRAGMA(omp simd clauses)
+#else
+#define STRATA_SIMD(clauses)
+#endif

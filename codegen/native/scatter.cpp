@@ -66,7 +66,7 @@ void join_one(T& out, const T& value) {
 template <How H, class T>
 void join_row(T* __restrict out, const T* __restrict from, int64_t step, int64_t n) {
   if (step == 1) {
-#pragma omp simd
+    STRATA_SIMD()
     for (int64_t i = 0; i < n; ++i) join_one<H>(out[i], from[i]);
   } else {
     for (int64_t i = 0; i < n; ++i) join_one<H>(out[i], from[i * step]);
@@ -122,7 +122,7 @@ bool all_inside(const int64_t* index, int64_t n, int64_t step, int64_t extent) {
   uint64_t outside = 0;
   const auto look = [&](int64_t i) { return uint64_t{static_cast<uint64_t>(i) >= static_cast<uint64_t>(extent)}; };
   if (step == 1) {
-#pragma omp simd reduction(| : outside)
+    STRATA_SIMD(reduction(| : outside))
     for (int64_t i = 0; i < n; ++i) outside |= look(index[i]);
   } else {
     for (int64_t i = 0; i < n; ++i) outside |= look(index[i * step]);
@@ -386,7 +386,7 @@ void add_rows(float* __restrict to, const float* __restrict from, const Rows& ro
     if (rows.target[i] < low || rows.target[i] >= high) continue;
     float* __restrict row = to + rows.target[i];
     const float* __restrict values = from + rows.source[i];
-#pragma omp simd
+    STRATA_SIMD()
     for (int64_t j = 0; j < n; ++j) row[j] += values[j];
   }
 }
