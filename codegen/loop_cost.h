@@ -17,6 +17,15 @@ int64_t extent_hint(const loop::Kernel& kernel, loop::AxisId axis);
 /// Whether `symbol` occurs in `e`.
 bool mentions(const SymInt& e, size_t symbol);
 
+/// Calls `visit` with every index expression of a kernel.
+template <class Kernel, class Visit>
+void each_index(Kernel& kernel, const Visit& visit) {
+  for (auto& s : kernel.scalars)
+    if (s.op == loop::ScalarOp::Load || s.op == loop::ScalarOp::Index) visit(s.index);
+  for (auto& nest : kernel.nests)
+    for (auto& s : nest.stores) visit(s.index);
+}
+
 /// One instruction, without loads.
 double operation_cost(const loop::Scalar& scalar);
 

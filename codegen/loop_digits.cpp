@@ -28,14 +28,6 @@ void each_division(const SymInt& e, const std::function<void(const SymAtomView&)
     }
 }
 
-template <class K, class F>
-void each_index(K& k, const F& visit) {
-  for (auto& s : k.scalars)
-    if (s.op == ScalarOp::Load || s.op == ScalarOp::Index) visit(s.index);
-  for (auto& nest : k.nests)
-    for (auto& s : nest.stores) visit(s.index);
-}
-
 /// The least number that the index is divided by as it is, or 0.
 int64_t divisor_of(const Kernel& k, size_t symbol) {
   int64_t least = 0;

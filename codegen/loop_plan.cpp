@@ -40,16 +40,6 @@ SymInt axis_symbol(const Kernel& k, AxisId axis) {
   return *env->find(std::as_const(*env).info(k.axes[axis].symbol).name);
 }
 
-/// Calls `visit` with every index expression of the kernel.
-void each_index(Kernel& k, const std::function<void(SymInt&)>& visit) {
-  for (Scalar& s : k.scalars) {
-    if (s.op == ScalarOp::Load || s.op == ScalarOp::Index) visit(s.index);
-  }
-  for (Nest& nest : k.nests) {
-    for (Store& s : nest.stores) visit(s.index);
-  }
-}
-
 /// Whether `outer` and `inner` occur only as outer * extent(inner) + inner, with any factor.
 bool can_merge(Kernel& k, AxisId outer, AxisId inner) {
   bool ok = true;

@@ -17,6 +17,8 @@
 
 #include <algorithm>
 
+#include "codegen/loop_cost.h"
+
 namespace strata::codegen {
 
 using namespace loop;  // NOLINT: the vocabulary of this file
@@ -132,13 +134,10 @@ std::pair<std::optional<AxisId>, AxisId> cut(Kernel& k, ShapeEnv& env, AxisId ax
   }
   const AxisId part = body.axis("t", left);
   const SymInt index = start + body.axis_index(part);
-  const auto replace = [&](SymInt& e) {
+  each_index(k, [&](SymInt& e) {
     if (!e.is_const())
       e = substitute(e, [&](size_t id) { return id == symbol ? std::optional<SymInt>(index) : std::nullopt; });
-  };
-  for (Scalar& s : k.scalars)
-    if (s.op == ScalarOp::Load || s.op == ScalarOp::Index) replace(s.index);
-  for (Store& s : k.nests[0].stores) replace(s.index);
+  });
   return {whole, part};
 }
 
