@@ -161,9 +161,19 @@ void run_chunks(Chunks chunks, int64_t total, void (*body)(void*, int64_t, int64
 
 std::atomic<unsigned> forks{0};
 
+/// libgomp keeps a team of threads for every thread that has used one. A child inherits the team of the thread that
+/// forked, but not its threads, and would wait for them forever. Older runtimes, such as that of PyTorch up to 2.6,
+/// cannot end a team (looked up, not linked): there the child's thread goes on alone.
+bool end_team() {
+  static const auto pause = reinterpret_cast<int (*)(int)>(dlsym(RTLD_DEFAULT, "omp_pause_resource_all"));
+  constexpr int kSoft = 1;
+  return pause && pause(kSoft) == 0;
+}
+
 #ifdef STRATA_STD_THREADS
 
-void before_fork() {}
+/// Of the host's libraries, if they use one.
+void before_fork() { end_team(); }
 /// The pool's threads are not there any more, and its locks may be held by them.
 void in_child() {
   forks.fetch_add(1, std::memory_order_relaxed);
@@ -172,16 +182,9 @@ void in_child() {
 
 #else
 
-/// libgomp keeps a team of threads for every thread that has used one. A child inherits the team of the thread that
-/// forked, but not its threads, and would wait for them forever. Older runtimes, such as that of PyTorch up to 2.6,
-/// cannot end a team (looked up, not linked): there the child's thread goes on alone.
 thread_local bool team_ended = false;
 
-void before_fork() {
-  static const auto pause = reinterpret_cast<int (*)(int)>(dlsym(RTLD_DEFAULT, "omp_pause_resource_all"));
-  constexpr int kSoft = 1;
-  team_ended = pause && !omp_in_parallel() && pause(kSoft) == 0;
-}
+void before_fork() { team_ended = !omp_in_parallel() && end_team(); }
 
 void in_child() {
   forks.fetch_add(1, std::memory_order_relaxed);
