@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 
+#include "codegen/loop_cost.h"
 #include "codegen/loop_fingerprint.h"
 #include "codegen/loop_lines.h"
 #include "codegen/loop_object.h"
@@ -14,18 +15,6 @@
 
 namespace strata::codegen {
 namespace {
-
-/// The environment of a kernel's symbols, from any expression at hand; null if all is constant.
-const ShapeEnv* environment(const loop::Kernel& k) {
-  for (const loop::Axis& a : k.axes)
-    if (!a.extent.is_const()) return a.extent.env();
-  for (const loop::Scalar& s : k.scalars)
-    if (!s.index.is_const()) return s.index.env();
-  for (const loop::Nest& nest : k.nests)
-    for (const loop::Store& s : nest.stores)
-      if (!s.index.is_const()) return s.index.env();
-  return nullptr;
-}
 
 /// Code may rely on what is known of axes, sizes and indirect indices.
 void add_bounds(std::string& key, const loop::Kernel& k) {

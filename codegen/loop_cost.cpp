@@ -30,6 +30,22 @@ int reduction_cost(const Reduction& r) {
 
 }  // namespace
 
+ShapeEnv* environment_of_loads(const Kernel& k) {
+  for (const Scalar& s : k.scalars)
+    if (!s.index.is_const()) return s.index.env();
+  return nullptr;
+}
+
+ShapeEnv* environment(const Kernel& k) {
+  ShapeEnv* env = nullptr;
+  const auto look = [&](const SymInt& e) {
+    if (!env && !e.is_const()) env = e.env();
+  };
+  for (const Axis& a : k.axes) look(a.extent);
+  each_index(k, look);
+  return env;
+}
+
 double operation_cost(const Scalar& s) {
   switch (s.op) {
     case ScalarOp::Const:

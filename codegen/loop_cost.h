@@ -26,6 +26,11 @@ void each_index(Kernel& kernel, const Visit& visit) {
     for (auto& s : nest.stores) visit(s.index);
 }
 
+/// The environment of a kernel's symbols, from any expression at hand; null if all is constant.
+ShapeEnv* environment(const loop::Kernel& kernel);
+/// The same from what is read and computed alone: null if nothing of that depends on where it is.
+ShapeEnv* environment_of_loads(const loop::Kernel& kernel);
+
 /// One instruction, without loads.
 double operation_cost(const loop::Scalar& scalar);
 

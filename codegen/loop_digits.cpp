@@ -43,14 +43,6 @@ int64_t divisor_of(const Kernel& k, size_t symbol) {
   return least;
 }
 
-ShapeEnv* environment(const Kernel& k) {
-  ShapeEnv* env = nullptr;
-  each_index(k, [&](const SymInt& e) {
-    if (!e.is_const()) env = e.env();
-  });
-  return env;
-}
-
 }  // namespace
 
 std::optional<Kernel> with_digits_apart(const Kernel& kernel, int lanes) {

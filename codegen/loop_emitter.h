@@ -46,6 +46,8 @@ class KernelEmitter {
   /// Accumulators of one reduction: one alloca per result.
   using Accumulator = std::vector<llvm::AllocaInst*>;
   using Results = std::vector<Value*>;
+  /// Loads that are read row by row and transposed: a vector along the lanes for each row of a square.
+  using Turned = std::vector<std::pair<loop::ScalarId, std::vector<Value*>>>;
 
   enum class Cache : uint8_t { First = 3, Second = 2 };  ///< numbers of LLVM's prefetch
 
@@ -82,6 +84,8 @@ class KernelEmitter {
   Value* tile_is_aligned();
   Value* bits_past_vector(loop::BufferId buffer, const SymInt& index, Value* pitch = nullptr);
   void emit_part_tiles(Value* rows, Value* points, Value* first);
+  Turned turned_square();
+  void emit_turned_row(const Turned& turned, Value* first, unsigned r);
   std::vector<Value*> turned_rows(const loop::Scalar& s);
   void turn(std::vector<Value*>& square, size_t bytes);
   void emit_body(size_t copy);

@@ -7,6 +7,8 @@
 #include <map>
 #include <tuple>
 
+#include "codegen/loop_cost.h"
+
 namespace strata::codegen {
 
 using namespace loop;  // NOLINT: the vocabulary of this file
@@ -18,12 +20,6 @@ constexpr int64_t kKeptBytes = 16 * 1024;  // of all that is kept: half of a cac
 bool is_expensive(ScalarOp op) {
   return (op >= ScalarOp::Exp && op <= ScalarOp::Erfc) || op == ScalarOp::Sigmoid || op == ScalarOp::Pow ||
          op == ScalarOp::Atan2;
-}
-
-ShapeEnv* environment_of_loads(const Kernel& k) {
-  for (const Scalar& s : k.scalars)
-    if (!s.index.is_const()) return s.index.env();
-  return nullptr;
 }
 
 class Keeper {

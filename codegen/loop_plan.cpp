@@ -25,21 +25,6 @@ namespace {
 
 constexpr double kUnitNs = 0.25;  // a simple vector instruction, with its share of loads
 
-SymInt axis_symbol(const Kernel& k, AxisId axis) {
-  // Recovered from any expression of the environment that is at hand: the extent may be a constant.
-  ShapeEnv* env = nullptr;
-  auto look = [&](const SymInt& e) {
-    if (!env && !e.is_const()) env = e.env();
-  };
-  for (const Axis& a : k.axes) look(a.extent);
-  for (const Scalar& s : k.scalars) look(s.index);
-  for (const Nest& n : k.nests) {
-    for (const Store& s : n.stores) look(s.index);
-  }
-  if (!env) return SymInt(0);
-  return *env->find(std::as_const(*env).info(k.axes[axis].symbol).name);
-}
-
 /// Whether `outer` and `inner` occur only as outer * extent(inner) + inner, with any factor.
 bool can_merge(Kernel& k, AxisId outer, AxisId inner) {
   bool ok = true;
@@ -77,7 +62,7 @@ bool merge_in(Kernel& k, std::vector<AxisId>& axes) {
     AxisId outer = axes[i], inner = axes[i + 1];
     if (!always_together(k, outer, inner) || !can_merge(k, outer, inner)) continue;
     SymInt extent = k.axes[outer].extent * k.axes[inner].extent;
-    ShapeEnv* env = axis_symbol(k, outer).is_const() ? nullptr : axis_symbol(k, outer).env();
+    ShapeEnv* env = environment(k);
     if (!env) return false;
     Body body(k, *env);
     AxisId merged = body.axis(k.axes[outer].name.substr(0, 1), extent);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "codegen/loop_cost.h"
 #include "codegen/loop_split_columns.h"
 
 namespace strata::codegen {
@@ -53,13 +54,6 @@ SymInt point_number(const Body& body) {
   return number;
 }
 
-ShapeEnv* environment(const Kernel& k) {
-  for (const Scalar& s : k.scalars) {
-    if (!s.index.is_const()) return s.index.env();
-  }
-  return nullptr;
-}
-
 void replace_axis(Kernel& k, const Nest& nest, size_t symbol, const SymInt& by) {
   auto replaced = [&](const SymInt& e) {
     if (e.is_const()) return e;
@@ -98,7 +92,7 @@ std::optional<SplitReduction> split_reduction(const Kernel& kernel) {
   if (auto columns = split_columns(kernel)) return columns;
   auto n = has_few_points(kernel) ? reduction_nest(kernel) : std::nullopt;
   if (!n || !can_combine(kernel.nests[*n]) || !is_long(kernel, kernel.nests[*n])) return std::nullopt;
-  ShapeEnv* env = environment(kernel);
+  ShapeEnv* env = environment_of_loads(kernel);
   if (!env) return std::nullopt;
   SplitReduction out{kernel, kernel, {}};
   Kernel &p = out.partial, &f = out.combine;

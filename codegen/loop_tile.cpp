@@ -114,12 +114,6 @@ bool lies_within(const Kernel& k, AxisId axis, AxisId other) {
   });
 }
 
-ShapeEnv* environment_of_stores(const Kernel& k) {
-  for (const Store& s : k.nests[0].stores)
-    if (!s.index.is_const()) return s.index.env();
-  return nullptr;
-}
-
 /// `axis` as `each * whole + part`: gives the new axes, `whole` or nothing where one part is all of it.
 std::pair<std::optional<AxisId>, AxisId> cut(Kernel& k, ShapeEnv& env, AxisId axis, int64_t each) {
   Body body(k, env);
@@ -146,7 +140,7 @@ std::pair<std::optional<AxisId>, AxisId> cut(Kernel& k, ShapeEnv& env, AxisId ax
 std::optional<Tiles> tile_transposes(const Kernel& kernel, int lanes, int64_t cache_bytes) {
   if (lanes < 4 || !is_pointwise(kernel)) return std::nullopt;
   const auto written = written_axis(kernel);
-  ShapeEnv* env = environment_of_stores(kernel);
+  ShapeEnv* env = environment(kernel);
   if (!written || !env || length(kernel, *written) < lanes) return std::nullopt;
   Tiles tiles;
   AxisId read = *written;

@@ -57,7 +57,6 @@ void KernelEmitter::emit_whole_tiles(Value* rows, Value* first, unsigned squares
     symbols_[lane] = b_.CreateAdd(first, b_.getInt64(square * lanes_));
   };
   const bool by_tile = plan_.nests[nest_].squares > 1;
-  using Turned = std::vector<std::pair<ScalarId, std::vector<Value*>>>;
   depth_ = dep_.depth(nest_);
   begin_square(0);
   Value* rest = loop(b_.getInt64(0), rows, lanes_, false, kInnerLevel, "tile", [&](Value* i) {
@@ -70,8 +69,7 @@ void KernelEmitter::emit_whole_tiles(Value* rows, Value* first, unsigned squares
       starts.push_back(symbols_[lane]);
       if (!by_tile) fetch_squares(rows);
       if (by_tile) std::ranges::copy(lines_of_next_tile(square), std::back_inserter(lines));
-      for (ScalarId id : plan_.nests[nest_].turned) turned[square].emplace_back(id, turned_rows(k_.scalars[id]));
-      forget(kInnerLevel);
+      turned[square] = turned_square();
     }
     const auto write_rows = [&] {
       size_t fetched = 0;
@@ -79,9 +77,7 @@ void KernelEmitter::emit_whole_tiles(Value* rows, Value* first, unsigned squares
         // Neighbours in memory are stored one after the other.
         for (unsigned square = 0; square < squares; ++square) {
           symbols_[lane] = starts[square];
-          for (const auto& [id, vectors] : turned[square]) values_[id] = vectors[r];
-          llvm::IRBuilder<> head(hoist_[kInnerLevel]->getTerminator());
-          body_at(head.CreateAdd(i, b_.getInt64(r)));
+          emit_turned_row(turned[square], i, r);
         }
         // Between the stores, so that neither waits for the other.
         for (; fetched * lanes_ < lines.size() * (r + 1); ++fetched)
@@ -175,16 +171,8 @@ void KernelEmitter::emit_part_tiles(Value* rows, Value* points, Value* first) {
     active_ = b_.CreateICmpULT(lane_numbers(b_.getInt32Ty()), b_.CreateVectorSplat(lanes_, active_count_));
     begin = loop(begin, rows, lanes_, false, kInnerLevel, "tile", [&](Value* i) {
       symbols_[row] = i;
-      std::vector<std::pair<ScalarId, std::vector<Value*>>> turned;
-      for (ScalarId id : plan_.nests[nest_].turned) turned.emplace_back(id, turned_rows(k_.scalars[id]));
-      forget(kInnerLevel);
-      for (unsigned r = 0; r < lanes_; ++r) {
-        for (const auto& [id, vectors] : turned) values_[id] = vectors[r];
-        llvm::IRBuilder<> head(hoist_[kInnerLevel]->getTerminator());
-        symbols_[row] = head.CreateAdd(i, b_.getInt64(r));
-        emit_body(0);
-        forget(kInnerLevel);
-      }
+      const Turned turned = turned_square();
+      for (unsigned r = 0; r < lanes_; ++r) emit_turned_row(turned, i, r);
     });
   } else {
     lanes_ = 1;
@@ -204,6 +192,23 @@ void KernelEmitter::emit_part_tiles(Value* rows, Value* points, Value* first) {
     forget(kInnerLevel);
   });
   active_ = active_count_ = nullptr;
+}
+
+/// All loads that are turned, of the square that begins where the loops stand.
+KernelEmitter::Turned KernelEmitter::turned_square() {
+  Turned turned;
+  for (ScalarId id : plan_.nests[nest_].turned) turned.emplace_back(id, turned_rows(k_.scalars[id]));
+  forget(kInnerLevel);
+  return turned;
+}
+
+/// The body at row `first + r` of a square.
+void KernelEmitter::emit_turned_row(const Turned& turned, Value* first, unsigned r) {
+  for (const auto& [id, vectors] : turned) values_[id] = vectors[r];
+  llvm::IRBuilder<> head(hoist_[kInnerLevel]->getTerminator());
+  symbols_[k_.axes[k_.nests[nest_].axes[0]].symbol] = head.CreateAdd(first, b_.getInt64(r));
+  emit_body(0);
+  forget(kInnerLevel);
 }
 
 /// Vectors along the lanes that count, one for each row of the square that begins where the loops stand.

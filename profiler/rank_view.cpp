@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/rank_view.h"
 
-#include "core/support/clamped.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
 #include <tuple>
 #include <unordered_map>
+
+#include "core/support/clamped.h"
 
 namespace strata::profiler {
 namespace {

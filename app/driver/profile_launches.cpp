@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/driver/profile_launches.h"
 
-#include "core/support/clamped.h"
-
 #include <algorithm>
 #include <chrono>
 #include <map>
 #include <unordered_map>
 #include <vector>
+
+#include "core/support/clamped.h"
 
 namespace strata {
 namespace {

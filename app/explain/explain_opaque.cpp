@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/explain/explain_opaque.h"
 
-#include "core/support/clamped.h"
-
 #include <algorithm>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
+
+#include "core/support/clamped.h"
 
 namespace strata {
 namespace {

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/explain/explain_time.h"
 
-#include "core/support/clamped.h"
-
 #include <algorithm>
 #include <map>
 #include <utility>
+
+#include "core/support/clamped.h"
 
 namespace strata {
 namespace {

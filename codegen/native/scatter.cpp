@@ -348,8 +348,7 @@ Rows rows_of(const Arguments& a, const Tensor& out, const Tensor& values) {
   rows.target.resize(static_cast<size_t>(n));
   rows.source.resize(static_cast<size_t>(n));
   const auto place = [&](int64_t index, size_t dim) {
-    const bool inside = static_cast<uint64_t>(index) < static_cast<uint64_t>(out.shape[dim]);
-    return (inside ? index : index_in(a.call, index, out.shape[dim], dim, true)) * out.strides[dim];
+    return index_in(a.call, index, out.shape[dim], dim, true) * out.strides[dim];
   };
   if (common.size() == 1 && pointers.size() == 1) {
     const Pointer& p = pointers[0];

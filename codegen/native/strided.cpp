@@ -113,11 +113,9 @@ void refuse(const Call& call, const std::string& what, const std::string& hint) 
   throw_user(what + ", in " + place_of(call), hint);
 }
 
-int64_t index_in(const Call& call, int64_t index, int64_t size, size_t dim, bool negative) {
-  if (index < (negative ? -size : 0) || index >= size)
-    throw IndexError("index " + std::to_string(index) + " is out of bounds for dimension " + std::to_string(dim) +
-                     " with size " + std::to_string(size) + ", in " + place_of(call));
-  return index < 0 ? index + size : index;
+void refuse_index(const Call& call, int64_t index, int64_t size, size_t dim) {
+  throw IndexError("index " + std::to_string(index) + " is out of bounds for dimension " + std::to_string(dim) +
+                   " with size " + std::to_string(size) + ", in " + place_of(call));
 }
 
 }  // namespace strata::native

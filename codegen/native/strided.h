@@ -41,8 +41,12 @@ Tensor operand_like(const Arguments& arguments, size_t param, const Tensor& resu
 
 /// Throws a user Error that names the call and the line of Python it comes from.
 [[noreturn]] void refuse(const Call& call, const std::string& what, const std::string& hint = {});
+[[noreturn]] void refuse_index(const Call& call, int64_t index, int64_t size, size_t dim);
 /// Index in [0, size) of dimension `dim`: negative ones count from the end if `negative`. Throws IndexError with
 /// PyTorch's words, the call and the line of Python where it is out of range.
-int64_t index_in(const Call& call, int64_t index, int64_t size, size_t dim, bool negative);
+inline int64_t index_in(const Call& call, int64_t index, int64_t size, size_t dim, bool negative) {
+  if (index < (negative ? -size : 0) || index >= size) refuse_index(call, index, size, dim);
+  return index < 0 ? index + size : index;
+}
 
 }  // namespace strata::native

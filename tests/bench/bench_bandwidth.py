@@ -67,8 +67,14 @@ def limits(path, threads):
     return traffic, sin2cos2
 
 
-def alternate(calls, seconds):
-    """Medians in milliseconds; every call but the first of a turn finds what the one before left in the caches."""
+def keep_freed():
+    """Starts this program again in an environment in which freed memory stays with the process, unless it is in one."""
+    if not all(os.environ.get(key) == value for key, value in KEEP_FREED.items()):
+        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **KEEP_FREED})
+
+
+def alternate(calls, seconds, repeat=1):
+    """Medians in milliseconds; every call but the first of a turn finds what the one before left in the caches. With `repeat`, of a call of so many in a row."""
     times = {name: [] for name in calls}
     for call in calls.values():
         call()
@@ -76,8 +82,9 @@ def alternate(calls, seconds):
     while turn < 7 or time.perf_counter() < end:
         for name in names[turn % len(names) :] + names[: turn % len(names)]:
             start = time.perf_counter()
-            calls[name]()
-            times[name].append((time.perf_counter() - start) * 1e3)
+            for _ in range(repeat):
+                calls[name]()
+            times[name].append((time.perf_counter() - start) * 1e3 / repeat)
         turn += 1
     return {name: statistics.median(values) for name, values in times.items()}
 

@@ -8,12 +8,10 @@ All three take turns in one process; medians, in microseconds, of calls through 
 """
 
 import argparse
-import os
 import statistics
-import sys
 import time
 
-from bench_bandwidth import KEEP_FREED
+from bench_bandwidth import alternate, keep_freed
 
 
 def cases():
@@ -151,15 +149,8 @@ def measure(function, tensors, seconds):
     start = time.perf_counter()
     calls["eager"](*tensors)
     repeat = min(max(1, int(0.004 / max(time.perf_counter() - start, 1e-6))), 200)
-    times, names, turn, end = {name: [] for name in calls}, list(calls), 0, time.perf_counter() + seconds
-    while turn < 7 or time.perf_counter() < end:
-        for name in names[turn % 3 :] + names[: turn % 3]:
-            start = time.perf_counter()
-            for _ in range(repeat):
-                calls[name](*tensors)
-            times[name].append((time.perf_counter() - start) * 1e6 / repeat)
-        turn += 1
-    return {name: statistics.median(each) for name, each in times.items()}
+    ms = alternate({name: lambda call=call: call(*tensors) for name, call in calls.items()}, seconds, repeat)
+    return {name: each * 1e3 for name, each in ms.items()}
 
 
 def main():
@@ -168,8 +159,7 @@ def main():
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=0.4, help="of alternating calls per row")
     options = parser.parse_args()
-    if not all(os.environ.get(key) == value for key, value in KEEP_FREED.items()):
-        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **KEEP_FREED})  # freed memory stays with the process
+    keep_freed()
     import torch
 
     import strata  # noqa: F401  (the backend)

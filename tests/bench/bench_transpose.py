@@ -7,12 +7,9 @@
 process; medians, in microseconds, of calls through `torch.compile`, which takes some ten of them.
 """
 import argparse
-import os
 import statistics
-import sys
-import time
 
-from bench_bandwidth import KEEP_FREED
+from bench_bandwidth import alternate, keep_freed
 
 SHAPES = "64x64,256x256,500x500,512x512,576x512,512x576,768x768,1000x1000,1024x1024,1001x512,197x768,768x197,3136x64,64x3136,1024x256,256x1024,49x2048,2048x49,1500x700"
 
@@ -26,15 +23,8 @@ def measure(shape, dtype, seconds):
     for call in calls.values():
         torch.testing.assert_close(call(x), (x.t() * 2).contiguous(), rtol=0, atol=0)
     repeat = min(max(1, 2_000_000 // x.numel()), 200)
-    times, names, turn, end = {name: [] for name in calls}, list(calls), 0, time.perf_counter() + seconds
-    while turn < 7 or time.perf_counter() < end:
-        for name in names[turn % 2 :] + names[: turn % 2]:
-            start = time.perf_counter()
-            for _ in range(repeat):
-                calls[name](x)
-            times[name].append((time.perf_counter() - start) * 1e6 / repeat)
-        turn += 1
-    return {name: statistics.median(each) for name, each in times.items()}
+    ms = alternate({name: lambda call=call: call(x) for name, call in calls.items()}, seconds, repeat)
+    return {name: each * 1e3 for name, each in ms.items()}
 
 
 def main():
@@ -44,8 +34,7 @@ def main():
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--seconds", type=float, default=0.5, help="of alternating calls per row")
     options = parser.parse_args()
-    if not all(os.environ.get(key) == value for key, value in KEEP_FREED.items()):
-        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **KEEP_FREED})  # freed memory stays with the process
+    keep_freed()
     import torch
 
     import strata  # noqa: F401  (the backend)

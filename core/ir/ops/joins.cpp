@@ -262,29 +262,35 @@ std::vector<SymInt> border_map(const Call& call, const std::vector<SymInt>& inde
   return out;
 }
 
+/// Each element of `out` from the place of `self` that `source(dimension, index)` gives.
+template <class Source>
+void copy_from_places(const Tensor& self, Tensor& out, const Source& source) {
+  std::vector<int64_t> from(self.rank());
+  const size_t item = dtype_size(out.dtype);
+  for_each_index(out.shape, [&](int64_t flat, const std::vector<int64_t>& at) {
+    for (size_t d = 0; d < at.size(); ++d) from[d] = source(d, at[d]);
+    std::memcpy(out.data() + static_cast<size_t>(flat) * item,
+                self.data() + position(self, from) * static_cast<int64_t>(item), item);
+  });
+}
+
 template <Border B>
 RefValue border_reference(const RefContext& c) {
   const Tensor self = c.tensor(0);
   Tensor out = c.result();
-  const auto pads = paddings(c.call);
-  std::vector<int64_t> before, source(self.rank());
-  for (const auto& p : pads) before.push_back(c.eval(p.first));
-  const size_t item = dtype_size(out.dtype);
-  for_each_index(out.shape, [&](int64_t flat, const std::vector<int64_t>& at) {
-    for (size_t d = 0; d < at.size(); ++d) {
-      int64_t i = at[d] - before[d];
-      const int64_t n = self.shape[d];
-      if (B == Border::Replicate)
-        i = std::clamp<int64_t>(i, 0, n - 1);
-      else if (B == Border::Circular)
-        i = (i % n + n) % n;
-      else
-        i = i < 0 ? -i : i >= n ? 2 * (n - 1) - i : i;
-      if (i < 0 || i >= n) reject(c.call, "padding is too large for dimension " + std::to_string(d));
-      source[d] = i;
-    }
-    std::memcpy(out.data() + static_cast<size_t>(flat) * item,
-                self.data() + position(self, source) * static_cast<int64_t>(item), item);
+  std::vector<int64_t> before;
+  for (const auto& p : paddings(c.call)) before.push_back(c.eval(p.first));
+  copy_from_places(self, out, [&](size_t d, int64_t at) {
+    int64_t i = at - before[d];
+    const int64_t n = self.shape[d];
+    if (B == Border::Replicate)
+      i = std::clamp<int64_t>(i, 0, n - 1);
+    else if (B == Border::Circular)
+      i = (i % n + n) % n;
+    else
+      i = i < 0 ? -i : i >= n ? 2 * (n - 1) - i : i;
+    if (i < 0 || i >= n) reject(c.call, "padding is too large for dimension " + std::to_string(d));
+    return i;
   });
   return out;
 }
@@ -320,16 +326,11 @@ std::vector<SymInt> roll_map(const Call& call, const std::vector<SymInt>& index)
 RefValue roll_reference(const RefContext& c) {
   const Tensor self = c.tensor(0);
   Tensor out = Tensor::empty(self.dtype, self.shape);
-  std::vector<int64_t> by, source(self.rank());
+  std::vector<int64_t> by;
   for (const SymInt& shift : shifts_of(c.call)) by.push_back(c.eval(shift));
-  const size_t item = dtype_size(out.dtype);
-  for_each_index(out.shape, [&](int64_t flat, const std::vector<int64_t>& at) {
-    for (size_t d = 0; d < at.size(); ++d) {
-      const int64_t n = self.shape[d];
-      source[d] = ((at[d] - by[d]) % n + n) % n;
-    }
-    std::memcpy(out.data() + static_cast<size_t>(flat) * item,
-                self.data() + position(self, source) * static_cast<int64_t>(item), item);
+  copy_from_places(self, out, [&](size_t d, int64_t at) {
+    const int64_t n = self.shape[d];
+    return ((at - by[d]) % n + n) % n;
   });
   return out;
 }
