@@ -212,6 +212,13 @@ class ElementwiseStep : public Step {
     for (ResultOp& op : ops_) {
       if (op.has_operand()) op.operand = spread(std::move(op.operand), to_.shape);
     }
+    if (is_one_line()) {
+      for (ResultOp& op : ops_) {
+        if (op.has_operand()) op.operand = line(std::move(op.operand));
+      }
+      from_ = line(std::move(from_));
+      to_ = line(std::move(to_));
+    }
     columns_ = to_.shape.back();
     rows_ = columns_ == 0 ? 0 : to_.numel() / columns_;
   }
@@ -229,6 +236,18 @@ class ElementwiseStep : public Step {
   std::string describe() const override { return text_; }
 
  private:
+  /// Whether everything lies as the result does, without gaps: then rows need not be told apart.
+  bool is_one_line() const {
+    if (!to_.is_contiguous() || from_.strides != to_.strides) return false;
+    return std::all_of(ops_.begin(), ops_.end(),
+                       [&](const ResultOp& op) { return !op.has_operand() || op.operand.strides == to_.strides; });
+  }
+  static View line(View v) {
+    v.shape = {v.numel()};
+    v.strides = {1};
+    return v;
+  }
+
   /// Pieces are the unit of parallel work, so that one long row is split as well as many short ones.
   template <class C>
   void work(const StepArgs& args) {

@@ -15,8 +15,11 @@
 namespace strata::library {
 namespace {
 
-constexpr int64_t kTiny = 16'384;          // multiplications up to which the library's dispatch is what counts
-constexpr int64_t kFewRows = 8;            // up to here b's columns are read where they lie
+// Multiplications up to which what the library does around its product (2 us, 20 to 80 KB of memory) counts more than
+// that its product is faster, if at all; of bfloat16, it is.
+constexpr int64_t kSmall = 262'144;
+constexpr int64_t kSmallBfloat16 = 16'384;
+constexpr int64_t kFewRows = 12;           // up to here b's columns are read where they lie, whatever their number
 constexpr int64_t kFewRowsBfloat16 = 4;    // the library packs halves of the bytes
 constexpr int64_t kLongColumns = 64;       // shorter dot products are mostly the sum across lanes
 constexpr int64_t kColumns = 64;           // a task's are a multiple of this
@@ -30,11 +33,15 @@ bool is_dense(const View& v, size_t d) { return v.shape[d] == 1 || v.strides[d] 
 Form form_of(const MatmulProduct& p, bool packs) {
   const size_t r = p.result.rank();
   const int64_t rows = p.result.shape[r - 2], columns = p.result.shape[r - 1], depth = p.a.shape[r - 1];
-  const bool is_tiny = rows * columns * depth <= kTiny && p.ops.empty();  // the library does operations well
-  if (packs) return is_tiny ? Form::Rows : Form::None;
-  if (is_dense(p.b, r - 1) && p.b.strides[r - 1] != 0 && (is_tiny || rows == 1)) return Form::Rows;
-  const int64_t few = p.b.dtype == DType::BF16 ? kFewRowsBfloat16 : kFewRows;
-  return is_dense(p.b, r - 2) && rows <= few && depth >= kLongColumns ? Form::Lines : Form::None;
+  const bool halves = p.b.dtype == DType::BF16;
+  // Columns come in vectors of 16. What a library does around a batch of products it does once.
+  const int64_t one = rows * ((columns + 15) / 16 * 16) * depth, all = one * (p.result.numel() / (rows * columns));
+  const bool is_small = rows * columns * depth <= kSmallBfloat16 || (!halves && all <= kSmall);
+  if (packs) return is_small ? Form::Rows : Form::None;
+  if (is_dense(p.b, r - 1) && p.b.strides[r - 1] != 0 && (is_small || rows == 1)) return Form::Rows;
+  if (!is_dense(p.b, r - 2)) return Form::None;
+  const bool is_low = rows <= (halves ? kFewRowsBfloat16 : kFewRows) && depth >= kLongColumns;
+  return is_low || (is_small && !halves) ? Form::Lines : Form::None;
 }
 
 class SmallMatmulStep : public Step {

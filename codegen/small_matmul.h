@@ -3,7 +3,7 @@
 #pragma once
 
 /// Matrix products of our own where a library's preparations cost more than the product: few rows on a weight that may
-/// change between calls (the library would pack it each time), and products of a microsecond or less.
+/// change between calls (the library would pack it each time), and products of a few microseconds or less.
 
 #include "codegen/library_view.h"
 #include "codegen/onednn.h"

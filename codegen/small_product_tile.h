@@ -106,20 +106,6 @@ inline void dot_rows(const SmallProduct& p, int64_t row, int64_t first, int64_t 
   for (int64_t column = first; column < last; column += C) dots<P, R, C>(p, row, column, last);
 }
 
-/// Columns in groups that stay in the first-level cache while all rows go over them.
-template <class P>
-inline void dot_products(const SmallProduct& p, int64_t first, int64_t last) {
-  constexpr int64_t kGroup = 16;
-  for (int64_t column = first; column < last; column += kGroup) {
-    const int64_t end = column + kGroup < last ? column + kGroup : last;
-    int64_t row = 0;
-    for (; row + 4 <= p.rows; row += 4) dot_rows<P, 4, 4>(p, row, column, end);
-    if (p.rows - row == 3) dot_rows<P, 3, 4>(p, row, column, end);
-    if (p.rows - row == 2) dot_rows<P, 2, 8>(p, row, column, end);
-    if (p.rows - row == 1) dot_rows<P, 1, 16>(p, row, column, end);
-  }
-}
-
 /// R rows by up to C vectors of columns, rows of b taken one after the other.
 template <class P, int R, int C>
 inline void combine(const SmallProduct& p, int64_t row, int64_t column, int64_t last) {
@@ -172,6 +158,84 @@ inline void combinations(const SmallProduct& p, int64_t first, int64_t last) {
     else
       combine_rows<P, 1>(p, column, end);
   }
+}
+
+/// Columns in groups that stay in the first-level cache while all rows go over them.
+template <class P>
+inline void dots_in_groups(const SmallProduct& p, int64_t first, int64_t last) {
+  constexpr int64_t kGroup = 16;
+  for (int64_t column = first; column < last; column += kGroup) {
+    const int64_t end = column + kGroup < last ? column + kGroup : last;
+    int64_t row = 0;
+    for (; row + 4 <= p.rows; row += 4) dot_rows<P, 4, 4>(p, row, column, end);
+    if (p.rows - row == 3) dot_rows<P, 3, 4>(p, row, column, end);
+    if (p.rows - row == 2) dot_rows<P, 2, 8>(p, row, column, end);
+    if (p.rows - row == 1) dot_rows<P, 1, 16>(p, row, column, end);
+  }
+}
+
+constexpr int64_t kTurnedRows = 13;    // from here on the sums across lanes cost more than turning b once
+constexpr int64_t kTurnedDepth = 512;  // what is turned stays in the second-level cache
+
+/// Four elements of sixteen columns of b, from n >= 1 of each on: element k of all of them is out[k].
+__attribute__((always_inline)) inline void turn_four(const float* const (&b)[16], int64_t k, int64_t n,
+                                                     __m512 (&out)[4]) {
+  const __mmask8 mask = n >= 4 ? __mmask8(0xf) : __mmask8((1u << n) - 1);
+  __m512 x[4];  // lane 4 l + j of x[i]: element j of column 4 l + i
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) {
+    x[i] = _mm512_castps128_ps512(_mm_maskz_loadu_ps(mask, b[i] + k));
+    x[i] = _mm512_insertf32x4(x[i], _mm_maskz_loadu_ps(mask, b[4 + i] + k), 1);
+    x[i] = _mm512_insertf32x4(x[i], _mm_maskz_loadu_ps(mask, b[8 + i] + k), 2);
+    x[i] = _mm512_insertf32x4(x[i], _mm_maskz_loadu_ps(mask, b[12 + i] + k), 3);
+  }
+  const __m512d low01 = _mm512_castps_pd(_mm512_unpacklo_ps(x[0], x[1]));
+  const __m512d low23 = _mm512_castps_pd(_mm512_unpacklo_ps(x[2], x[3]));
+  const __m512d high01 = _mm512_castps_pd(_mm512_unpackhi_ps(x[0], x[1]));
+  const __m512d high23 = _mm512_castps_pd(_mm512_unpackhi_ps(x[2], x[3]));
+  out[0] = _mm512_castpd_ps(_mm512_unpacklo_pd(low01, low23));
+  out[1] = _mm512_castpd_ps(_mm512_unpackhi_pd(low01, low23));
+  out[2] = _mm512_castpd_ps(_mm512_unpacklo_pd(high01, high23));
+  out[3] = _mm512_castpd_ps(_mm512_unpackhi_pd(high01, high23));
+}
+
+/// Columns [first, last) of b, at most 64, as rows of 64 in `to`. What lies beyond `last` is not to be read.
+inline void turn_columns(const SmallProduct& p, int64_t first, int64_t last, float* to) {
+  for (int64_t column = first; column < last; column += 16) {
+    const float* b[16];
+#pragma GCC unroll 16
+    for (int i = 0; i < 16; ++i)
+      b[i] = static_cast<const float*>(p.b) + (column + i < last ? column + i : last - 1) * p.b_stride;
+    float* rows = to + (column - first);
+    __m512 out[4];
+    int64_t k = 0;
+    for (; k + 4 <= p.depth; k += 4) {
+      turn_four(b, k, 4, out);
+#pragma GCC unroll 4
+      for (int i = 0; i < 4; ++i) _mm512_store_ps(rows + (k + i) * 64, out[i]);
+    }
+    if (k < p.depth) turn_four(b, k, p.depth - k, out);
+    for (int i = 0; k + i < p.depth; ++i) _mm512_store_ps(rows + (k + i) * 64, out[i]);
+  }
+}
+
+template <class P>
+inline void dot_products(const SmallProduct& p, int64_t first, int64_t last) {
+  if constexpr (sizeof(typename P::Element) == sizeof(float)) {
+    if (p.rows >= kTurnedRows && p.depth <= kTurnedDepth) {
+      alignas(64) float turned[kTurnedDepth * 64];
+      SmallProduct q = p;
+      q.b_stride = 64;
+      for (int64_t column = first; column < last; column += 64) {
+        const int64_t end = column + 64 < last ? column + 64 : last;
+        turn_columns(p, column, end, turned);
+        q.b = turned - column;
+        combinations<P>(q, column, end);
+      }
+      return;
+    }
+  }
+  dots_in_groups<P>(p, first, last);
 }
 
 }  // namespace

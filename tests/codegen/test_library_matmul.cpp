@@ -14,9 +14,9 @@ TEST(LibraryMatmul, TwoDimensionsInEveryStrideOrder) {
   for (int transposed = 0; transposed < 4; ++transposed) {
     for (bool constant : {false, true}) {
       Case c("matmul", 10 + transposed);
-      c.operand(DType::F32, {37, 29}, transposed & 1 ? std::vector<int>{1, 0} : std::vector<int>{});
-      c.operand(DType::F32, {29, 53}, transposed & 2 ? std::vector<int>{1, 0} : std::vector<int>{}, constant);
-      c.result(DType::F32, {37, 53});
+      c.operand(DType::F32, {97, 59}, transposed & 1 ? std::vector<int>{1, 0} : std::vector<int>{});
+      c.operand(DType::F32, {59, 53}, transposed & 2 ? std::vector<int>{1, 0} : std::vector<int>{}, constant);
+      c.result(DType::F32, {97, 53});
       const std::string text = c.check(kF32);  // which of the two depends on the processor
       EXPECT_TRUE(text.find("brg:") != text.npos || text.find("gemm:jit") != text.npos) << text;
     }
