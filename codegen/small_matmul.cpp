@@ -15,8 +15,8 @@
 namespace strata::library {
 namespace {
 
-// Multiplications up to which what the library does around its product (2 us, 20 to 80 KB of memory) counts more than
-// that its product is faster, if at all; of bfloat16, it is.
+// Multiplications up to which own products are no slower than the library's, without its primitives and scratch (20 KB
+// and more for each shape); its products of bfloat16 are faster.
 constexpr int64_t kSmall = 262'144;
 constexpr int64_t kSmallBfloat16 = 16'384;
 constexpr int64_t kFewRows = 12;           // up to here b's columns are read where they lie, whatever their number

@@ -219,18 +219,21 @@ inline void turn_columns(const SmallProduct& p, int64_t first, int64_t last, flo
   }
 }
 
+/// Rows of a by columns [first, last) of b, each of which lies dense.
 template <class P>
 inline void dot_products(const SmallProduct& p, int64_t first, int64_t last) {
   if constexpr (sizeof(typename P::Element) == sizeof(float)) {
     if (p.rows >= kTurnedRows && p.depth <= kTurnedDepth) {
       alignas(64) float turned[kTurnedDepth * 64];
-      SmallProduct q = p;
-      q.b_stride = 64;
       for (int64_t column = first; column < last; column += 64) {
         const int64_t end = column + 64 < last ? column + 64 : last;
         turn_columns(p, column, end, turned);
-        q.b = turned - column;
-        combinations<P>(q, column, end);
+        SmallProduct q = p;
+        q.b = turned;
+        q.b_stride = 64;
+        q.c = static_cast<char*>(p.c) + column * (p.c_dtype == DType::F32 ? 4 : 2);
+        if (p.bias) q.bias = p.bias + column;
+        combinations<P>(q, 0, end - column);
       }
       return;
     }
