@@ -18,8 +18,8 @@ namespace strata::library {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-/// A third of float's largest: room for the rounding of very long sums.
-constexpr double kLimit = 1e38;
+/// A seventh of float's largest: hard swish multiplies by six, and there is room for the rounding of very long sums.
+constexpr double kLimit = 5e37;
 constexpr double kLimitF16 = 6e4;
 /// Of what is told to others: results are rounded.
 constexpr double kSlack = 1.01;
@@ -145,7 +145,7 @@ struct Scan {
 bool drops_nan(PostOp::Kind kind) {
   using K = PostOp::Kind;
   return kind == K::Relu || kind == K::Clamp || kind == K::HardSigmoid || kind == K::Sigmoid || kind == K::Tanh ||
-         kind == K::Elu;
+         kind == K::Elu || kind == K::HardSwish;
 }
 
 double max_magnitude(const View& view, const StepArgs& args) {
@@ -164,7 +164,7 @@ double* KnownBounds::cell(int buffer) const {
   return &(*table)[cells[buffer]];
 }
 
-BoundCheck::BoundCheck(const ConcreteCall& call, const KnownBounds& bounds) {
+BoundCheck::BoundCheck(const ConcreteCall& call, const KnownBounds& bounds, std::optional<double> weight) {
   const LibraryCall& c = *call.call;
   const bool is_matmul = c.kind == "matmul";
   const View& b = call.operands[1];
@@ -179,10 +179,10 @@ BoundCheck::BoundCheck(const ConcreteCall& call, const KnownBounds& bounds) {
     if (drops_nan(p.kind)) checked_ = ops_.size();
     if (std::isnan(p.alpha) || std::isnan(p.beta)) possible_ = false;
   }
-  add_operands(call, bounds);
+  add_operands(call, bounds, weight);
 }
 
-void BoundCheck::add_operands(const ConcreteCall& call, const KnownBounds& bounds) {
+void BoundCheck::add_operands(const ConcreteCall& call, const KnownBounds& bounds, std::optional<double> weight) {
   for (size_t i = 0; i < call.operands.size(); ++i) {
     Operand o;
     o.view = call.operands[i];
@@ -190,7 +190,10 @@ void BoundCheck::add_operands(const ConcreteCall& call, const KnownBounds& bound
     o.known = bounds.cell(call.call->operands[i].buffer);
     o.needed = checked_ > 0 && (i < 2 || (i == 2 && bias_gain_ != 0));
     for (size_t k = 0; k < checked_; ++k) o.needed = o.needed || ops_[k].operand == static_cast<int>(i);
-    if (o.constant) o.magnitude = max_magnitude(o.view, {nullptr, nullptr, call.threads});
+    if (o.constant && i == 1 && weight)
+      o.magnitude = *weight;
+    else if (o.constant)
+      o.magnitude = max_magnitude(o.view, {nullptr, nullptr, call.threads});
     if (o.needed && (o.constant ? o.magnitude == kInfinity : !can_scan(o.view.dtype))) possible_ = false;
     operands_.push_back(std::move(o));
   }

@@ -6,6 +6,7 @@
 /// NaN into a number; they may only be used where the program as written has none.
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "codegen/library_view.h"
@@ -15,7 +16,8 @@ namespace strata::library {
 /// Whether the library's version of this operation may turn NaN into a number. Relu and clamp (also in the hard
 /// sigmoid) always do, the sigmoid does in some primitives (transposed convolution); tanh and elu rest on the same code
 /// as it. The others end in a product or sum with the value itself, and so keep NaN. All treat infinities as the plain
-/// operation does.
+/// operation does, but the hard swish, x * clamp(x + 3, 0, 6) / 6, divides first: where the plain one overflows it does
+/// not, so it counts as one of them.
 bool drops_nan(PostOp::Kind kind);
 
 /// Largest magnitude in a view of a floating type of 16 or 32 bits (0 when empty); infinity when one is infinite or
@@ -34,8 +36,9 @@ struct KnownBounds {
 /// If all of them stay below float's largest, no infinity and hence no NaN is on the way.
 class BoundCheck {
  public:
-  /// `call`: constants are read here, once. `bounds` must outlive the check.
-  BoundCheck(const ConcreteCall& call, const KnownBounds& bounds);
+  /// `call`: constants are read here, once; the weight is not if its largest magnitude is given. `bounds` must outlive
+  /// the check.
+  BoundCheck(const ConcreteCall& call, const KnownBounds& bounds, std::optional<double> weight = {});
   BoundCheck(const BoundCheck&) = delete;
   BoundCheck& operator=(const BoundCheck&) = delete;
 
@@ -49,6 +52,8 @@ class BoundCheck {
   double known_result();
   /// Of the last `passes`.
   double result() const { return result_; }
+  /// Largest magnitude of an operand that is constant.
+  double constant_magnitude(size_t operand) const { return operands_[operand].magnitude; }
 
  private:
   struct Operand {
@@ -65,7 +70,7 @@ class BoundCheck {
     int operand;
   };
 
-  void add_operands(const ConcreteCall& call, const KnownBounds& bounds);
+  void add_operands(const ConcreteCall& call, const KnownBounds& bounds, std::optional<double> weight);
   void recall();
   bool scan(const StepArgs& args);
   bool evaluate();

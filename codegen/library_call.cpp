@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <limits>
 #include <list>
+#include <optional>
 
 #include "codegen/library_attention.h"
 #include "codegen/library_copy.h"
@@ -35,7 +36,8 @@ class Kernel : public LibraryKernel {
         choice_(choice) {
     check();
     collect_symbols();
-    if (symbols_.empty()) entry_for({}, options.threads > 0 ? options.threads : thread_count());
+    if (const std::optional<SymBindings> first = first_sizes())
+      entry_for(*first, options.threads > 0 ? options.threads : thread_count());
   }
 
   void run(const LaunchArgs& args) override {
@@ -54,9 +56,13 @@ class Kernel : public LibraryKernel {
     if (call_.operands.size() < 2 || call_.operands[1].buffer != buffer || converted_weight_.defined()) return false;
     for (size_t i = 0; i < call_.operands.size(); ++i)
       if (i != 1 && call_.operands[i].buffer == buffer) return false;
-    return prepack_ && symbols_.empty() && entries_.size() == 1 && entries_.front().instance.unpack;
+    return prepack_ && has_fixed_weight() && !entries_.empty() &&
+           std::all_of(entries_.begin(), entries_.end(), [](const Entry& e) { return bool(e.instance.unpack); });
   }
-  void release(int) override { unpack_ = entries_.front().instance.unpack; }
+  void release(int) override {
+    unpack_ = entries_.front().instance.unpack;
+    if (entries_.front().check) weight_magnitude_ = entries_.front().check->constant_magnitude(1);
+  }
 
   std::vector<SymInt> strides_of(size_t buffer) const override {
     return call_.result.buffer == static_cast<int>(buffer) ? call_.result.strides : std::vector<SymInt>{};
@@ -86,6 +92,8 @@ class Kernel : public LibraryKernel {
 
   void check() const;
   void collect_symbols();
+  bool has_fixed_weight() const;
+  std::optional<SymBindings> first_sizes() const;
   bool matches(const Entry& e, const LaunchArgs& args) const {
     if (e.threads != args.threads) return false;
     for (size_t i = 0; i < symbols_.size(); ++i) {
@@ -95,12 +103,15 @@ class Kernel : public LibraryKernel {
   }
   Entry& entry_for(const SymBindings& symbols, int threads);
   void make(Entry& entry, const SymBindings& symbols);
-  Instance make_instance(ConcreteCall& call, bool keep_nan);
+  bool is_released() const { return unpack_ && !unpacked_.defined(); }
+  void unpack();
+  Instance make_instance(const SymBindings& symbols, int threads, bool keep_nan);
+  Instance make_instance(const ConcreteCall& call);
   Instance& choose(Entry& entry, const LaunchArgs& args);
   std::byte* scratch_of(const Entry& entry, const Instance& instance, const LaunchArgs& args);
-  std::byte* constant_data(size_t operand);
+  Slot constant_slot(size_t operand, int64_t offset) const;
   View view(const LibraryOperand& operand, const SymBindings& symbols) const;
-  ConcreteCall concrete(const SymBindings& symbols, int threads);
+  ConcreteCall concrete(const SymBindings& symbols, int threads, bool keep_nan = false);
   void build(const ConcreteCall& call, Instance& instance);
   void build_aside(const ConcreteCall& call, Instance& instance);
   void convert_constant_weight(ConcreteCall& call);
@@ -113,9 +124,11 @@ class Kernel : public LibraryKernel {
   KnownBounds bounds_;
   LibraryChoice choice_;
   std::vector<size_t> symbols_;
+  const ShapeEnv* env_ = nullptr;  // of the symbols
   PackedConstants packed_;
   Tensor converted_weight_;
   std::function<void(std::byte*)> unpack_;  // of a weight that has lost its memory
+  std::optional<double> weight_magnitude_;  // the largest in it
   Tensor unpacked_;                         // the memory it has got again
   bool expects_scratch_ = false;
   std::list<Entry> entries_;  // most recently used first
@@ -153,6 +166,7 @@ void Kernel::check() const {
 void Kernel::collect_symbols() {
   const auto add = [&](const SymInt& e) {
     for (size_t id : free_symbols(e)) symbols_.push_back(id);
+    if (!e.is_const()) env_ = e.env();
   };
   const auto add_all = [&](const LibraryOperand& o) {
     for (const SymInt& e : o.shape) add(e);
@@ -163,6 +177,29 @@ void Kernel::collect_symbols() {
   add_all(call_.result);
   std::sort(symbols_.begin(), symbols_.end());
   symbols_.erase(std::unique(symbols_.begin(), symbols_.end()), symbols_.end());
+}
+
+/// Whether the second operand lies the same for all sizes.
+bool Kernel::has_fixed_weight() const {
+  const LibraryOperand& w = call_.operands[1];
+  const auto fixed = [](const SymInt& e) { return e.is_const(); };
+  return w.offset.is_const() && std::all_of(w.shape.begin(), w.shape.end(), fixed) &&
+         std::all_of(w.strides.begin(), w.strides.end(), fixed);
+}
+
+/// Sizes to build for ahead of the first run, if any: all there are; or those of the example where a weight can be
+/// packed, so that its own memory is not needed longer than that takes.
+std::optional<SymBindings> Kernel::first_sizes() const {
+  if (symbols_.empty()) return SymBindings{};
+  const bool packs = prepack_ && call_.kind != "attention" && call_.operands[1].constant &&
+                     constants_[call_.operands[1].buffer] != nullptr;
+  if (!packs || !has_fixed_weight()) return std::nullopt;
+  SymBindings sizes(symbols_.back() + 1);
+  for (size_t id : symbols_) {
+    sizes[id] = env_->info(id).hint;
+    if (!sizes[id]) return std::nullopt;
+  }
+  return sizes;
 }
 
 View Kernel::view(const LibraryOperand& operand, const SymBindings& symbols) const {
@@ -185,35 +222,40 @@ View Kernel::view(const LibraryOperand& operand, const SymBindings& symbols) con
   return v;
 }
 
-ConcreteCall Kernel::concrete(const SymBindings& symbols, int threads) {
+ConcreteCall Kernel::concrete(const SymBindings& symbols, int threads, bool keep_nan) {
   ConcreteCall c;
   c.call = &call_;
   c.threads = threads;
+  c.keep_nan = keep_nan;
   for (const LibraryOperand& o : call_.operands) {
     View v = view(o, symbols);
     const Tensor* constant = constants_[o.buffer];
     const bool fixed = prepack_ && o.constant && constant;
-    if (fixed) v.slot = {Slot::Kind::Fixed, 0, v.slot.offset, constant_data(c.operands.size())};
+    if (fixed) v.slot = constant_slot(c.operands.size(), v.slot.offset);
     c.constant.push_back(fixed);
     c.operands.push_back(std::move(v));
   }
   c.result = view(call_.result, symbols);
+  if (c.constant.size() > 1 && c.constant[1]) c.packed_key = constants_[call_.operands[1].buffer];
+  convert_constant_weight(c);
   return c;
 }
 
-/// Where a constant lies. One that was released is unpacked when it is looked for: a call with infinities, other
-/// threads.
-std::byte* Kernel::constant_data(size_t operand) {
-  const LibraryOperand& o = call_.operands[operand];
-  if (operand != 1 || !unpack_) return constants_[o.buffer]->data();
-  if (!unpacked_.defined()) {
-    const View v = view(o, {});
-    int64_t extent = 1;
-    for (size_t d = 0; d < v.rank(); ++d) extent += (v.shape[d] - 1) * v.strides[d];
-    unpacked_ = Tensor::empty(DType::U8, {v.slot.offset + extent * static_cast<int64_t>(dtype_size(v.dtype))});
-    unpack_(unpacked_.data() + v.slot.offset);
-  }
-  return unpacked_.data();
+/// Where a constant lies; no address while it is released.
+Slot Kernel::constant_slot(size_t operand, int64_t offset) const {
+  if (operand != 1 || !unpack_)
+    return {Slot::Kind::Fixed, 0, offset, constants_[call_.operands[operand].buffer]->data()};
+  if (is_released()) return {Slot::Kind::Fixed, 0, 0, nullptr};
+  return {Slot::Kind::Fixed, 0, offset, unpacked_.data()};
+}
+
+/// Memory again for a released weight: what is built next reads it where it lies, or packs it in another way.
+void Kernel::unpack() {
+  const View v = view(call_.operands[1], {});
+  int64_t extent = 1;
+  for (size_t d = 0; d < v.rank(); ++d) extent += (v.shape[d] - 1) * v.strides[d];
+  unpacked_ = Tensor::empty(DType::U8, {v.slot.offset + extent * static_cast<int64_t>(dtype_size(v.dtype))});
+  unpack_(unpacked_.data() + v.slot.offset);
 }
 
 /// A constant weight in a type that is not computed in becomes float32 once, instead of in each run.
@@ -268,9 +310,8 @@ void Kernel::build_aside(const ConcreteCall& call, Instance& instance) {
   instance.owned.push_back(std::move(memory));
 }
 
-Instance Kernel::make_instance(ConcreteCall& call, bool keep_nan) {
+Instance Kernel::make_instance(const ConcreteCall& call) {
   Instance made;
-  call.keep_nan = keep_nan;
   const OmpThreads omp(call.threads);  // oneDNN divides the work when the primitive is made
   if (aliased_) {
     build_aside(call, made);
@@ -280,15 +321,30 @@ Instance Kernel::make_instance(ConcreteCall& call, bool keep_nan) {
   return made;
 }
 
+/// Of a released weight the packed copy may do. It does not for calls with infinities, other threads or sizes that are
+/// packed in another way.
+Instance Kernel::make_instance(const SymBindings& symbols, int threads, bool keep_nan) {
+  if (is_released()) {
+    try {
+      Instance made = make_instance(concrete(symbols, threads, keep_nan));
+      if (made.unpack) return made;
+    } catch (const NotPacked&) {
+    }
+    unpack();
+  }
+  return make_instance(concrete(symbols, threads, keep_nan));
+}
+
 void Kernel::make(Entry& entry, const SymBindings& symbols) {
-  ConcreteCall call = concrete(symbols, entry.threads);
-  convert_constant_weight(call);
-  entry.instance = make_instance(call, false);
+  entry.instance = make_instance(symbols, entry.threads, false);
   const bool tells = bounds_.cell(call_.result.buffer) != nullptr;
-  if (call_.kind == "attention" || call.result.numel() == 0 || !(entry.instance.drops_nan || tells)) return;
-  entry.check = std::make_unique<BoundCheck>(call, bounds_);
+  if (call_.kind == "attention" || !(entry.instance.drops_nan || tells)) return;
+  if (is_released() && !weight_magnitude_) unpack();
+  const ConcreteCall call = concrete(symbols, entry.threads);
+  if (call.result.numel() == 0) return;
+  entry.check = std::make_unique<BoundCheck>(call, bounds_, is_released() ? weight_magnitude_ : std::nullopt);
   if (!entry.instance.drops_nan || entry.check->possible()) return;
-  entry.instance = make_instance(call, true);
+  entry.instance = make_instance(symbols, entry.threads, true);
   entry.check.reset();
 }
 
@@ -306,11 +362,7 @@ Instance& Kernel::choose(Entry& entry, const LaunchArgs& args) {
     if (told) *told = entry.check->result();
     return entry.instance;
   }
-  if (!entry.exact) {
-    ConcreteCall call = concrete(args.symbols, entry.threads);
-    convert_constant_weight(call);
-    entry.exact = std::make_unique<Instance>(make_instance(call, true));
-  }
+  if (!entry.exact) entry.exact = std::make_unique<Instance>(make_instance(args.symbols, entry.threads, true));
   return *entry.exact;
 }
 

@@ -31,8 +31,9 @@ class LibraryKernel : public CompiledKernel, public ScratchUser {
 enum class LibraryChoice : uint8_t { Library, Own };
 
 /// `constants[i]` is the value of the launch's buffer i if it never changes, else null; they must outlive the kernel.
-/// `aliased`: the result may share memory with an operand. Calls without symbolic sizes are built here, others on their
-/// first run. `bounds` is what the calls of a compile tell each other. Throws Error.
+/// `aliased`: the result may share memory with an operand. Calls without symbolic sizes are built here, as are those
+/// with a constant weight for the sizes of the example; others on their first run. `bounds` is what the calls of a
+/// compile tell each other. Throws Error.
 std::unique_ptr<LibraryKernel> compile_library_call(const LibraryCall& call, std::span<const Tensor* const> constants,
                                                     const CompileOptions& options, std::shared_ptr<Scratch> scratch,
                                                     bool aliased = false, KnownBounds bounds = {},

@@ -89,10 +89,10 @@ class Step {
 struct ConcreteCall {
   const LibraryCall* call = nullptr;
   std::vector<View> operands;
-  std::vector<bool> constant;  ///< per operand: its slot is Fixed and its bytes never change
+  std::vector<bool> constant;  ///< per operand: its slot is Fixed and its bytes never change (see packed_key)
   View result;
   int threads = 1;
-  const void* packed_key = nullptr;  ///< what a constant weight is known by, where that is not its address
+  const void* packed_key = nullptr;  ///< what a constant weight is known by; its address is null once it is released
   bool keep_nan = false;             ///< what would turn NaN into a number is not left to the library
 };
 

@@ -115,7 +115,7 @@ MatmulProduct make_matmul_product(const ConcreteCall& call, Instance& instance) 
     if (op.has_operand()) squeeze_broadcast(op.operand);
   }
   p.b_constant = call.constant[1];
-  p.b_key = call.packed_key ? call.packed_key : p.b.slot.fixed;
+  p.b_key = call.packed_key;
   merge_batch(p);
   return p;
 }

@@ -245,13 +245,14 @@ bool onednn_is_fast(const char* implementation) {
 }
 
 std::shared_ptr<dnnl::memory> PackedConstants::get(const void* key, const dnnl::memory::desc& from,
-                                                   const dnnl::memory::desc& to, std::byte* source) {
+                                                   const dnnl::memory::desc& to, const Slot& source) {
   std::lock_guard lock(mutex_);
   for (const Entry& e : entries_) {
     if (e.key == key && e.memory->get_desc() == to) return e.memory;
   }
+  if (!source.fixed) throw NotPacked{};
   auto packed = std::make_shared<dnnl::memory>(to, onednn_engine());
-  dnnl::memory plain(from, onednn_engine(), source);
+  dnnl::memory plain(from, onednn_engine(), source.resolve(nullptr, nullptr));
   dnnl::reorder(plain, *packed).execute(engine_stream(), plain, *packed);
   engine_stream().wait();
   entries_.push_back({key, packed});

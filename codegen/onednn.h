@@ -70,12 +70,16 @@ OnednnAttr onednn_attr(const std::vector<ResultOp>& ops, const View& result, siz
 /// Whether an implementation is one of the fast ones (the reference ones are slower than ours).
 bool onednn_is_fast(const char* implementation);
 
+/// Of a constant that has given its memory back, the packed copy that is asked for was never made.
+struct NotPacked {};
+
 /// Packed copies of constants, shared by all sizes of a call. Thread-safe.
 class PackedConstants {
  public:
-  /// `source` laid out as `to`; `key` tells the constants apart.
+  /// What lies at `source`, a fixed slot, laid out as `to`; `key` tells the constants apart. Throws NotPacked when
+  /// there is neither such a copy nor an address in the slot.
   std::shared_ptr<dnnl::memory> get(const void* key, const dnnl::memory::desc& from, const dnnl::memory::desc& to,
-                                    std::byte* source);
+                                    const Slot& source);
   size_t bytes() const;
 
  private:

@@ -234,7 +234,7 @@ Slot weight_slot(const ConcreteCall& call, const Primitive& p, const View& weigh
                  Instance& made) {
   const memory::desc from = onednn_desc(weight);
   if (call.constant[1]) {
-    const auto memory = packed.get(call.operands[1].slot.fixed, from, p.weight, weight.slot.resolve(nullptr, nullptr));
+    const auto memory = packed.get(call.packed_key, from, p.weight, weight.slot);
     made.owned.push_back(memory);
     made.unpack = onednn_unpack(memory, from);
     return {Slot::Kind::Fixed, 0, 0, static_cast<std::byte*>(memory->get_data_handle())};

@@ -136,7 +136,7 @@ bool build(const ConcreteCall& call, DType dtype, PackedConstants& packed, Insta
 
   Slot b_slot = p.b.slot;
   if (pack) {
-    auto memory = packed.get(p.b_key, b_plain, found->pd.weights_desc(), p.b.slot.resolve(nullptr, nullptr));
+    auto memory = packed.get(p.b_key, b_plain, found->pd.weights_desc(), p.b.slot);
     b_slot = {Slot::Kind::Fixed, 0, 0, static_cast<std::byte*>(memory->get_data_handle())};
     made.owned.push_back(memory);
     made.unpack = onednn_unpack(memory, b_plain);

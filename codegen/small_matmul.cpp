@@ -146,7 +146,8 @@ bool build_small_matmul(const ConcreteCall& call, PackedConstants& packed, Insta
   if (packs && !is_dense(p.b, 1)) {
     View rows = p.b;
     rows.strides = {rows.shape[1], 1};
-    const auto memory = packed.get(p.b_key, onednn_desc(p.b), onednn_desc(rows), p.b.slot.resolve(nullptr, nullptr));
+    const auto memory = packed.get(p.b_key, onednn_desc(p.b), onednn_desc(rows), p.b.slot);
+    made.unpack = onednn_unpack(memory, onednn_desc(p.b));
     rows.slot = {Slot::Kind::Fixed, 0, 0, static_cast<std::byte*>(memory->get_data_handle())};
     made.owned.push_back(memory);
     p.b = std::move(rows);

@@ -281,8 +281,7 @@ View columns_of_weight(const ConcreteCall& call, const Geometry& g, std::shared_
     return with(to, columns.shape, columns.strides);
   }
   PackedConstants turned;
-  const auto memory =
-      turned.get(from.slot.fixed, onednn_desc(from), onednn_desc(to), from.slot.resolve(nullptr, nullptr));
+  const auto memory = turned.get(call.packed_key, onednn_desc(from), onednn_desc(to), from.slot);
   to.slot = {Slot::Kind::Fixed, 0, 0, static_cast<std::byte*>(memory->get_data_handle())};
   owner = memory;
   return with(to, columns.shape, columns.strides);
@@ -298,7 +297,7 @@ bool add_product(const ConcreteCall& call, View a, View b, View result, std::sha
   product.call = inner.get();
   product.operands = {std::move(a), std::move(b)};
   product.constant = {false, call.constant[1]};
-  product.packed_key = call.operands[1].slot.fixed;
+  product.packed_key = call.packed_key;
   product.result = std::move(result);
   product.threads = call.threads;
   Instance made;

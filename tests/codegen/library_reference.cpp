@@ -3,6 +3,7 @@
 #include "library_reference.h"
 
 #include <cmath>
+#include <limits>
 
 namespace strata::library_test {
 namespace {
@@ -192,7 +193,9 @@ double reference(const PostOp& op, double x, double y) {
     case PostOp::Kind::Silu:
       return x / (1 + std::exp(-x));
     case PostOp::Kind::HardSwish:
-      return x * std::clamp(x + 3, 0.0, 6.0) / 6;
+      x *= std::clamp(x + 3, 0.0, 6.0);
+      if (std::abs(x) > std::numeric_limits<float>::max()) x *= INFINITY;  // PyTorch's product overflows, too
+      return x / 6;
     case PostOp::Kind::HardSigmoid:
       return std::clamp(x + 3, 0.0, 6.0) / 6;
     case PostOp::Kind::Elu:

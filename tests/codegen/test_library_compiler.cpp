@@ -290,6 +290,43 @@ TEST(CpuCompiler, PackedWeightsAreReleased) {
   }
 }
 
+/// With sizes that are not known the packed copy of the example's sizes is all that stays, until sizes come that read
+/// another: one row, a NaN before what drops it.
+TEST(CpuCompiler, PackedWeightsOfAllSizesAreReleased) {
+  for (int64_t example : {40, 2}) {
+    Plans p;
+    const SymInt s = p.plan->env->symbol({"s0", {0, 1000}, {}, example, ""});
+    const int x = p.buffer(Kind::Input, {s, 3, 96}), w = p.buffer(Kind::Constant, {96, 130});
+    p.plan->buffers[w].strides = {1, 96};
+    LibraryCall call;
+    call.kind = "matmul";
+    call.post_ops = {{PostOp::Kind::Relu}};
+    p.launch(call, {x, w}, p.buffer(Kind::Output, {s, 3, 130}));
+    const Tensor weight = p.plan->buffers[w].constant.clone();
+    const std::weak_ptr<Storage> memory = p.plan->buffers[w].constant.storage;
+    const auto compiler = make_cpu_compiler();
+    auto kernels = compiler->compile(*p.plan, {});
+    EXPECT_EQ(release_packed_constants(*p.plan, kernels, {}).size(), 1u);
+    EXPECT_TRUE(memory.expired());
+    Executor e(p.plan, std::move(kernels), 2);
+    for (int64_t n : {40, 41, 80, 2, 0, 40, 1, 40}) {
+      for (double first : {1.5, static_cast<double>(NAN)}) {
+        const Tensor in = random_tensor({n, 3, 96});
+        if (n > 0) in.set(0, first);
+        const std::vector<double> found = e.run({in})[0].values();
+        ASSERT_EQ(found.size(), static_cast<size_t>(n * 390));
+        for (int64_t i = 0; i < n * 390; ++i) {
+          double sum = 0;
+          for (int64_t k = 0; k < 96; ++k) sum += in.at(i / 130 * 96 + k) * weight.at(i % 130 * 96 + k);
+          ASSERT_EQ(std::isnan(found[i]), std::isnan(sum)) << n << " " << i;
+          if (std::isnan(sum)) continue;
+          ASSERT_NEAR(found[i], std::max(0.0, sum), 3e-5) << n << " " << i;
+        }
+      }
+    }
+  }
+}
+
 /// Weights that are results as well, or that something else reads, stay.
 TEST(CpuCompiler, NeededWeightsAreNotReleased) {
   Plans p;

@@ -157,9 +157,7 @@ TEST(LibraryNan, EveryOperationInEveryForm) {
       for (bool constant : {true, false}) {
         Case c = make(form, DType::F32, constant, ++seed);
         c.post(kind, kind == K::Clamp ? -0.5 : 1.5, 0.75);
-        // Six times a hardswish's number may overflow, which oneDNN avoids and PyTorch does not.
-        const float large = kind == K::HardSwish ? 1e37f : 1e38f;
-        for (float value : {kNan, kInf, -kInf, large, -large, 1e-40f}) check_value(c, 0, seed % 100 + 5, value);
+        for (float value : {kNan, kInf, -kInf, 1e38f, -1e38f, 1e-40f}) check_value(c, 0, seed % 100 + 5, value);
       }
     }
   }
