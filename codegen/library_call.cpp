@@ -13,6 +13,7 @@
 #include "codegen/library_copy.h"
 #include "codegen/library_fallback.h"
 #include "codegen/onednn.h"
+#include "codegen/pointwise_convolution.h"
 #include "codegen/small_matmul.h"
 #include "codegen/transposed_convolution.h"
 #include "core/runtime/parallel.h"
@@ -112,6 +113,7 @@ class Kernel : public LibraryKernel {
   Slot constant_slot(size_t operand, int64_t offset) const;
   View view(const LibraryOperand& operand, const SymBindings& symbols) const;
   ConcreteCall concrete(const SymBindings& symbols, int threads, bool keep_nan = false);
+  bool build_fast(const ConcreteCall& call, Instance& instance);
   void build(const ConcreteCall& call, Instance& instance);
   void build_aside(const ConcreteCall& call, Instance& instance);
   void convert_constant_weight(ConcreteCall& call);
@@ -278,19 +280,19 @@ void Kernel::convert_constant_weight(ConcreteCall& call) {
   w.slot = {Slot::Kind::Fixed, 0, 0, converted_weight_.data()};
 }
 
+/// By the library, or by kernels of ours that are faster where they take the call; false where neither does.
+bool Kernel::build_fast(const ConcreteCall& call, Instance& instance) {
+  if (call_.kind == "matmul")
+    return build_small_matmul(call, packed_, instance) || build_onednn_matmul(call, packed_, instance);
+  return build_transposed_convolution(call, packed_, instance) ||
+         build_pointwise_convolution(call, packed_, instance) || build_onednn_convolution(call, packed_, instance);
+}
+
 void Kernel::build(const ConcreteCall& call, Instance& instance) {
   if (call.result.numel() == 0) return;
   if (call_.kind == "attention") return build_attention(call, instance);
-  if (choice_ == LibraryChoice::Library && call_.kind == "matmul" && build_small_matmul(call, packed_, instance))
-    return;
-  if (choice_ == LibraryChoice::Library && call_.kind == "convolution_transpose" &&
-      build_transposed_convolution(call, packed_, instance))
-    return;
   try {
-    const bool done = choice_ == LibraryChoice::Library &&
-                      (call_.kind == "matmul" ? build_onednn_matmul(call, packed_, instance)
-                                              : build_onednn_convolution(call, packed_, instance));
-    if (done) return;
+    if (choice_ == LibraryChoice::Library && build_fast(call, instance)) return;
   } catch (const dnnl::error&) {
     // Sizes or layouts that it refuses late: our own kernels take them.
   }

@@ -326,6 +326,7 @@ void add_rest(const View& from, const View& result, std::vector<ResultOp> ops, b
 bool takes(const ConcreteCall& call) {
   const View &x = call.operands[0], &w = call.operands[1];
   const size_t rank = x.rank();
+  if (call.call->kind != "convolution_transpose") return false;
   if (rank < 3 || rank > 5 || call.result.numel() == 0 || x.numel() == 0 || w.numel() == 0) return false;
   if (call.call->groups != 1 || x.dtype != w.dtype || !onednn_dtype(x.dtype)) return false;
   if (accumulation_dtype(call.result.dtype) != DType::F32) return false;

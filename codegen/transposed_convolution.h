@@ -11,7 +11,7 @@
 
 namespace strata::library {
 
-/// False for what is left to the library: operands other than float32 or bfloat16, groups, sizes whose products do not
+/// False for other calls and for what is left to the library: operands other than float32 or bfloat16, groups, sizes whose products do not
 /// stay in the caches; then `instance` is untouched.
 bool build_transposed_convolution(const ConcreteCall& call, PackedConstants& packed, Instance& instance);
 

@@ -108,6 +108,35 @@ TEST(LibraryConvolution, TransposedAsAProduct) {
   }
 }
 
+/// Few places of many weights: a product of rows of channels, unless an operand of the work on the result lies
+/// otherwise.
+TEST(LibraryConvolution, PointwiseAsAProduct) {
+  unsigned seed = 900;
+  for (const size_t spatial : {size_t{1}, size_t{2}}) {
+    const std::vector<int> last = spatial == 1 ? std::vector<int>{0, 2, 1} : std::vector<int>{0, 2, 3, 1};
+    for (const int64_t n : {1, 3}) {
+      for (int variant = 0; variant < 8; ++variant) {
+        const DType dtype = variant & 1 ? DType::BF16 : DType::F32;
+        const bool constant = variant & 2, by_sample = variant & 4;
+        Case c = make({n, 190, 100, 1, 2, 1, 1, 0, 1}, spatial, dtype, false, constant, true, ++seed);
+        const Tensor result = c.tensors.back();  // operands come before the result
+        c.tensors.pop_back();
+        std::vector<int64_t> scale(spatial + 2, 1);
+        scale[0] = by_sample ? n : 1;
+        scale[1] = 100;
+        const int factor = c.operand(dtype, scale), residual = c.operand(dtype, result.shape, last);
+        c.result(dtype, result.shape, last);
+        c.post(K::Mul, 0, 0, factor);
+        c.post(K::Add, 0, 0, residual);
+        c.post(K::Relu);
+        const std::string text = c.check(dtype == DType::F32 ? 2e-5 : 1e-2);
+        const bool is_product = (n == 1 || !by_sample) && (!constant || result.numel() / 100 <= 8);
+        EXPECT_EQ(text.find("matmul") != text.npos, is_product) << n << " " << variant << "\n" << text;
+      }
+    }
+  }
+}
+
 TEST(LibraryConvolution, PostOperations) {
   for (K kind : {K::Relu, K::GeluErf, K::GeluTanh, K::Tanh, K::Sigmoid, K::Silu, K::HardSwish, K::HardSigmoid, K::Elu,
                  K::Clamp, K::Linear}) {
