@@ -3,10 +3,12 @@
 
 // Special functions, element by element in float64.
 
+#include <algorithm>
 #include <array>
 
 #include "codegen/native/lines.h"
 #include "codegen/native/native_kernel.h"
+#include "codegen/native/special_blocks.h"
 #include "codegen/native/strided.h"
 #include "core/runtime/parallel.h"
 #include "core/support/special_functions.h"
@@ -25,9 +27,37 @@ const special::Function& function_of(const Arguments& a) {
 }
 
 template <class T>
+void load(const T* from, int64_t n, double* to) {
+  for (int64_t i = 0; i < n; ++i) to[i] = static_cast<double>(work_value(from[i]));
+}
+template <class T>
+void store(const double* from, int64_t n, T* to) {
+  for (int64_t i = 0; i < n; ++i) to[i] = stored_value<T>(static_cast<WorkType<T>>(from[i]));
+}
+void load(const float* from, int64_t n, double* to) { widen(from, n, to); }
+void store(const double* from, int64_t n, float* to) { narrow(from, n, to); }
+
+template <class T>
+void in_blocks(const Tensor& x, const Tensor& out, BlockFunction f) {
+  const Tensor rows = as_rows(x);
+  parallel_for(out.numel(), 2048, [&](int64_t begin, int64_t end) {
+    constexpr int64_t kBlock = 256;
+    std::array<double, kBlock> block;
+    for (int64_t first = begin; first < end; first += kBlock) {
+      const int64_t n = std::min(kBlock, end - first);
+      load(rows.ptr<const T>() + first, n, block.data());
+      f(block.data(), n, block.data());
+      store(block.data(), n, out.ptr<T>() + first);
+    }
+  });
+}
+
+template <class T>
 void apply(const Arguments& a, const special::Function& f) {
   const Tensor& out = a.result();
   const Tensor x = operand_like(a, 0, out), y = f.two ? operand_like(a, 1, out) : x;
+  if (const BlockFunction many = find_block_function(f.name, out.dtype == DType::F64))
+    return in_blocks<T>(x, out, many);
   parallel_for(out.numel(), 512, [&](int64_t begin, int64_t end) {
     Odometer at(out.shape, {x.strides, y.strides}, begin);
     for (int64_t i = begin; i < end; ++i, at.next()) {
