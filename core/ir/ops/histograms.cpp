@@ -83,6 +83,18 @@ size_t bin_of(const Call& call, DType d, const std::vector<double>& edges, doubl
   return static_cast<size_t>(std::clamp<int64_t>(found - edges.begin() - 1, 0, count - 1));
 }
 
+/// What `bin_of` gives for float32 numbers, in their own arithmetic instead of rounded steps.
+void count_floats(const std::vector<double>& x, Histogram& h) {
+  const auto first = static_cast<float>(h.edges.front()), last = static_cast<float>(h.edges.back());
+  const float width = last - first, count = static_cast<float>(h.counts.size());
+  const auto most = static_cast<int64_t>(h.counts.size()) - 1;
+  for (const double v : x) {
+    if (!(v >= h.edges.front() && v <= h.edges.back())) continue;
+    const auto bin = static_cast<int64_t>((static_cast<float>(v) - first) * count / width);
+    ++h.counts[static_cast<size_t>(std::clamp<int64_t>(bin, 0, most))];
+  }
+}
+
 std::vector<double> all_doubles(const Tensor& t) { return t.to(DType::F64).values(); }
 
 }  // namespace
@@ -98,6 +110,10 @@ Histogram histogram_of(const Call& call, const Tensor& x, const Tensor& bins, co
     h.edges = even_edges(d, outer_edges(call, elements), call.constant(1));
   if (h.edges.empty()) reject(call, "bins must have an element");
   h.counts.assign(h.edges.size() - 1, 0);
+  if (is_histc(call) && d == DType::F32) {
+    count_floats(elements, h);
+    return h;
+  }
   for (size_t i = 0; i < elements.size(); ++i) {
     if (!(elements[i] >= h.edges.front() && elements[i] <= h.edges.back()) || h.counts.empty()) continue;
     h.counts[bin_of(call, d, h.edges, elements[i], !bins.defined())] += weight.defined() ? weights[i] : 1;

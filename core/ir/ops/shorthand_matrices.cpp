@@ -291,6 +291,19 @@ Nodes multilabel_margin_loss(Builder& b, const Call& c) {
 
 // --------------------------------------------------------------------------------------------------------------- bags
 
+/// How many indices each bag has where its offsets are 0, s, 2 s, ... and the bags hold all n: what PyTorch makes of
+/// bags that are the rows of a matrix.
+std::optional<SymInt> places_of_bag(const Node* offsets, const SymInt& n, const SymInt& bags) {
+  const std::string_view name = offsets->op ? std::string_view(offsets->op->name) : std::string_view();
+  if (name != "aten.arange.start_step" && name != "aten.arange.default" && name != "aten.arange.start") return {};
+  const Call c(*offsets);
+  const bool has_start = name != "aten.arange.default", has_step = name == "aten.arange.start_step";
+  const auto* start = has_start ? c.arg(0).as<int64_t>() : nullptr;
+  if ((has_start && !(start && *start == 0)) || (has_step && !c.is_integer_scalar(2))) return {};
+  const SymInt step = has_step ? c.integer(2) : SymInt(1);
+  return known_eq(step * bags, n) ? std::optional(step) : std::nullopt;
+}
+
 /// Bags of rows of a table: indices from one offset up to the next, summed, averaged or the largest of each column.
 /// Beside the result PyTorch gives what its gradient needs; those parts are computed as well, as it does for float32.
 Nodes embedding_bag(Builder& b, const Call& c) {
@@ -321,18 +334,26 @@ Nodes embedding_bag(Builder& b, const Call& c) {
   Node* bag = b.sub(b.call("aten.searchsorted.Tensor", {b.cast(starts, DType::I64), at, false, true}), 1);
   Node* used = padding ? b.call("aten.ne.Scalar", {places, *padding}) : nullptr;
   Node* ones = used ? b.cast(used, DType::I64) : filled({n}, 1, DType::I64);
-  Node* counts = b.call("aten.index_add.default", {filled({bags}, 0, DType::I64), 0, bag, ones});
+  const std::optional<SymInt> even = last ? std::nullopt : places_of_bag(offsets, n, bags);
+  const auto sum_of_bags = [&](Node* values, const Shape& shape) {
+    if (!even) return b.call("aten.index_add.default", {filled(shape, 0, values->tensor().dtype), 0, bag, values});
+    Shape split = shape;
+    split.insert(split.begin() + 1, *even);
+    return b.sum(b.reshape(values, split), {1}, false);
+  };
+  Node* counts = sum_of_bags(ones, {bags});
 
   Node* rows = widen(b, b.call("aten.embedding.default", {table, places}));
   if (factors) rows = b.mul(rows, b.unsqueeze(widen(b, factors), 1));
   const double nothing = mode == 2 ? -HUGE_VAL : 0;
   if (used) rows = where_else(b, b.unsqueeze(used, 1), rows, nothing);
   const Shape shape{bags, sizes_of(table)[1]};
-  Node* result = filled(shape, nothing, rows->tensor().dtype);
+  Node* result = nullptr;
   Node *sizes_told = b.cast(counts, whole), *largest = sizes_told;
   if (mode == 2) {
     Node* held = b.unsqueeze(b.call("aten.ne.Scalar", {counts, 0}), 1);
     Node* where = b.expand(b.unsqueeze(bag, 1), sizes_of(rows));
+    result = filled(shape, nothing, rows->tensor().dtype);
     result = b.call("aten.scatter_reduce.two", {result, 0, where, rows, "amax"});
     // Which index a column's largest element comes from: the first.
     Node* is_largest = b.call("aten.eq.Tensor", {rows, b.call("aten.index_select.default", {result, 0, bag})});
@@ -346,7 +367,7 @@ Nodes embedding_bag(Builder& b, const Call& c) {
     largest = b.cast(where_else(b, held, largest, 0), whole);
     result = where_else(b, held, result, 0);
   } else {
-    result = b.call("aten.index_add.default", {result, 0, bag, rows});
+    result = sum_of_bags(rows, shape);
     if (mode == 1)
       result = b.div(result, b.unsqueeze(b.call("aten.clamp_min.default", {counts, 1}), 1));
     else
