@@ -323,13 +323,13 @@ Instance Kernel::make_instance(const ConcreteCall& call) {
   return made;
 }
 
-/// Of a released weight the packed copy may do. It does not for calls with infinities, other threads or sizes that are
-/// packed in another way.
+/// Of a released weight the packed copy may do. It does not for few rows, which are multiplied with the weight as it
+/// lies, nor where the library wants it packed in another way.
 Instance Kernel::make_instance(const SymBindings& symbols, int threads, bool keep_nan) {
   if (is_released()) {
     try {
       Instance made = make_instance(concrete(symbols, threads, keep_nan));
-      if (made.unpack) return made;
+      if (made.unpack || made.steps.empty()) return made;
     } catch (const NotPacked&) {
     }
     unpack();
