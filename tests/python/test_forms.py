@@ -50,6 +50,13 @@ class Forms(unittest.TestCase):
     def test_ends_of_a_range_of_integers_are_integers(self):
         self.check(lambda x: torch.linspace(4.3, -3.8, 50, dtype=torch.int64) + x, torch.randint(9, (50,)))
 
+    def test_what_is_made_for_an_out_is_made_in_its_type(self):
+        self.check(lambda out: torch.linspace(4.3, -3.8, 50, out=out) + 1, torch.randint(9, (50,)))
+        strata.reset()
+        self.check(lambda out: torch.linspace(4.3, -3.8, 50, out=out) + 1, torch.zeros(50, dtype=torch.complex128))
+        strata.reset()
+        self.check(lambda out: torch.logspace(0.7, 2.9, 9, out=out) + 1, torch.randint(9, (9,)))
+
     def test_decompositions_that_are_all_ours(self):
         self.check(torch.nn.functional.pairwise_distance, torch.randn(4, 8), torch.randn(4, 8))
         strata.reset()
