@@ -91,9 +91,15 @@ ComplexParts square_root(Builder& b, const ComplexParts& x) {
   return {b.call("aten.where.self", {right, half, other}), b.call("aten.copysign.Tensor", {imag, x.imag})};
 }
 
-/// exp(y log x); 0 stays 0, and any number to the power 0 is 1.
+/// exp(y log x); 0 stays 0, and any number to the power 0 is 1. What y log x is off shows as many times as it is large:
+/// float32 goes through float64.
 ComplexParts power(Builder& b, const ComplexParts& x, const ComplexParts& y) {
-  const ComplexParts p = exponential(b, times(b, y, logarithm(b, x)));
+  const DType part = x.real->tensor().dtype;
+  const auto parts_as = [&](DType dtype, const ComplexParts& z) {
+    return ComplexParts{b.cast(z.real, dtype), b.cast(z.imag, dtype)};
+  };
+  const ComplexParts wide = times(b, parts_as(DType::F64, y), logarithm(b, parts_as(DType::F64, x)));
+  const ComplexParts p = parts_as(part, exponential(b, wide));
   const auto is_zero = [&](const ComplexParts& z) {
     return b.call("aten.logical_and.default",
                   {b.call("aten.eq.Scalar", {z.real, 0}), b.call("aten.eq.Scalar", {z.imag, 0})});
