@@ -11,8 +11,8 @@
 
 namespace strata::library {
 
-/// False for other calls and for what is left to the library: operands other than float32 or bfloat16, groups, sizes whose products do not
-/// stay in the caches; then `instance` is untouched.
+/// False for other calls and for what is left to the library: operands other than float32 or bfloat16, groups, sizes
+/// whose products do not stay in the caches; then `instance` is untouched.
 bool build_transposed_convolution(const ConcreteCall& call, PackedConstants& packed, Instance& instance);
 
 }  // namespace strata::library
