@@ -320,6 +320,7 @@ Instance Kernel::make_instance(const ConcreteCall& call) {
   } else {
     build(call, made);
   }
+  for (const auto& step : made.steps) step->share(scratch_->memories());
   return made;
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "codegen/library_bound.h"
+#include "codegen/onednn.h"
 #include "core/support/error.h"
 
 namespace strata::library {
@@ -24,6 +25,12 @@ bool View::is_contiguous() const {
     expected *= shape[d];
   }
   return true;
+}
+
+OnednnMemories& Scratch::memories() {
+  std::lock_guard lock(mutex_);
+  if (!memories_) memories_ = std::make_shared<OnednnMemories>();
+  return *memories_;
 }
 
 void Scratch::reserve(int64_t bytes) {

@@ -41,13 +41,17 @@ struct View {
   bool is_contiguous() const;
 };
 
-/// Memory shared by the kernels of one compile that nobody else gives any: none of it outlives a launch.
+class OnednnMemories;
+
+/// What the kernels of one compile share: memory that nobody else gives them, of which none outlives a launch.
 class Scratch {
  public:
   /// At least `bytes`, 64-byte aligned, from now on. Throws a runtime Error. Threads may call at once while nothing
   /// runs.
   void reserve(int64_t bytes);
   std::byte* data() const { return memory_.get(); }
+  /// Made at the first call.
+  OnednnMemories& memories();
 
  private:
   struct Free {
@@ -56,6 +60,7 @@ class Scratch {
   std::mutex mutex_;
   std::unique_ptr<std::byte, Free> memory_;
   int64_t size_ = 0;
+  std::shared_ptr<OnednnMemories> memories_;
 };
 
 /// Places in the scratch for the steps of one instance.
@@ -80,6 +85,8 @@ struct StepArgs {
 class Step {
  public:
   virtual ~Step() = default;
+  /// Takes from there what it can share with other steps of the compile; before the first run.
+  virtual void share(OnednnMemories&) {}
   virtual void run(const StepArgs& args) = 0;
   /// One or more lines, for people; each ends with a line break.
   virtual std::string describe() const = 0;

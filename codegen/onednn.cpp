@@ -31,22 +31,23 @@ dnnl::stream& engine_stream() {
 class OnednnStep : public Step {
  public:
   OnednnStep(dnnl::primitive primitive, std::vector<OnednnArg> args, std::string text)
-      : primitive_(std::move(primitive)), text_(std::move(text)) {
-    for (OnednnArg& a : args) {
-      std::byte* fixed = a.slot.kind == Slot::Kind::Fixed ? a.slot.resolve(nullptr, nullptr) : nullptr;
-      memories_.emplace_back(a.desc, onednn_engine(), fixed);
-      args_.push_back({a.id, memories_.back().get()});
+      : primitive_(std::move(primitive)), described_(std::move(args)), text_(std::move(text)) {}
+
+  void share(OnednnMemories& memories) override {
+    for (const OnednnArg& a : described_) {
+      memories_.push_back(memories.get(a.desc, memories_));
+      args_.push_back({a.id, memories_.back()->memory.get()});
       slots_.push_back(a.slot);
-      last_.push_back(fixed);
     }
+    described_ = {};
   }
 
   void run(const StepArgs& args) override {
     for (size_t i = 0; i < args_.size(); ++i) {
       std::byte* p = args.at(slots_[i]);
-      if (p == last_[i]) continue;
+      if (p == memories_[i]->address) continue;
       dnnl_memory_set_data_handle(args_[i].memory, p);
-      last_[i] = p;
+      memories_[i]->address = p;
     }
     const OmpThreads threads(args.threads);
     const dnnl_status_t status =
@@ -58,10 +59,10 @@ class OnednnStep : public Step {
 
  private:
   dnnl::primitive primitive_;
-  std::vector<dnnl::memory> memories_;
+  std::vector<OnednnArg> described_;  // until they are shared
+  std::vector<std::shared_ptr<OnednnMemories::Memory>> memories_;
   std::vector<dnnl_exec_arg_t> args_;
   std::vector<Slot> slots_;
-  std::vector<std::byte*> last_;
   std::string text_;
 };
 
@@ -171,6 +172,23 @@ std::optional<dnnl::memory::data_type> onednn_dtype(DType dtype) {
 dnnl::memory::desc onednn_desc(const View& view) {
   return {dnnl::memory::dims(view.shape.begin(), view.shape.end()), *onednn_dtype(view.dtype),
           dnnl::memory::dims(view.strides.begin(), view.strides.end())};
+}
+
+std::shared_ptr<OnednnMemories::Memory> OnednnMemories::get(const dnnl::memory::desc& desc,
+                                                            const std::vector<std::shared_ptr<Memory>>& taken) {
+  std::lock_guard lock(mutex_);
+  std::erase_if(memories_, [](const std::weak_ptr<Memory>& m) { return m.expired(); });
+  const auto is_alike = [&](const Memory& m) {
+    const dnnl_memory_desc_t* its = nullptr;
+    return dnnl_memory_get_memory_desc(m.memory.get(), &its) == dnnl_success && dnnl_memory_desc_equal(its, &desc.data);
+  };
+  for (const std::weak_ptr<Memory>& known : memories_) {
+    std::shared_ptr<Memory> m = known.lock();
+    if (m && is_alike(*m) && std::find(taken.begin(), taken.end(), m) == taken.end()) return m;
+  }
+  auto made = std::make_shared<Memory>(Memory{dnnl::memory(desc, onednn_engine(), nullptr)});
+  memories_.push_back(made);
+  return made;
 }
 
 std::unique_ptr<Step> make_onednn_step(dnnl::primitive primitive, std::vector<OnednnArg> args, std::string text) {

@@ -47,7 +47,24 @@ struct OnednnArg {
   Slot slot;
 };
 
-/// A primitive with its arguments as a step. The scratchpad comes from the shared scratch.
+/// oneDNN's objects for memory, of about a kilobyte each, which say how it lies and, for the time of a call, where:
+/// those for one description are shared by steps that never run at once. Thread-safe.
+class OnednnMemories {
+ public:
+  struct Memory {
+    dnnl::memory memory;
+    std::byte* address = nullptr;  ///< that was set last
+  };
+  /// One that is none of `taken`.
+  std::shared_ptr<Memory> get(const dnnl::memory::desc& desc, const std::vector<std::shared_ptr<Memory>>& taken);
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::weak_ptr<Memory>> memories_;
+};
+
+/// A primitive with its arguments as a step, which is to be told what it shares. The scratchpad comes from the shared
+/// scratch.
 std::unique_ptr<Step> make_onednn_step(dnnl::primitive primitive, std::vector<OnednnArg> args, std::string text);
 std::unique_ptr<Step> make_onednn_reorder(const dnnl::memory::desc& from, Slot from_slot, const dnnl::memory::desc& to,
                                           Slot to_slot, ScratchPlan& scratch);

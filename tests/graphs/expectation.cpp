@@ -208,11 +208,37 @@ bool sums_overflow(const Tensor& x) {
   return sum > std::numeric_limits<float>::max();
 }
 
-bool may_leave_range(const Node& node) { return sums_squares(node) || multiplies_all(node) || sums_all(node); }
+/// Operators that sum products of elements of two operands.
+bool sums_products(const Node& node) {
+  static constexpr std::string_view kNames[] = {
+      "aten.mm.",    "aten.bmm.",  "aten.addmm.", "aten.baddbmm.", "aten.addbmm.", "aten.matmul.", "aten.mv.",
+      "aten.addmv.", "aten.dot.",  "aten.vdot.",  "aten.inner.",   "aten.linear.", "aten.conv1",   "aten.conv2",
+      "aten.conv3",  "aten.conv_", "aten.convol", "aten.einsum.",  "aten.addr.",   "aten.bilinea", "aten.tensordo"};
+  return std::any_of(std::begin(kNames), std::end(kNames),
+                     [&](std::string_view name) { return std::string_view(node.target).starts_with(name); });
+}
 
-bool leaves_range(const Node& node, const Tensor& x) {
-  return (sums_squares(node) && squares_overflow(x)) || (multiplies_all(node) && products_leave_range(x)) ||
-         (sums_all(node) && sums_overflow(x));
+bool may_leave_range(const Node& node) {
+  return sums_squares(node) || multiplies_all(node) || sums_all(node) || sums_products(node);
+}
+
+using Operands = std::unordered_map<const Node*, Tensor>;
+
+/// Whether numbers on the way to a node's result may be beyond float32 although the result may not be, in an order of
+/// the work that a kernel may have.
+bool leaves_range(const Node& node, const Operands& values) {
+  double product = 1, terms = 1;
+  for (const Node* operand : node.operands()) {
+    const auto it = values.find(operand);
+    if (it == values.end()) continue;
+    const Tensor& x = it->second;
+    if ((sums_squares(node) && squares_overflow(x)) || (multiplies_all(node) && products_leave_range(x)) ||
+        (sums_all(node) && sums_overflow(x)))
+      return true;
+    product *= magnitude(x);
+    terms = std::max(terms, static_cast<double>(x.numel()));
+  }
+  return sums_products(node) && product * terms > std::numeric_limits<float>::max();
 }
 
 /// Larger than the rounding error of the result: `var` of nearly equal elements squares that of their mean, `std` takes
@@ -391,7 +417,7 @@ Results interpret(const RandomProgram& program, const Graph& graph, bool float64
     for (const auto& node : graph.nodes())
       if (hides_rounding(*node) || may_leave_range(*node))
         for (const Node* operand : node->operands()) (*magnitudes)[operand] = 1;
-    const auto operands = std::make_shared<std::unordered_map<const Node*, Tensor>>();
+    const auto operands = std::make_shared<Operands>();
     options.observer = [run, type_of, magnitudes, operands, owns = may_own(graph)](const Node& node,
                                                                                    const RefValue& seen) {
       auto& value = const_cast<RefValue&>(seen);  // the interpreter's own, which it keeps for the users
@@ -415,12 +441,8 @@ Results interpret(const RandomProgram& program, const Graph& graph, bool float64
       }
       // Nothing is certain then: NaN tells that of all that is made of it.
       if (may_leave_range(maker) && node.type.is_tensor() && is_floating(node.tensor().dtype) &&
-          node.tensor().dtype != DType::F64)
-        for (const Node* operand : maker.operands())
-          if (const auto it = operands->find(operand); it != operands->end() && leaves_range(maker, it->second)) {
-            value = Tensor::full(value.tensor().dtype, value.tensor().shape, std::nan(""));
-            break;
-          }
+          node.tensor().dtype != DType::F64 && leaves_range(maker, *operands))
+        value = Tensor::full(value.tensor().dtype, value.tensor().shape, std::nan(""));
       doubt_infinities(maker, value);
       if (is_fresh(node)) run->disturb(type_of(node, rounded_as(node)), value, hidden + long_sum_rounding(node, value));
       if (const auto it = magnitudes->find(&node); it != magnitudes->end()) {

@@ -66,15 +66,20 @@ std::vector<double> even_edges(DType d, Range r, int64_t bins) {
   return edges;
 }
 
-/// The bin of an element that lies between the outer edges; `even`: edges that are evenly spaced.
-size_t bin_of(const Call& call, DType d, const std::vector<double>& edges, double x, bool even) {
+/// How the bin of an element is found: among all edges, among those near a guess from even spacing, or as that guess.
+enum class Search : uint8_t { All, Near, None };
+
+/// The bin of an element that lies between the outer edges. `round` rounds to the elements' type after each step of
+/// double precision, which gives what arithmetic of that type gives.
+template <class Round>
+size_t bin_of(const Round& round, const std::vector<double>& edges, double x, Search search) {
   const auto count = static_cast<int64_t>(edges.size()) - 1;
   int64_t first = 0, last = count + 1;
-  if (even) {
-    const double left = edges.front(), width = rounded(d, edges.back() - left);
-    const double scaled = rounded(d, rounded(d, x - left) * rounded(d, static_cast<double>(count)));
-    const auto guess = static_cast<int64_t>(rounded(d, scaled / width));
-    if (is_histc(call)) return static_cast<size_t>(std::clamp<int64_t>(guess, 0, count - 1));
+  if (search != Search::All) {
+    const double left = edges.front(), width = round(edges.back() - left);
+    const double scaled = round(round(x - left) * round(static_cast<double>(count)));
+    const auto guess = static_cast<int64_t>(round(scaled / width));
+    if (search == Search::None) return static_cast<size_t>(std::clamp<int64_t>(guess, 0, count - 1));
     const int64_t near = std::clamp<int64_t>(guess, 0, count);  // edges may all be one number once rounded
     first = std::max<int64_t>(0, near - 1);
     last = std::min<int64_t>(near + 2, count + 1);
@@ -83,15 +88,14 @@ size_t bin_of(const Call& call, DType d, const std::vector<double>& edges, doubl
   return static_cast<size_t>(std::clamp<int64_t>(found - edges.begin() - 1, 0, count - 1));
 }
 
-/// What `bin_of` gives for float32 numbers, in their own arithmetic instead of rounded steps.
-void count_floats(const std::vector<double>& x, Histogram& h) {
-  const auto first = static_cast<float>(h.edges.front()), last = static_cast<float>(h.edges.back());
-  const float width = last - first, count = static_cast<float>(h.counts.size());
-  const auto most = static_cast<int64_t>(h.counts.size()) - 1;
-  for (const double v : x) {
-    if (!(v >= h.edges.front() && v <= h.edges.back())) continue;
-    const auto bin = static_cast<int64_t>((static_cast<float>(v) - first) * count / width);
-    ++h.counts[static_cast<size_t>(std::clamp<int64_t>(bin, 0, most))];
+/// Elements without weights count as 1; what lies beyond the edges and NaN do not count.
+template <class Round>
+void count_elements(const Round& round, const std::vector<double>& elements, const std::vector<double>& weights,
+                    Search search, Histogram& h) {
+  if (h.counts.empty()) return;
+  for (size_t i = 0; i < elements.size(); ++i) {
+    if (!(elements[i] >= h.edges.front() && elements[i] <= h.edges.back())) continue;
+    h.counts[bin_of(round, h.edges, elements[i], search)] += weights.empty() ? 1 : weights[i];
   }
 }
 
@@ -110,14 +114,11 @@ Histogram histogram_of(const Call& call, const Tensor& x, const Tensor& bins, co
     h.edges = even_edges(d, outer_edges(call, elements), call.constant(1));
   if (h.edges.empty()) reject(call, "bins must have an element");
   h.counts.assign(h.edges.size() - 1, 0);
-  if (is_histc(call) && d == DType::F32) {
-    count_floats(elements, h);
-    return h;
-  }
-  for (size_t i = 0; i < elements.size(); ++i) {
-    if (!(elements[i] >= h.edges.front() && elements[i] <= h.edges.back()) || h.counts.empty()) continue;
-    h.counts[bin_of(call, d, h.edges, elements[i], !bins.defined())] += weight.defined() ? weights[i] : 1;
-  }
+  const Search search = bins.defined() ? Search::All : is_histc(call) ? Search::None : Search::Near;
+  if (d == DType::F32)  // without a call for each rounding
+    count_elements([](double v) { return static_cast<double>(static_cast<float>(v)); }, elements, weights, search, h);
+  else
+    count_elements([d](double v) { return rounded(d, v); }, elements, weights, search, h);
   if (is_histc(call) || !call.boolean(call.op().schema.index_of("density"))) return h;
   double total = 0;
   for (const double n : h.counts) total += n;
