@@ -327,15 +327,38 @@ TEST(CpuCompiler, PackedWeightsOfAllSizesAreReleased) {
   }
 }
 
+/// A second copy of a weight that the first-level cache holds is not worth its memory.
+TEST(CpuCompiler, LittleWeightsAreNotPacked) {
+  for (int64_t width : {64, 96}) {
+    Plans p;
+    const int x = p.buffer(Kind::Input, {64, 96}), w = p.buffer(Kind::Constant, {96, width});
+    LibraryCall call;
+    call.kind = "matmul";
+    p.launch(call, {x, w}, p.buffer(Kind::Output, {64, width}));
+    const Tensor weight = p.plan->buffers[w].constant.clone();
+    const auto compiler = make_cpu_compiler();
+    auto kernels = compiler->compile(*p.plan, {});
+    EXPECT_EQ(release_packed_constants(*p.plan, kernels, {}).size(), width == 64 ? 0u : 1u);
+    Executor e(p.plan, std::move(kernels), 2);
+    const Tensor in = random_tensor({64, 96});
+    const std::vector<double> found = e.run({in})[0].values();
+    for (int64_t i = 0; i < 64 * width; ++i) {
+      double sum = 0;
+      for (int64_t k = 0; k < 96; ++k) sum += in.at(i / width * 96 + k) * weight.at(k * width + i % width);
+      ASSERT_NEAR(found[static_cast<size_t>(i)], sum, 3e-5) << width << " " << i;
+    }
+  }
+}
+
 /// Weights that are results as well, or that something else reads, stay.
 TEST(CpuCompiler, NeededWeightsAreNotReleased) {
   Plans p;
-  const int x = p.buffer(Kind::Input, {64, 64}), w = p.buffer(Kind::Constant, {64, 64});
-  const int v = p.buffer(Kind::Constant, {64, 64}), t = p.buffer(Kind::Temporary, {64, 64}, 0, 1);
+  const int x = p.buffer(Kind::Input, {96, 96}), w = p.buffer(Kind::Constant, {96, 96});
+  const int v = p.buffer(Kind::Constant, {96, 96}), t = p.buffer(Kind::Temporary, {96, 96}, 0, 1);
   LibraryCall call;
   call.kind = "matmul";
   p.launch(call, {x, w}, t);
-  p.launch(call, {v, v}, p.buffer(Kind::Output, {64, 64}, 1, 1));
+  p.launch(call, {v, v}, p.buffer(Kind::Output, {96, 96}, 1, 1));
   p.plan->outputs.push_back({w, DType::F32, p.plan->buffers[w].shape, p.plan->buffers[w].strides, 0, 0});
   const auto compiler = make_cpu_compiler();
   const auto kernels = compiler->compile(*p.plan, {});

@@ -12,11 +12,11 @@ constexpr double kF32 = 2e-6;
 
 TEST(LibraryMatmul, TwoDimensionsInEveryStrideOrder) {
   for (int transposed = 0; transposed < 4; ++transposed) {
-    for (bool constant : {false, true}) {
+    for (bool constant : {false, true}) {  // of what is packed
       Case c("matmul", 10 + transposed);
       c.operand(DType::F32, {97, 59}, transposed & 1 ? std::vector<int>{1, 0} : std::vector<int>{});
-      c.operand(DType::F32, {59, 53}, transposed & 2 ? std::vector<int>{1, 0} : std::vector<int>{}, constant);
-      c.result(DType::F32, {97, 53});
+      c.operand(DType::F32, {59, 153}, transposed & 2 ? std::vector<int>{1, 0} : std::vector<int>{}, constant);
+      c.result(DType::F32, {97, 153});
       const std::string text = c.check(kF32);  // which of the two depends on the processor
       EXPECT_TRUE(text.find("brg:") != text.npos || text.find("gemm:jit") != text.npos) << text;
     }
@@ -91,10 +91,10 @@ TEST(LibraryMatmul, FewRowsWithGapsTakeTheBlockedKernel) {
     for (bool constant : {false, true}) {
       Case c("matmul", 33);
       c.operand(dtype, {12, 64}, {}, false, 1920);
-      c.operand(dtype, {64, 48}, {1, 0}, constant);
-      c.operand(dtype, {48}, {}, constant);
+      c.operand(dtype, {64, 148}, {1, 0}, constant);
+      c.operand(dtype, {148}, {}, constant);
       c.call.has_bias = true;
-      c.result(dtype, {12, 48});
+      c.result(dtype, {12, 148});
       c.post(K::Tanh);
       const std::string text = c.check(dtype == DType::F32 ? 1e-5 : 2e-2);
       EXPECT_EQ(text.find("gemm"), text.npos) << text;

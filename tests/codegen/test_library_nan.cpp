@@ -103,7 +103,7 @@ Case make(Form form, DType dtype, bool constant, unsigned seed) {
   c.call.has_bias = true;
   if (is_matmul) {
     const bool batched = form != Form::Matmul, large = form == Form::Large;
-    const int64_t rows = batched ? 7 : 9, depth = large ? 700 : 20;
+    const int64_t rows = batched ? 7 : 9, depth = large ? 700 : constant && !batched ? 450 : 20;
     const auto matrix = [&](int64_t r, int64_t s) {
       return batched ? std::vector<int64_t>{3, r, s} : std::vector<int64_t>{r, s};
     };

@@ -58,8 +58,9 @@ TEST(LibrarySmallMatmul, MoreRowsOnATransposedWeight) {
 TEST(LibrarySmallMatmul, SmallOperandsOfEveryLayout) {
   for (DType dtype : {DType::F32, DType::BF16}) {
     for (bool constant : {false, true}) {
-      for (const auto& s :
-           std::vector<std::vector<int64_t>>{{1, 1, 1}, {6, 16, 16}, {7, 3, 33}, {13, 40, 17}, {2, 65, 100}}) {
+      for (const auto& s : std::vector<std::vector<int64_t>>{
+               {1, 1, 1}, {6, 16, 16}, {7, 3, 33}, {13, 40, 17}, {2, 65, 100}, {9, 200, 45}, {14, 65, 130}}) {
+        if (dtype == DType::BF16 && s[0] * s[1] * s[2] > 16'384) continue;  // the library's
         for (bool transposed : {false, true}) {
           Case c("matmul", 5);
           c.operand(dtype, {s[0], s[1]});
