@@ -218,6 +218,8 @@ class ElementwiseStep : public Step {
       }
       from_ = line(std::move(from_));
       to_ = line(std::move(to_));
+    } else {
+      put_last(best_row());
     }
     columns_ = to_.shape.back();
     rows_ = columns_ == 0 ? 0 : to_.numel() / columns_;
@@ -241,6 +243,26 @@ class ElementwiseStep : public Step {
     if (!to_.is_contiguous() || from_.strides != to_.strides) return false;
     return std::all_of(ops_.begin(), ops_.end(),
                        [&](const ResultOp& op) { return !op.has_operand() || op.operand.strides == to_.strides; });
+  }
+  /// The dimension that rows go along: the last one, unless it is short and another one, dense on one side, is longer.
+  size_t best_row() const {
+    constexpr int64_t kShort = 16;
+    size_t best = to_.rank() - 1;
+    if (to_.shape[best] >= kShort) return best;
+    for (size_t d = 0; d < to_.rank(); ++d)
+      if ((from_.strides[d] == 1 || to_.strides[d] == 1) && to_.shape[d] > to_.shape[best]) best = d;
+    return best;
+  }
+  void put_last(size_t dim) {
+    const auto move = [dim](View& v) {
+      const auto at = static_cast<ptrdiff_t>(dim);
+      std::rotate(v.shape.begin() + at, v.shape.begin() + at + 1, v.shape.end());
+      std::rotate(v.strides.begin() + at, v.strides.begin() + at + 1, v.strides.end());
+    };
+    move(from_);
+    move(to_);
+    for (ResultOp& op : ops_)
+      if (op.has_operand()) move(op.operand);
   }
   static View line(View v) {
     v.shape = {v.numel()};

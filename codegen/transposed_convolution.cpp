@@ -3,7 +3,9 @@
 
 /// Channels lie innermost throughout: rows of the product are input positions, its columns (tap, channel). A line of
 /// the result is summed in a buffer that has the positions cut off by the padding too: there the taps of one row of the
-/// kernel lie side by side, so that what an input position adds is one dense run.
+/// kernel lie side by side, so that what an input position adds is one dense run. Where no two input positions add to
+/// the same place (stride and kernel are equal), that buffer is the product of a line of the input with one row of
+/// taps.
 
 #include "codegen/transposed_convolution.h"
 
@@ -16,6 +18,7 @@
 #include "codegen/attention_kernel.h"
 #include "codegen/library_copy.h"
 #include "codegen/small_matmul.h"
+#include "codegen/small_product.h"
 #include "codegen/vector_clones.h"
 #include "core/runtime/parallel.h"
 
@@ -24,6 +27,7 @@ namespace {
 
 constexpr int64_t kMostBytes = 8 << 20;    // of the products; more is read from memory once too often
 constexpr int64_t kTaskElements = 32'768;  // below, another thread costs more than it saves
+constexpr int64_t kTaskProducts = 50'000;  // the same, where the elements are computed
 
 using Sizes = std::array<int64_t, 3>;  // depth, height, width; 1 where there are fewer
 
@@ -31,6 +35,9 @@ struct Geometry {
   int64_t batch, in_channels, channels, taps;
   Sizes in{1, 1, 1}, out{1, 1, 1}, kernel{1, 1, 1}, stride{1, 1, 1}, padding{}, dilation{1, 1, 1};
   int64_t positions() const { return in[0] * in[1] * in[2]; }
+  int64_t lines() const { return batch * out[0] * out[1]; }
+  /// Whether an input position alone makes its places of the result.
+  bool is_apart() const { return kernel == stride && dilation == Sizes{1, 1, 1} && padding == Sizes{}; }
 };
 
 Geometry geometry_of(const ConcreteCall& call) {
@@ -98,58 +105,56 @@ STRATA_VECTOR_CLONES void work_on_line(PostOp::Kind kind, float a, float b, cons
   }
 }
 
-/// The sum over taps: result[n, o, ...] = bias[o] + sum of products[n, position, tap, o], then work on it.
-class SumOfTaps : public Step {
+/// result[n, o, ...] = bias[o] + what the taps come to, line by line, then work on it.
+class Lines : public Step {
  public:
-  SumOfTaps(const Geometry& g, View products, std::optional<View> bias, std::vector<ResultOp> ops, View result,
-            int threads)
-      : g_(g),
-        products_(std::move(products)),
-        bias_(std::move(bias)),
-        ops_(std::move(ops)),
-        result_(std::move(result)) {
+  Lines(const Geometry& g, std::optional<View> bias, std::vector<ResultOp> ops, View result, int64_t length,
+        int64_t tasks, int threads)
+      : g_(g), bias_(std::move(bias)), length_(length), ops_(std::move(ops)), result_(std::move(result)) {
     const size_t spatial = result_.rank() - 2;
     for (size_t d = 0; d < spatial; ++d) result_step_[3 - spatial + d] = result_.strides[d + 2];
-    position_step_ = g.taps * g.channels;
-    length_ = std::max(g.padding[2] + g.out[2], (g.in[2] - 1) * g.stride[2] + (g.kernel[2] - 1) * g.dilation[2] + 1);
-    const int64_t lines = g.batch * g.out[0] * g.out[1];
-    const int64_t added = g.batch * g.positions() * position_step_;
-    threads_ = static_cast<int>(std::clamp<int64_t>(added / kTaskElements, 1, std::min<int64_t>(threads, lines)));
+    threads_ = static_cast<int>(std::clamp<int64_t>(tasks, 1, std::min<int64_t>(threads, g.lines())));
   }
 
   void run(const StepArgs& args) override {
     struct Run {
-      const SumOfTaps* self;
+      const Lines* self;
       const StepArgs* args;
     } run{this, &args};
-    const int64_t lines = g_.batch * g_.out[0] * g_.out[1];
     const auto some = [](void* context, int64_t begin, int64_t end) {
       const auto& r = *static_cast<const Run*>(context);
       thread_local std::vector<float> line;
       line.resize(static_cast<size_t>(r.self->length_ * r.self->g_.channels));
       for (int64_t i = begin; i < end; ++i) r.self->line(*r.args, i, line.data());
     };
-    if (threads_ == 1) return some(&run, 0, lines);
-    parallel_for_raw(lines, (lines + threads_ - 1) / threads_, threads_, some, &run);
+    if (threads_ == 1) return some(&run, 0, g_.lines());
+    parallel_for_raw(g_.lines(), (g_.lines() + threads_ - 1) / threads_, threads_, some, &run);
   }
 
   std::string describe() const override {
-    std::string text = fmt::format("sum of {} taps of {}\n  result {}\n", g_.taps, library::describe(products_),
-                                   library::describe(result_));
+    std::string text = describe_taps() + fmt::format("  result {}\n", library::describe(result_));
     for (const ResultOp& op : ops_) text += "  " + library::describe(op) + "\n";
     return text;
   }
 
- private:
-  const float* floats(const StepArgs& args, const View& v) const {
+ protected:
+  /// Line (z, y) of sample n, `length` positions with all channels each.
+  virtual void fill(const StepArgs& args, int64_t n, int64_t z, int64_t y, float* line) const = 0;
+  virtual std::string describe_taps() const = 0;
+
+  static const float* floats(const StepArgs& args, const View& v) {
     return reinterpret_cast<const float*>(args.at(v.slot));
   }
 
+  const Geometry g_;
+  const std::optional<View> bias_;
+  const int64_t length_;  // of a line: with what the padding cuts off
+
+ private:
   void line(const StepArgs& args, int64_t index, float* line) const {
     const int64_t y = index % g_.out[1], z = index / g_.out[1] % g_.out[0], n = index / g_.out[1] / g_.out[0];
     const int64_t channels = g_.channels;
-    start(args, line);
-    add_taps(floats(args, products_) + n * g_.positions() * position_step_, z, y, line);
+    fill(args, n, z, y, line);
     float* shown = line + g_.padding[2] * channels;
     for (const ResultOp& op : ops_) {
       const float* operand = op.has_operand() ? floats(args, op.operand) : nullptr;
@@ -189,6 +194,36 @@ class SumOfTaps : public Step {
     }
   }
 
+  const std::vector<ResultOp> ops_;
+  const View result_;
+  Sizes result_step_{};
+  int threads_;
+};
+
+/// The sum over taps of the products of all input positions with all taps.
+class SumOfTaps : public Lines {
+ public:
+  SumOfTaps(const Geometry& g, View products, std::optional<View> bias, std::vector<ResultOp> ops, View result,
+            int threads)
+      : Lines(g, std::move(bias), std::move(ops), std::move(result), length_of(g),
+              g.batch * g.positions() * g.taps * g.channels / kTaskElements, threads),
+        products_(std::move(products)),
+        position_step_(g.taps * g.channels) {}
+
+ private:
+  static int64_t length_of(const Geometry& g) {
+    return std::max(g.padding[2] + g.out[2], (g.in[2] - 1) * g.stride[2] + (g.kernel[2] - 1) * g.dilation[2] + 1);
+  }
+
+  void fill(const StepArgs& args, int64_t n, int64_t z, int64_t y, float* line) const override {
+    start(args, line);
+    add_taps(floats(args, products_) + n * g_.positions() * position_step_, z, y, line);
+  }
+
+  std::string describe_taps() const override {
+    return fmt::format("sum of {} taps of {}\n", g_.taps, library::describe(products_));
+  }
+
   void start(const StepArgs& args, float* line) const {
     if (!bias_) {
       std::fill_n(line, length_ * g_.channels, 0.0f);
@@ -223,14 +258,55 @@ class SumOfTaps : public Step {
     }
   }
 
-  const Geometry g_;
   const View products_;
-  const std::optional<View> bias_;
-  const std::vector<ResultOp> ops_;
-  const View result_;
-  Sizes result_step_{};
-  int64_t position_step_, length_;  // of a line: with what the padding cuts off
-  int threads_;
+  const int64_t position_step_;
+};
+
+/// Lines that are products: of the positions of an input line with the taps that lie in one line of the result.
+class LinesOfTaps : public Lines {
+ public:
+  LinesOfTaps(const Geometry& g, View rows, View columns, std::optional<View> bias, std::vector<ResultOp> ops,
+              View result, int threads)
+      : Lines(g, std::move(bias), std::move(ops), std::move(result), g.out[2],
+              g.lines() * g.out[2] * g.channels * g.in_channels / kTaskProducts, threads),
+        rows_(std::move(rows)),
+        columns_(std::move(columns)) {}
+
+ private:
+  void fill(const StepArgs& args, int64_t n, int64_t z, int64_t y, float* line) const override {
+    const int64_t iz = z / g_.stride[0], iy = y / g_.stride[1], width = g_.kernel[2] * g_.channels;
+    const int64_t tap = z % g_.stride[0] * g_.kernel[1] + y % g_.stride[1];
+    SmallProduct p{};
+    p.rows = g_.in[2];
+    p.columns = width;
+    p.depth = p.a_stride = g_.in_channels;
+    p.a = floats(args, rows_) + ((n * g_.in[0] + iz) * g_.in[1] + iy) * g_.in[2] * g_.in_channels;
+    p.b = floats(args, columns_) + tap * width;
+    p.b_stride = g_.taps * g_.channels;
+    p.dtype = p.c_dtype = DType::F32;
+    p.c = line;
+    p.c_stride = width;
+    p.alpha = 1;
+    p.bias = bias_ ? repeated_bias(args) : nullptr;
+    small_product(p, 0, width);
+  }
+
+  /// For the taps side by side.
+  const float* repeated_bias(const StepArgs& args) const {
+    thread_local std::vector<float> repeated;
+    repeated.resize(static_cast<size_t>(g_.kernel[2] * g_.channels));
+    const float* bias = floats(args, *bias_);
+    for (int64_t i = 0, n = g_.kernel[2] * g_.channels; i < n; ++i)
+      repeated[static_cast<size_t>(i)] = bias[i % g_.channels * bias_->strides[0]];
+    return repeated.data();
+  }
+
+  std::string describe_taps() const override {
+    return fmt::format("lines of {} taps that are apart\n  input {}\n  weight {}\n", g_.taps, library::describe(rows_),
+                       library::describe(columns_));
+  }
+
+  const View rows_, columns_;
 };
 
 View with(View view, std::vector<int64_t> shape, std::vector<int64_t> strides) {
@@ -247,18 +323,23 @@ View dense(const View& v, Instance& instance) {
   return to;
 }
 
+/// Whether dimension 1 lies innermost, without gaps, and the others as they are ordered.
+bool has_channels_inside(const View& v) {
+  bool is_inside = v.strides[1] == 1 || v.shape[1] == 1;
+  int64_t expected = v.shape[1];
+  for (size_t k = 0; k + 1 < v.rank(); ++k) {
+    const size_t d = k + 2 < v.rank() ? v.rank() - 1 - k : 0;
+    is_inside = is_inside && (v.shape[d] == 1 || v.strides[d] == expected);
+    expected *= v.shape[d];
+  }
+  return is_inside;
+}
+
 /// Input positions as rows [batch * positions, channels].
 View rows_of_input(const View& x, const Geometry& g, Instance& instance) {
   const int64_t n = g.positions(), c = g.in_channels;
   const std::vector<int64_t> shape{g.batch * n, c}, strides{c, 1};
-  bool is_last = x.strides[1] == 1 || c == 1;
-  int64_t expected = c;
-  for (size_t k = 0; k + 1 < x.rank(); ++k) {
-    const size_t d = k + 2 < x.rank() ? x.rank() - 1 - k : 0;
-    is_last = is_last && (x.shape[d] == 1 || x.strides[d] == expected);
-    expected *= x.shape[d];
-  }
-  if (is_last) return with(x, shape, strides);
+  if (has_channels_inside(x)) return with(x, shape, strides);
   const View from = with(dense(x, instance), {g.batch, c, n}, {c * n, n, 1});
   const View to = with(instance.scratch.tensor(x.dtype, {g.batch, n, c}), {g.batch, c, n}, {c * n, 1, c});
   instance.steps.push_back(
@@ -266,18 +347,82 @@ View rows_of_input(const View& x, const Geometry& g, Instance& instance) {
   return with(to, shape, strides);
 }
 
+/// to[t, n] = from[n, t]; taps are few.
+template <class T, int64_t Taps>
+void turn_matrix(const T* __restrict from, int64_t n, T* __restrict to) {
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t t = 0; t < Taps; ++t) to[t * n + i] = from[i * Taps + t];
+}
+
+template <class T>
+void turn_matrix(const T* __restrict from, int64_t n, int64_t taps, T* __restrict to) {
+  for (int64_t t = 0; t < taps; ++t)
+    for (int64_t i = 0; i < n; ++i) to[t * n + i] = from[i * taps + t];
+}
+
+template <class T>
+STRATA_VECTOR_CLONES void turn_matrices(const T* from, int64_t count, int64_t n, int64_t taps, T* to) {
+  for (int64_t k = 0; k < count; ++k, from += n * taps, to += n * taps) {
+    if (taps == 4)
+      turn_matrix<T, 4>(from, n, to);
+    else if (taps == 9)
+      turn_matrix<T, 9>(from, n, to);
+    else if (taps == 16)
+      turn_matrix<T, 16>(from, n, to);
+    else
+      turn_matrix(from, n, taps, to);
+  }
+}
+
+/// The weight [c, o, taps] as [c, taps, o], in each call: the library's reorder takes ten times as long.
+class TurnTaps : public Step {
+ public:
+  TurnTaps(View from, View to, const Geometry& g, int threads)
+      : from_(std::move(from)), to_(std::move(to)), count_(g.in_channels), channels_(g.channels), taps_(g.taps) {
+    threads_ = static_cast<int>(std::clamp<int64_t>(from_.numel() / kTaskElements, 1, threads));
+  }
+
+  void run(const StepArgs& args) override {
+    struct Run {
+      const TurnTaps* self;
+      std::byte *from, *to;
+    } run{this, args.at(from_.slot), args.at(to_.slot)};
+    const auto some = [](void* context, int64_t begin, int64_t end) {
+      const auto& r = *static_cast<const Run*>(context);
+      const int64_t n = r.self->channels_, taps = r.self->taps_, first = begin * n * taps;
+      if (r.self->from_.dtype == DType::F32)
+        turn_matrices(reinterpret_cast<const float*>(r.from) + first, end - begin, n, taps,
+                      reinterpret_cast<float*>(r.to) + first);
+      else
+        turn_matrices(reinterpret_cast<const uint16_t*>(r.from) + first, end - begin, n, taps,
+                      reinterpret_cast<uint16_t*>(r.to) + first);
+    };
+    if (threads_ == 1) return some(&run, 0, count_);
+    parallel_for_raw(count_, (count_ + threads_ - 1) / threads_, threads_, some, &run);
+  }
+
+  std::string describe() const override {
+    return fmt::format("turn {} taps of {} to {}\n", taps_, library::describe(from_), library::describe(to_));
+  }
+
+ private:
+  const View from_, to_;
+  const int64_t count_, channels_, taps_;
+  int threads_;
+};
+
 /// The product's right side [in_channels, (tap, channel)], of which `owner` keeps the memory where it is constant.
 View columns_of_weight(const ConcreteCall& call, const Geometry& g, std::shared_ptr<const void>& owner,
                        Instance& instance) {
   const int64_t c = g.in_channels, o = g.channels, t = g.taps;
+  if (has_channels_inside(call.operands[1])) return with(call.operands[1], {c, t * o}, {t * o, 1});
   const View from = with(dense(call.operands[1], instance), {c, o, t}, {o * t, t, 1});
   View to = with(from, {c, o, t}, {o * t, 1, o});
   View columns = with(from, {c, t * o}, {t * o, 1});
   if (o == 1 || t == 1) return columns;
   if (!call.constant[1]) {
     to.slot = instance.scratch.take(to.numel() * static_cast<int64_t>(dtype_size(to.dtype)));
-    instance.steps.push_back(
-        make_onednn_reorder(onednn_desc(from), from.slot, onednn_desc(to), to.slot, instance.scratch));
+    instance.steps.push_back(std::make_unique<TurnTaps>(from, to, g, call.threads));
     return with(to, columns.shape, columns.strides);
   }
   PackedConstants turned;
@@ -323,6 +468,16 @@ void add_rest(const View& from, const View& result, std::vector<ResultOp> ops, b
   if (!in_place || !ops.empty()) instance.steps.push_back(make_epilogue(from, result, std::move(ops)));
 }
 
+bool fits_caches(const Geometry& g) { return g.batch * g.channels * g.taps * g.positions() * 4 <= kMostBytes; }
+
+/// Whether lines are products by themselves: ours know float32. They read the taps again for each line, which the
+/// second-level cache should hold; the library's product of all is faster where it does not.
+bool takes_lines(const ConcreteCall& call, const Geometry& g) {
+  constexpr int64_t kMostDepth = 256;
+  if (!g.is_apart() || call.operands[0].dtype != DType::F32 || !has_small_products()) return false;
+  return g.in_channels <= kMostDepth || !fits_caches(g);
+}
+
 bool takes(const ConcreteCall& call) {
   const View &x = call.operands[0], &w = call.operands[1];
   const size_t rank = x.rank();
@@ -331,7 +486,7 @@ bool takes(const ConcreteCall& call) {
   if (call.call->groups != 1 || x.dtype != w.dtype || !onednn_dtype(x.dtype)) return false;
   if (accumulation_dtype(call.result.dtype) != DType::F32) return false;
   const Geometry g = geometry_of(call);
-  return g.batch * g.channels * g.taps * g.positions() * 4 <= kMostBytes;
+  return takes_lines(call, g) || fits_caches(g);
 }
 
 }  // namespace
@@ -343,8 +498,14 @@ bool build_transposed_convolution(const ConcreteCall& call, PackedConstants& pac
   const View rows = rows_of_input(call.operands[0], g, made);
   std::shared_ptr<const void> owner;
   const View columns = columns_of_weight(call, g, owner, made);
-  const View products = made.scratch.tensor(DType::F32, {rows.shape[0], columns.shape[1]});
-  if (!add_product(call, rows, columns, products, std::move(owner), packed, made)) return false;
+  const bool lines = takes_lines(call, g);
+  View products;
+  if (lines) {
+    made.owned.push_back(std::move(owner));
+  } else {
+    products = made.scratch.tensor(DType::F32, {rows.shape[0], columns.shape[1]});
+    if (!add_product(call, rows, columns, products, std::move(owner), packed, made)) return false;
+  }
   std::optional<View> bias;
   if (call.call->has_bias) {
     bias = call.operands[2];
@@ -359,8 +520,13 @@ bool build_transposed_convolution(const ConcreteCall& call, PackedConstants& pac
   // What is left to do, is done before numbers are rounded to the result's type.
   const bool direct = rest == ops.end() || call.result.dtype == DType::F32;
   const View into = direct ? call.result : made.scratch.tensor(DType::F32, call.result.shape);
-  made.steps.push_back(std::make_unique<SumOfTaps>(g, products, std::move(bias),
-                                                   std::vector<ResultOp>(ops.begin(), rest), into, call.threads));
+  std::vector<ResultOp> first(ops.begin(), rest);
+  if (lines)
+    made.steps.push_back(
+        std::make_unique<LinesOfTaps>(g, rows, columns, std::move(bias), std::move(first), into, call.threads));
+  else
+    made.steps.push_back(
+        std::make_unique<SumOfTaps>(g, products, std::move(bias), std::move(first), into, call.threads));
   add_rest(into, call.result, {rest, ops.end()}, direct, made);
   instance = std::move(made);
   return true;

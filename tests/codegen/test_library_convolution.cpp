@@ -1,5 +1,6 @@
 // Copyright 2026 The Strata Authors
 // SPDX-License-Identifier: Apache-2.0
+#include "codegen/small_product.h"
 #include "core/support/error.h"
 #include "library_reference.h"
 
@@ -17,7 +18,7 @@ struct Shape {
 
 /// A convolution of `spatial` dimensions, the sizes growing by one per dimension; with bias.
 Case make(const Shape& s, size_t spatial, DType dtype, bool transposed, bool constant, bool channels_last,
-          unsigned seed) {
+          unsigned seed, bool weight_last = false) {
   Case c(transposed ? "convolution_transpose" : "convolution", seed);
   std::vector<int64_t> in{s.n, s.c}, out{s.n, s.o};
   std::vector<int64_t> weight =
@@ -33,9 +34,10 @@ Case make(const Shape& s, size_t spatial, DType dtype, bool transposed, bool con
     order.push_back(static_cast<int>(d) + 2);
   }
   order.push_back(1);
+  const std::vector<int> last = order;
   if (!channels_last) order.clear();
   c.operand(dtype, in, order);
-  c.operand(dtype, weight, {}, constant);
+  c.operand(dtype, weight, weight_last ? last : std::vector<int>{}, constant);
   c.operand(dtype, {s.o}, {}, constant);
   c.call.has_bias = true;
   c.call.groups = s.groups;
@@ -103,6 +105,32 @@ TEST(LibraryConvolution, TransposedAsAProduct) {
         c.post(K::Tanh);
         const std::string text = c.check(dtype == DType::F32 ? 2e-5 : 1e-2);
         EXPECT_NE(text.find("taps of"), text.npos) << text;
+      }
+    }
+  }
+}
+
+/// Where stride and kernel are equal no two taps meet: lines of float32 are products by themselves, unless they are too
+/// deep to read their taps again and again.
+TEST(LibraryConvolution, TransposedWithTapsApart) {
+  const Shape shapes[] = {{2, 12, 5, 1, 8, 2, 2, 0, 1},
+                          {1, 6, 40, 1, 5, 3, 3, 0, 1},
+                          {2, 16, 24, 1, 6, 4, 4, 0, 1},
+                          {2, 3, 1, 1, 7, 2, 2, 0, 1},
+                          {1, 270, 9, 1, 6, 2, 2, 0, 1}};
+  unsigned seed = 800;
+  for (const Shape& s : shapes) {
+    for (const size_t spatial : {1, 2, 3}) {
+      for (int variant = 0; variant < 16; ++variant) {
+        const DType dtype = variant >= 12 ? DType::BF16 : DType::F32;
+        Case c = make(s, spatial, dtype, true, variant & 1, variant & 2, ++seed, variant & 4);
+        if (variant & 8) {
+          c.post(K::Linear, 0.5, 0.25);
+          c.post(K::Relu);
+        }
+        const std::string text = c.check(dtype == DType::F32 ? 1e-5 : 1e-2);
+        const bool apart = dtype == DType::F32 && s.c <= 256 && library::has_small_products();
+        EXPECT_NE(text.find(apart ? "taps that are apart" : "taps of"), text.npos) << text;
       }
     }
   }
