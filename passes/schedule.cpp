@@ -7,7 +7,9 @@
 #include <set>
 
 #include "core/support/error.h"
+#include "passes/concat_in_place.h"
 #include "passes/data_sizes.h"
+#include "passes/loop_axes.h"
 #include "passes/plan_memory.h"
 #include "passes/repeated_elements.h"
 
@@ -30,10 +32,11 @@ class Scheduler {
     fuse_options.constants = constants_;
     fuse_options.output_strides = options_.output_strides;
     Fused fused = fuse(graph_, fuse_options);
+    find_outputs(fused.layouts);
+    if (!options_.within_operators) placed_ = concat_in_place(graph_, fused, output_bases_);
     layouts_ = std::move(fused.layouts);
     place_inputs();
     result_.decisions = std::move(fused.decisions);
-    find_outputs();
     for (FusionGroup& group : fused.groups) lower(group);
     add_outputs();
     add_sizes();
@@ -123,9 +126,9 @@ class Scheduler {
 
   // ----------------------------------------------------------------------------------------------------------- outputs
 
-  void find_outputs() {
+  void find_outputs(const Layouts& layouts) {
     for (const Argument& leaf : graph_.flat_outputs())
-      if (const Node* n = leaf.node(); n && n->type.is_tensor()) output_bases_.insert(layouts_.base(n));
+      if (const Node* n = leaf.node(); n && n->type.is_tensor()) output_bases_.insert(layouts.base(n));
   }
 
   void add_outputs() {
@@ -270,14 +273,31 @@ class Scheduler {
     }
     const std::set<const Node*> made(group.stored.begin(), group.stored.end());
     for (const Node* node : nodes) {
-      if (!buffer_of_.contains(node)) add_buffer(*node, kind_of(*node));
-      launch.buffers.push_back(buffer_of_.at(node));
-      const PlanBuffer& buffer = plan().buffers[static_cast<size_t>(buffer_of_.at(node))];
+      launch.buffers.push_back(buffer_for(*node));
+      const PlanBuffer& buffer = plan().buffers[static_cast<size_t>(launch.buffers.back())];
       SymInt& bytes = made.contains(node) ? launch.bytes_written : launch.bytes_read;
-      bytes = bytes + buffer.numel * SymInt(static_cast<int64_t>(dtype_size(buffer.dtype)));
+      bytes = bytes + elements_of(*node, buffer) * SymInt(static_cast<int64_t>(dtype_size(buffer.dtype)));
     }
     plan().launches.push_back(std::move(launch));
     result_.groups.push_back(std::move(group));
+  }
+
+  /// The buffer that a node's value lies in, as a whole or as a part of a concatenation.
+  int buffer_for(const Node& node) {
+    const auto placed = placed_.parts.find(&node);
+    const Node& owner = placed == placed_.parts.end() ? node : *placed->second.whole;
+    if (!buffer_of_.contains(&owner)) add_buffer(owner, kind_of(owner));
+    return buffer_of_[&node] = buffer_of_.at(&owner);
+  }
+
+  /// Of a buffer, what is written or read for this node.
+  SymInt elements_of(const Node& node, const PlanBuffer& buffer) const {
+    if (placed_.parts.contains(&node)) return node.tensor().numel();
+    const auto rest = placed_.rests.find(&node);
+    if (rest == placed_.rests.end()) return buffer.numel;
+    SymInt n = 1;
+    for (const SymInt& size : rest->second.shape) n = n * size;
+    return n;
   }
 
   PlanBuffer::Kind kind_of(const Node& node) const {
@@ -285,8 +305,14 @@ class Scheduler {
   }
 
   std::vector<const Node*> lower_loops(const FusionGroup& group, Launch& launch) {
-    LoweredLoops lowered = lower_to_loops(graph_, {group.nodes, group.stored}, {&layouts_, group.name, true});
+    const auto rest = placed_.rests.find(group.nodes.back());
+    LoweredLoops lowered = rest == placed_.rests.end()
+                               ? lower_to_loops(graph_, {group.nodes, group.stored}, {&layouts_, group.name, true})
+                               : lower_rest(group, rest->second);
     if (!lowered.ok) throw_internal("kernel '" + group.name + "' cannot be lowered: " + lowered.refusal);
+    for (size_t i = 0; i < lowered.buffers.size(); ++i)
+      if (const auto part = placed_.parts.find(lowered.buffers[i]); part != placed_.parts.end())
+        move_stores(lowered.kernel, static_cast<loop::BufferId>(i), *part->second.whole, part->second.offset);
     loop::verify_loop(lowered.kernel);
     launch.nodes = lowered.nodes;
     launch.flops = lowered.kernel.flops;
@@ -294,11 +320,45 @@ class Scheduler {
     return lowered.buffers;
   }
 
+  /// A concatenation of what its other parts' kernels have left to it.
+  LoweredLoops lower_rest(const FusionGroup& group, const ConcatInPlace::Rest& rest) const {
+    const Node& whole = *group.nodes.back();
+    Node fewer(whole);
+    std::vector<Argument> operands;
+    for (const Node* operand : rest.operands) operands.emplace_back(const_cast<Node*>(operand));
+    fewer.args[0] = Argument::list(std::move(operands));
+    fewer.type.tensor.shape = rest.shape;
+    fewer.type.tensor.strides = contiguous_strides(rest.shape);
+    Layouts layouts = layouts_;
+    layouts.chosen_strides[&fewer] = layouts_.strides(&whole);
+    std::vector<const Node*> nodes = group.nodes;
+    nodes.back() = &fewer;
+    LoweredLoops lowered = lower_to_loops(graph_, {nodes, {&fewer}}, {&layouts, group.name, true});
+    for (size_t i = 0; i < lowered.buffers.size(); ++i)
+      if (lowered.buffers[i] == &fewer) {
+        move_stores(lowered.kernel, static_cast<loop::BufferId>(i), whole, rest.offset);
+        lowered.buffers[i] = &whole;
+      }
+    return lowered;
+  }
+
+  /// What a kernel writes to its buffer goes into that of `whole`.
+  static void move_stores(loop::Kernel& kernel, loop::BufferId buffer, const Node& whole, const SymInt& offset) {
+    kernel.buffers[buffer].name = whole.name;
+    kernel.buffers[buffer].numel = whole.tensor().numel();
+    for (loop::Nest& nest : kernel.nests)
+      for (loop::Store& store : nest.stores)
+        if (store.buffer == buffer) store.index = store.index + offset;
+    kernel.symbols = loop::size_symbols(kernel);
+  }
+
   std::vector<const Node*> lower_library(const FusionGroup& group, Launch& launch) {
     std::string why;
     auto lowered = lower_to_library(group.nodes, layouts_, constants_, *capabilities_, why);
     if (!lowered) throw_internal("library call '" + group.name + "' cannot be lowered: " + why);
     lowered->call.name = group.name;
+    if (const auto part = placed_.parts.find(lowered->buffers.back()); part != placed_.parts.end())
+      lowered->call.result.offset = part->second.offset;
     launch.nodes = lowered->nodes;
     launch.flops = lowered->call.flops;
     launch.work = std::move(lowered->call);
@@ -402,6 +462,7 @@ class Scheduler {
   const LibraryCapabilities* capabilities_;
   Scheduled result_;
   Layouts layouts_;
+  ConcatInPlace placed_;
   std::unordered_set<const Node*> constants_, output_bases_, output_views_;
   std::unordered_map<const Node*, int> buffer_of_;
 };

@@ -35,6 +35,23 @@ def forward(self, x: "f32[2, 3]", w: "f32[4, 3]", b: "f32[4]"):
             "return (addmm,)\n");
 }
 
+// A piece of 3 has 3 elements although its operand might have fewer for all that is known: it is broadcast as such.
+TEST(Decompose, PiecesHaveTheLengthsThatTheyAreCutTo) {
+  const Graph graph = graph_of(R"(
+def forward(self, x: "f32[s0]"):
+    n = torch.ops.aten.narrow.default(x, 0, 1, 3)
+    p = torch.ops.aten.split_with_sizes.default(n, [1, 2], 0)
+    first = p[0]
+    rest = p[1]
+    y = torch.ops.aten.div.Tensor(rest, first)
+    return (y, n))");
+  const PassResult result = decompose(graph, {});
+  std::vector<int64_t> lengths;
+  for (const auto& node : result.graph.nodes())
+    if (node->is("aten.slice.Tensor")) lengths.push_back(node->tensor().shape[0].maybe_value().value_or(-1));
+  EXPECT_EQ(lengths, (std::vector<int64_t>{3, 1, 2}));
+}
+
 // What is filled stays where it lies: numbers are drawn in the order of memory.
 TEST(Decompose, FillsKeepTheOrderOfWhatTheyFill) {
   EXPECT_EQ(after(decompose, R"(

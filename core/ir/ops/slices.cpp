@@ -82,8 +82,12 @@ Node* slice_gradient(Ctx c) {
   return c.b.call("aten.constant_pad_nd.default", {c.dy, sizes(pad), 0.0});
 }
 
-Node* slice(Builder& b, Node* x, size_t dim, const SymInt& start, const SymInt& end) {
-  return b.call("aten.slice.Tensor", {x, static_cast<int64_t>(dim), integer(start), integer(end)});
+/// `length` elements from `start` on, which are there whatever the ranges of symbols say: a slice alone would end where
+/// its operand may end.
+Node* slice(Builder& b, Node* x, size_t dim, const SymInt& start, const SymInt& length) {
+  Node* part = b.call("aten.slice.Tensor", {x, static_cast<int64_t>(dim), integer(start), integer(start + length)});
+  part->type.tensor.shape[dim] = length;
+  return part;
 }
 
 // -------------------------------------------------------------------------------------------------------------- select
@@ -151,7 +155,7 @@ std::vector<Node*> narrow(Builder& b, const Call& c) {
   const SymInt& size = c.type(0).shape[c.dim(1, c.type(0).shape.size())];
   SymInt start = c.integer(2);
   if (known_lt(start, 0)) start = start + size;
-  return {slice(b, c.tensor(0), c.dim(1, c.type(0).shape.size()), start, start + c.integer(3))};
+  return {slice(b, c.tensor(0), c.dim(1, c.type(0).shape.size()), start, c.integer(3))};
 }
 
 Type narrow_type(const Call& call) {
@@ -239,7 +243,7 @@ std::vector<Node*> cut(Builder& b, const Call& c) {
   std::vector<Node*> parts;
   SymInt at = 0;
   for (const SymInt& n : p.lengths) {
-    parts.push_back(slice(b, c.tensor(0), p.dim, at, at + n));
+    parts.push_back(slice(b, c.tensor(0), p.dim, at, n));
     at = at + n;
   }
   return parts;
