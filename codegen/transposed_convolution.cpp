@@ -108,12 +108,17 @@ STRATA_VECTOR_CLONES void work_on_line(PostOp::Kind kind, float a, float b, cons
 /// result[n, o, ...] = bias[o] + what the taps come to, line by line, then work on it.
 class Lines : public Step {
  public:
-  Lines(const Geometry& g, std::optional<View> bias, std::vector<ResultOp> ops, View result, int64_t length,
-        int64_t tasks, int threads)
-      : g_(g), bias_(std::move(bias)), length_(length), ops_(std::move(ops)), result_(std::move(result)) {
+  /// `tasks`: what the work is enough for.
+  Lines(const Geometry& g, std::optional<View> bias, std::vector<ResultOp> ops, View result, int64_t tasks, int threads)
+      : g_(g), bias_(std::move(bias)), ops_(std::move(ops)), result_(std::move(result)) {
     const size_t spatial = result_.rank() - 2;
     for (size_t d = 0; d < spatial; ++d) result_step_[3 - spatial + d] = result_.strides[d + 2];
-    threads_ = static_cast<int>(std::clamp<int64_t>(tasks, 1, std::min<int64_t>(threads, g.lines())));
+    threads_ = static_cast<int>(std::clamp<int64_t>(tasks, 1, threads));
+    // Of one dimension there is one line for each sample: pieces of it, then, that begin with a new input position.
+    const int64_t wanted = (threads_ + g.lines() - 1) / g.lines();
+    span_ = ((g.out[2] + wanted - 1) / wanted + g.stride[2] - 1) / g.stride[2] * g.stride[2];
+    spans_ = (g.out[2] + span_ - 1) / span_;
+    threads_ = static_cast<int>(std::min<int64_t>(threads_, g.lines() * spans_));
   }
 
   void run(const StepArgs& args) override {
@@ -123,12 +128,11 @@ class Lines : public Step {
     } run{this, &args};
     const auto some = [](void* context, int64_t begin, int64_t end) {
       const auto& r = *static_cast<const Run*>(context);
-      thread_local std::vector<float> line;
-      line.resize(static_cast<size_t>(r.self->length_ * r.self->g_.channels));
-      for (int64_t i = begin; i < end; ++i) r.self->line(*r.args, i, line.data());
+      for (int64_t i = begin; i < end; ++i) r.self->work(*r.args, i);
     };
-    if (threads_ == 1) return some(&run, 0, g_.lines());
-    parallel_for_raw(g_.lines(), (g_.lines() + threads_ - 1) / threads_, threads_, some, &run);
+    const int64_t count = g_.lines() * spans_;
+    if (threads_ == 1) return some(&run, 0, count);
+    parallel_for_raw(count, (count + threads_ - 1) / threads_, threads_, some, &run);
   }
 
   std::string describe() const override {
@@ -138,8 +142,15 @@ class Lines : public Step {
   }
 
  protected:
-  /// Line (z, y) of sample n, `length` positions with all channels each.
-  virtual void fill(const StepArgs& args, int64_t n, int64_t z, int64_t y, float* line) const = 0;
+  /// A piece of a line, and the buffer that it is summed in: positions of both count from where the padding begins.
+  struct Span {
+    int64_t first, last;    ///< of input positions that reach it: [first, last)
+    int64_t origin;         ///< position of the buffer's first element
+    int64_t begin, length;  ///< in the buffer: where the piece begins; all of it
+  };
+
+  /// What `span` of line (z, y) of sample n is, all channels of each position side by side.
+  virtual void fill(const StepArgs& args, int64_t n, int64_t z, int64_t y, const Span& span, float* line) const = 0;
   virtual std::string describe_taps() const = 0;
 
   static const float* floats(const StepArgs& args, const View& v) {
@@ -148,41 +159,58 @@ class Lines : public Step {
 
   const Geometry g_;
   const std::optional<View> bias_;
-  const int64_t length_;  // of a line: with what the padding cuts off
 
  private:
-  void line(const StepArgs& args, int64_t index, float* line) const {
+  /// Output positions [x, x + n).
+  Span span_of(int64_t x, int64_t n) const {
+    const int64_t from = x + g_.padding[2], to = from + n, reach = (g_.kernel[2] - 1) * g_.dilation[2];
+    Span s{};
+    s.first = std::max<int64_t>(0, (from - reach + g_.stride[2] - 1) / g_.stride[2]);
+    s.last = std::max(s.first, std::min(g_.in[2], (to - 1) / g_.stride[2] + 1));
+    s.origin = s.first < s.last ? std::min(from, s.first * g_.stride[2]) : from;
+    s.begin = from - s.origin;
+    const int64_t end = s.first < s.last ? std::max(to, (s.last - 1) * g_.stride[2] + reach + 1) : to;
+    s.length = end - s.origin;
+    return s;
+  }
+
+  void work(const StepArgs& args, int64_t index) const {
+    const int64_t x = index % spans_ * span_, count = std::min(span_, g_.out[2] - x);
+    index /= spans_;
     const int64_t y = index % g_.out[1], z = index / g_.out[1] % g_.out[0], n = index / g_.out[1] / g_.out[0];
     const int64_t channels = g_.channels;
-    fill(args, n, z, y, line);
-    float* shown = line + g_.padding[2] * channels;
+    const Span span = span_of(x, count);
+    thread_local std::vector<float> line;
+    line.resize(static_cast<size_t>(span.length * channels));
+    fill(args, n, z, y, span, line.data());
+    float* shown = line.data() + span.begin * channels;
     for (const ResultOp& op : ops_) {
       const float* operand = op.has_operand() ? floats(args, op.operand) : nullptr;
       const int64_t step = op.has_operand() && op.operand.shape[1] > 1 ? op.operand.strides[1] : 0;
       work_on_line(op.kind, static_cast<float>(op.alpha), static_cast<float>(op.beta), operand, step, channels, shown,
-                   g_.out[2]);
+                   count);
     }
-    const int64_t at = n * result_.strides[0] + z * result_step_[0] + y * result_step_[1];
+    const int64_t at = n * result_.strides[0] + z * result_step_[0] + y * result_step_[1] + x * result_step_[2];
     std::byte* to = args.at(result_.slot) + at * static_cast<int64_t>(dtype_size(result_.dtype));
     const bool channels_last = result_.strides[1] == 1 || channels == 1;
     if (result_.dtype != DType::F32)
-      store_narrow(shown, channels_last, to);
+      store_narrow(shown, count, channels_last, to);
     else
-      store_floats(shown, channels_last, reinterpret_cast<float*>(to));
+      store_floats(shown, count, channels_last, reinterpret_cast<float*>(to));
   }
 
-  void store_floats(const float* line, bool channels_last, float* to) const {
+  void store_floats(const float* line, int64_t n, bool channels_last, float* to) const {
     const int64_t channels = g_.channels;
     if (channels_last) {
-      for (int64_t x = 0; x < g_.out[2]; ++x) std::copy_n(line + x * channels, channels, to + x * result_step_[2]);
+      for (int64_t x = 0; x < n; ++x) std::copy_n(line + x * channels, channels, to + x * result_step_[2]);
       return;
     }
     for (int64_t o = 0; o < channels; ++o)
-      store_channel(line + o, channels, to + o * result_.strides[1], result_step_[2], g_.out[2]);
+      store_channel(line + o, channels, to + o * result_.strides[1], result_step_[2], n);
   }
 
-  void store_narrow(const float* line, bool channels_last, std::byte* to) const {
-    const int64_t channels = g_.channels, n = g_.out[2], step = result_step_[2];
+  void store_narrow(const float* line, int64_t n, bool channels_last, std::byte* to) const {
+    const int64_t channels = g_.channels, step = result_step_[2];
     const auto size = static_cast<int64_t>(dtype_size(result_.dtype));
     if (channels_last && step == channels) return store_rows(line, 0, 1, n * channels, {to, result_.dtype, 0, 1});
     if (channels_last) return store_rows(line, channels, n, channels, {to, result_.dtype, step, 1});
@@ -197,6 +225,7 @@ class Lines : public Step {
   const std::vector<ResultOp> ops_;
   const View result_;
   Sizes result_step_{};
+  int64_t span_, spans_;  // output positions of a piece, and pieces of a line
   int threads_;
 };
 
@@ -205,33 +234,29 @@ class SumOfTaps : public Lines {
  public:
   SumOfTaps(const Geometry& g, View products, std::optional<View> bias, std::vector<ResultOp> ops, View result,
             int threads)
-      : Lines(g, std::move(bias), std::move(ops), std::move(result), length_of(g),
+      : Lines(g, std::move(bias), std::move(ops), std::move(result),
               g.batch * g.positions() * g.taps * g.channels / kTaskElements, threads),
         products_(std::move(products)),
         position_step_(g.taps * g.channels) {}
 
  private:
-  static int64_t length_of(const Geometry& g) {
-    return std::max(g.padding[2] + g.out[2], (g.in[2] - 1) * g.stride[2] + (g.kernel[2] - 1) * g.dilation[2] + 1);
-  }
-
-  void fill(const StepArgs& args, int64_t n, int64_t z, int64_t y, float* line) const override {
-    start(args, line);
-    add_taps(floats(args, products_) + n * g_.positions() * position_step_, z, y, line);
+  void fill(const StepArgs& args, int64_t n, int64_t z, int64_t y, const Span& span, float* line) const override {
+    start(args, span.length, line);
+    add_taps(floats(args, products_) + n * g_.positions() * position_step_, z, y, span, line);
   }
 
   std::string describe_taps() const override {
     return fmt::format("sum of {} taps of {}\n", g_.taps, library::describe(products_));
   }
 
-  void start(const StepArgs& args, float* line) const {
+  void start(const StepArgs& args, int64_t length, float* line) const {
     if (!bias_) {
-      std::fill_n(line, length_ * g_.channels, 0.0f);
+      std::fill_n(line, length * g_.channels, 0.0f);
       return;
     }
     const float* bias = floats(args, *bias_);
     for (int64_t o = 0; o < g_.channels; ++o) line[o] = bias[o * bias_->strides[0]];
-    for (int64_t x = 1; x < length_; ++x) std::copy_n(line, g_.channels, line + x * g_.channels);
+    for (int64_t x = 1; x < length; ++x) std::copy_n(line, g_.channels, line + x * g_.channels);
   }
 
   /// The input position that tap k carries to output position `at` along dimension d; -1: none.
@@ -241,19 +266,20 @@ class SumOfTaps : public Lines {
     return moved / g_.stride[d] < g_.in[d] ? moved / g_.stride[d] : -1;
   }
 
-  void add_taps(const float* from, int64_t z, int64_t y, float* line) const {
+  void add_taps(const float* from, int64_t z, int64_t y, const Span& span, float* line) const {
     const int64_t channels = g_.channels, runs = g_.dilation[2] == 1 ? 1 : g_.kernel[2];
     const int64_t run = g_.kernel[2] / runs * channels;
+    line += (span.first * g_.stride[2] - span.origin) * channels;
     for (int64_t kz = 0; kz < g_.kernel[0]; ++kz) {
       const int64_t iz = source(0, z, kz);
       for (int64_t ky = 0; iz >= 0 && ky < g_.kernel[1]; ++ky) {
         const int64_t iy = source(1, y, ky);
         if (iy < 0) continue;
-        const float* row = from + (iz * g_.in[1] + iy) * g_.in[2] * position_step_ +
+        const float* row = from + ((iz * g_.in[1] + iy) * g_.in[2] + span.first) * position_step_ +
                            (kz * g_.kernel[1] + ky) * g_.kernel[2] * channels;
         for (int64_t k = 0; k < runs; ++k)
           add_runs(line + k * g_.dilation[2] * channels, g_.stride[2] * channels, row + k * run, position_step_, run,
-                   g_.in[2]);
+                   span.last - span.first);
       }
     }
   }
@@ -267,20 +293,20 @@ class LinesOfTaps : public Lines {
  public:
   LinesOfTaps(const Geometry& g, View rows, View columns, std::optional<View> bias, std::vector<ResultOp> ops,
               View result, int threads)
-      : Lines(g, std::move(bias), std::move(ops), std::move(result), g.out[2],
+      : Lines(g, std::move(bias), std::move(ops), std::move(result),
               g.lines() * g.out[2] * g.channels * g.in_channels / kTaskProducts, threads),
         rows_(std::move(rows)),
         columns_(std::move(columns)) {}
 
  private:
-  void fill(const StepArgs& args, int64_t n, int64_t z, int64_t y, float* line) const override {
+  void fill(const StepArgs& args, int64_t n, int64_t z, int64_t y, const Span& span, float* line) const override {
     const int64_t iz = z / g_.stride[0], iy = y / g_.stride[1], width = g_.kernel[2] * g_.channels;
     const int64_t tap = z % g_.stride[0] * g_.kernel[1] + y % g_.stride[1];
     SmallProduct p{};
-    p.rows = g_.in[2];
+    p.rows = span.last - span.first;
     p.columns = width;
     p.depth = p.a_stride = g_.in_channels;
-    p.a = floats(args, rows_) + ((n * g_.in[0] + iz) * g_.in[1] + iy) * g_.in[2] * g_.in_channels;
+    p.a = floats(args, rows_) + (((n * g_.in[0] + iz) * g_.in[1] + iy) * g_.in[2] + span.first) * g_.in_channels;
     p.b = floats(args, columns_) + tap * width;
     p.b_stride = g_.taps * g_.channels;
     p.dtype = p.c_dtype = DType::F32;
@@ -347,38 +373,27 @@ View rows_of_input(const View& x, const Geometry& g, Instance& instance) {
   return with(to, shape, strides);
 }
 
-/// to[t, n] = from[n, t]; taps are few.
-template <class T, int64_t Taps>
-void turn_matrix(const T* __restrict from, int64_t n, T* __restrict to) {
-  for (int64_t i = 0; i < n; ++i)
-    for (int64_t t = 0; t < Taps; ++t) to[t * n + i] = from[i * Taps + t];
-}
-
+/// to[t, n] = from[n, t], `count` times.
 template <class T>
-void turn_matrix(const T* __restrict from, int64_t n, int64_t taps, T* __restrict to) {
-  for (int64_t t = 0; t < taps; ++t)
-    for (int64_t i = 0; i < n; ++i) to[t * n + i] = from[i * taps + t];
-}
-
-template <class T>
-STRATA_VECTOR_CLONES void turn_matrices(const T* from, int64_t count, int64_t n, int64_t taps, T* to) {
+STRATA_VECTOR_CLONES void turn_matrices(const T* __restrict from, int64_t count, int64_t n, int64_t taps,
+                                        T* __restrict to) {
   for (int64_t k = 0; k < count; ++k, from += n * taps, to += n * taps) {
-    if (taps == 4)
-      turn_matrix<T, 4>(from, n, to);
-    else if (taps == 9)
-      turn_matrix<T, 9>(from, n, to);
-    else if (taps == 16)
-      turn_matrix<T, 16>(from, n, to);
-    else
-      turn_matrix(from, n, taps, to);
+    if (taps == 4) {  // shuffles instead of single elements
+      for (int64_t i = 0; i < n; ++i)
+        for (int64_t t = 0; t < 4; ++t) to[t * n + i] = from[i * 4 + t];
+    } else {
+      for (int64_t t = 0; t < taps; ++t)
+        for (int64_t i = 0; i < n; ++i) to[t * n + i] = from[i * taps + t];
+    }
   }
 }
 
-/// The weight [c, o, taps] as [c, taps, o], in each call: the library's reorder takes ten times as long.
+/// Matrices [o, taps] of the weight, or of the products, as [taps, o]: the library's reorder takes ten times as long.
 class TurnTaps : public Step {
  public:
   TurnTaps(View from, View to, const Geometry& g, int threads)
-      : from_(std::move(from)), to_(std::move(to)), count_(g.in_channels), channels_(g.channels), taps_(g.taps) {
+      : from_(std::move(from)), to_(std::move(to)), channels_(g.channels), taps_(g.taps) {
+    count_ = from_.numel() / (channels_ * taps_);
     threads_ = static_cast<int>(std::clamp<int64_t>(from_.numel() / kTaskElements, 1, threads));
   }
 
@@ -390,7 +405,11 @@ class TurnTaps : public Step {
     const auto some = [](void* context, int64_t begin, int64_t end) {
       const auto& r = *static_cast<const Run*>(context);
       const int64_t n = r.self->channels_, taps = r.self->taps_, first = begin * n * taps;
-      if (r.self->from_.dtype == DType::F32)
+      if (r.self->from_.dtype == DType::F32 && taps % 16 == 0 && n % 16 == 0)
+        for (int64_t at = first; at < end * n * taps; at += n * taps)
+          pack_transposed(reinterpret_cast<const float*>(r.from) + at, taps, n, taps, n / 16,
+                          reinterpret_cast<float*>(r.to) + at);
+      else if (r.self->from_.dtype == DType::F32)
         turn_matrices(reinterpret_cast<const float*>(r.from) + first, end - begin, n, taps,
                       reinterpret_cast<float*>(r.to) + first);
       else
@@ -407,7 +426,8 @@ class TurnTaps : public Step {
 
  private:
   const View from_, to_;
-  const int64_t count_, channels_, taps_;
+  const int64_t channels_, taps_;
+  int64_t count_;
   int threads_;
 };
 
@@ -497,14 +517,24 @@ bool build_transposed_convolution(const ConcreteCall& call, PackedConstants& pac
   Instance made;
   const View rows = rows_of_input(call.operands[0], g, made);
   std::shared_ptr<const void> owner;
-  const View columns = columns_of_weight(call, g, owner, made);
   const bool lines = takes_lines(call, g);
+  // What is smaller: a weight that may change, or what it is multiplied to.
+  const bool turns_products = !lines && !call.constant[1] && rows.shape[0] < g.in_channels &&
+                              call.operands[1].is_contiguous() && g.taps > 1 && g.channels > 1;
+  const View columns = turns_products
+                           ? with(call.operands[1], {g.in_channels, g.taps * g.channels}, {g.taps * g.channels, 1})
+                           : columns_of_weight(call, g, owner, made);
   View products;
   if (lines) {
     made.owned.push_back(std::move(owner));
   } else {
     products = made.scratch.tensor(DType::F32, {rows.shape[0], columns.shape[1]});
     if (!add_product(call, rows, columns, products, std::move(owner), packed, made)) return false;
+    if (turns_products) {
+      const View turned = made.scratch.tensor(DType::F32, products.shape);
+      made.steps.push_back(std::make_unique<TurnTaps>(products, turned, g, call.threads));
+      products = turned;
+    }
   }
   std::optional<View> bias;
   if (call.call->has_bias) {

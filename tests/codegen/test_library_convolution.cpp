@@ -110,6 +110,24 @@ TEST(LibraryConvolution, TransposedAsAProduct) {
   }
 }
 
+/// One line for each sample: it is done in pieces, which overlap where taps do.
+TEST(LibraryConvolution, TransposedLongLines) {
+  const Shape shapes[] = {{1, 8, 24, 1, 1500, 4, 2, 1, 1}, {1, 8, 24, 1, 1501, 5, 3, 2, 2},
+                          {1, 8, 24, 1, 1499, 2, 3, 0, 1}, {1, 8, 24, 1, 1500, 3, 4, 0, 1},
+                          {1, 32, 24, 1, 501, 8, 8, 0, 1}, {2, 32, 24, 1, 251, 5, 5, 0, 1},
+                          {1, 8, 24, 1, 1500, 7, 1, 3, 1}};
+  unsigned seed = 900;
+  for (const Shape& s : shapes) {
+    for (int variant = 0; variant < 4; ++variant) {
+      for (const int threads : {1, 2, 5}) {
+        Case c = make(s, 1, DType::F32, true, variant & 1, variant & 2, ++seed);
+        c.post(K::Relu);
+        EXPECT_NE(c.check(1e-5, true, threads).find("taps"), std::string::npos);
+      }
+    }
+  }
+}
+
 /// Where stride and kernel are equal no two taps meet: lines of float32 are products by themselves, unless they are too
 /// deep to read their taps again and again.
 TEST(LibraryConvolution, TransposedWithTapsApart) {
