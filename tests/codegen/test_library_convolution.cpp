@@ -112,14 +112,14 @@ TEST(LibraryConvolution, TransposedAsAProduct) {
 
 /// One line for each sample: it is done in pieces, which overlap where taps do.
 TEST(LibraryConvolution, TransposedLongLines) {
-  const Shape shapes[] = {{1, 8, 24, 1, 1500, 4, 2, 1, 1}, {1, 8, 24, 1, 1501, 5, 3, 2, 2},
-                          {1, 8, 24, 1, 1499, 2, 3, 0, 1}, {1, 8, 24, 1, 1500, 3, 4, 0, 1},
-                          {1, 32, 24, 1, 501, 8, 8, 0, 1}, {2, 32, 24, 1, 251, 5, 5, 0, 1},
-                          {1, 8, 24, 1, 1500, 7, 1, 3, 1}};
+  const Shape shapes[] = {{1, 3, 24, 1, 740, 4, 2, 1, 1},  {1, 3, 24, 1, 601, 5, 3, 2, 2},
+                          {1, 3, 24, 1, 1499, 2, 3, 0, 1}, {1, 3, 24, 1, 950, 3, 4, 0, 1},
+                          {1, 32, 24, 1, 51, 8, 8, 0, 1},  {2, 32, 24, 1, 41, 5, 5, 0, 1},
+                          {1, 3, 24, 1, 410, 7, 1, 3, 1}};
   unsigned seed = 900;
   for (const Shape& s : shapes) {
     for (int variant = 0; variant < 4; ++variant) {
-      for (const int threads : {1, 2, 5}) {
+      for (const int threads : {2, 5}) {
         Case c = make(s, 1, DType::F32, true, variant & 1, variant & 2, ++seed);
         c.post(K::Relu);
         EXPECT_NE(c.check(1e-5, true, threads).find("taps"), std::string::npos);
@@ -131,15 +131,15 @@ TEST(LibraryConvolution, TransposedLongLines) {
 /// Where stride and kernel are equal no two taps meet: lines of float32 are products by themselves, unless they are too
 /// deep to read their taps again and again.
 TEST(LibraryConvolution, TransposedWithTapsApart) {
-  const Shape shapes[] = {{2, 12, 5, 1, 8, 2, 2, 0, 1},
-                          {1, 6, 40, 1, 5, 3, 3, 0, 1},
-                          {2, 16, 24, 1, 6, 4, 4, 0, 1},
+  const Shape shapes[] = {{2, 12, 5, 1, 6, 2, 2, 0, 1},
+                          {1, 6, 40, 1, 3, 3, 3, 0, 1},
+                          {1, 16, 24, 1, 3, 4, 4, 0, 1},
                           {2, 3, 1, 1, 7, 2, 2, 0, 1},
-                          {1, 270, 9, 1, 6, 2, 2, 0, 1}};
+                          {1, 270, 3, 1, 4, 2, 2, 0, 1}};
   unsigned seed = 800;
   for (const Shape& s : shapes) {
     for (const size_t spatial : {1, 2, 3}) {
-      for (int variant = 0; variant < 16; ++variant) {
+      for (int variant = 0; variant < 16; variant += spatial == 2 ? 1 : 5) {  // the reference is slow
         const DType dtype = variant >= 12 ? DType::BF16 : DType::F32;
         Case c = make(s, spatial, dtype, true, variant & 1, variant & 2, ++seed, variant & 4);
         if (variant & 8) {
