@@ -36,8 +36,12 @@ struct Geometry {
   Sizes in{1, 1, 1}, out{1, 1, 1}, kernel{1, 1, 1}, stride{1, 1, 1}, padding{}, dilation{1, 1, 1};
   int64_t positions() const { return in[0] * in[1] * in[2]; }
   int64_t lines() const { return batch * out[0] * out[1]; }
-  /// Whether an input position alone makes its places of the result.
-  bool is_apart() const { return kernel == stride && dilation == Sizes{1, 1, 1} && padding == Sizes{}; }
+  /// Whether each place of the result is made by one input position.
+  bool is_apart() const {
+    for (size_t d = 0; d < 3; ++d)
+      if (out[d] != in[d] * stride[d]) return false;  // more: output padding
+    return kernel == stride && dilation == Sizes{1, 1, 1} && padding == Sizes{};
+  }
 };
 
 Geometry geometry_of(const ConcreteCall& call) {

@@ -131,11 +131,8 @@ TEST(LibraryConvolution, TransposedLongLines) {
 /// Where stride and kernel are equal no two taps meet: lines of float32 are products by themselves, unless they are too
 /// deep to read their taps again and again.
 TEST(LibraryConvolution, TransposedWithTapsApart) {
-  const Shape shapes[] = {{2, 12, 5, 1, 6, 2, 2, 0, 1},
-                          {1, 6, 40, 1, 3, 3, 3, 0, 1},
-                          {1, 16, 24, 1, 3, 4, 4, 0, 1},
-                          {2, 3, 1, 1, 7, 2, 2, 0, 1},
-                          {1, 270, 3, 1, 4, 2, 2, 0, 1}};
+  const Shape shapes[] = {{2, 12, 5, 1, 6, 2, 2, 0, 1}, {1, 6, 40, 1, 3, 3, 3, 0, 1},  {1, 16, 24, 1, 3, 4, 4, 0, 1},
+                          {2, 3, 1, 1, 7, 2, 2, 0, 1},  {1, 270, 3, 1, 4, 2, 2, 0, 1}, {1, 6, 5, 1, 4, 3, 3, 0, 1, 2}};
   unsigned seed = 800;
   for (const Shape& s : shapes) {
     for (const size_t spatial : {1, 2, 3}) {
@@ -147,7 +144,7 @@ TEST(LibraryConvolution, TransposedWithTapsApart) {
           c.post(K::Relu);
         }
         const std::string text = c.check(dtype == DType::F32 ? 1e-5 : 1e-2);
-        const bool apart = dtype == DType::F32 && s.c <= 256 && library::has_small_products();
+        const bool apart = dtype == DType::F32 && s.c <= 256 && s.output_padding == 0 && library::has_small_products();
         EXPECT_NE(text.find(apart ? "taps that are apart" : "taps of"), text.npos) << text;
       }
     }
