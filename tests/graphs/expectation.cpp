@@ -82,6 +82,7 @@ bool cancels_inside(const Node& node) {
                                                 "aten.cosine_sim",
                                                 "aten.special_log_softmax",
                                                 "aten.trap",
+                                                "aten.gradient.",
                                                 "aten.cumulative_trap"};
   if (is_norm(node)) return true;
   return std::any_of(std::begin(kNames), std::end(kNames),

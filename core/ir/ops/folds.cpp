@@ -76,7 +76,7 @@ RefValue mean_reference(const RefContext& c) {
 std::vector<Node*> decompose_mean(Builder& b, const Call& c) {
   const DType result = c.op().shape(c).tensor.dtype;
   Node* x = b.cast(c.tensor(0), compute_dtype(result));
-  if (c.type(0).shape.empty()) return {b.cast(x, result)};
+  if (c.type(0).shape.empty()) return {b.cast(b.add(x, 0.0), result)};  // a sum begins with 0: the mean of -0 is 0
   Node* sum = b.sum(x, reduced_dim_list(c), keeps_dims(c));
   return {b.cast(b.div(sum, integer(reduced_count(c))), result)};
 }
