@@ -219,8 +219,11 @@ bool sums_products(const Node& node) {
                      [&](std::string_view name) { return std::string_view(node.target).starts_with(name); });
 }
 
+/// Operators that multiply by a power of two, which may be infinite where the product is not, or is 0.
+bool scales_by_powers(const Node& node) { return std::string_view(node.target).starts_with("aten.ldexp"); }
+
 bool may_leave_range(const Node& node) {
-  return sums_squares(node) || multiplies_all(node) || sums_all(node) || sums_products(node);
+  return sums_squares(node) || multiplies_all(node) || sums_all(node) || sums_products(node) || scales_by_powers(node);
 }
 
 using Operands = std::unordered_map<const Node*, Tensor>;
@@ -236,6 +239,7 @@ bool leaves_range(const Node& node, const Operands& values) {
     if ((sums_squares(node) && squares_overflow(x)) || (multiplies_all(node) && products_leave_range(x)) ||
         (sums_all(node) && sums_overflow(x)))
       return true;
+    if (scales_by_powers(node) && operand == node.args.back().node() && magnitude(x) > 120) return true;
     product *= magnitude(x);
     terms = std::max(terms, static_cast<double>(x.numel()));
   }
@@ -249,7 +253,9 @@ double hidden_rounding(const Node& node, double eps, double largest) {
   if (is("aten.var.") || is("aten.var_mean.")) return eps * largest * eps * largest;
   // Differences of one operand times sums of the other.
   if (is("aten.trapezoid.x") || is("aten.trapz.x") || is("aten.cumulative_trapezoid.x")) return eps * largest * largest;
-  return is("aten.std.") || is("aten.std_mean.") || cancels_inside(node) || sums_rounded(node) ? eps * largest : 0;
+  return is("aten.std.") || is("aten.std_mean.") || cancels_inside(node) || sums_rounded(node) || sums_all(node)
+             ? eps * largest
+             : 0;
 }
 
 /// The rounding error of what a node computes: that of its type, or of an operand of a narrower one.
