@@ -96,9 +96,7 @@ class Placement {
     if (group.stored.size() != 1 || root.tensor().shape != shape) return false;
     const Call call(root);
     if (root.is("aten.convolution.default") && call.boolean(6)) return call.constant(8) == 1;
-    if (root.is("aten.mm.default") || root.is("aten.addmm.default") || root.is("aten.bmm.default") ||
-        root.is("aten.baddbmm.default"))
-      return strides.back() == SymInt(1);
+    if (std::get<LibraryRule>(root.op->lowering).name == "matmul") return strides.back() == SymInt(1);
     for (size_t d = 0; d < shape.size(); ++d)
       if (!(shape[d] == SymInt(1)) && !(own[d] == strides[d])) return false;
     return true;

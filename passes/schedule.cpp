@@ -275,8 +275,10 @@ class Scheduler {
     for (const Node* node : nodes) {
       launch.buffers.push_back(buffer_for(*node));
       const PlanBuffer& buffer = plan().buffers[static_cast<size_t>(launch.buffers.back())];
-      SymInt& bytes = made.contains(node) ? launch.bytes_written : launch.bytes_read;
-      bytes = bytes + elements_of(*node, buffer) * SymInt(static_cast<int64_t>(dtype_size(buffer.dtype)));
+      const bool is_made = made.contains(node);
+      SymInt& bytes = is_made ? launch.bytes_written : launch.bytes_read;
+      const SymInt elements = is_made ? elements_written(*node, buffer) : buffer.numel;
+      bytes = bytes + elements * SymInt(static_cast<int64_t>(dtype_size(buffer.dtype)));
     }
     plan().launches.push_back(std::move(launch));
     result_.groups.push_back(std::move(group));
@@ -290,8 +292,8 @@ class Scheduler {
     return buffer_of_[&node] = buffer_of_.at(&owner);
   }
 
-  /// Of a buffer, what is written or read for this node.
-  SymInt elements_of(const Node& node, const PlanBuffer& buffer) const {
+  /// Of a buffer, what the kernel that makes this node writes.
+  SymInt elements_written(const Node& node, const PlanBuffer& buffer) const {
     if (placed_.parts.contains(&node)) return node.tensor().numel();
     const auto rest = placed_.rests.find(&node);
     if (rest == placed_.rests.end()) return buffer.numel;
@@ -321,7 +323,7 @@ class Scheduler {
   }
 
   /// A concatenation of what its other parts' kernels have left to it.
-  LoweredLoops lower_rest(const FusionGroup& group, const ConcatInPlace::Rest& rest) const {
+  LoweredLoops lower_rest(const FusionGroup& group, const ConcatInPlace::Rest& rest) {
     const Node& whole = *group.nodes.back();
     Node fewer(whole);
     std::vector<Argument> operands;
@@ -329,11 +331,11 @@ class Scheduler {
     fewer.args[0] = Argument::list(std::move(operands));
     fewer.type.tensor.shape = rest.shape;
     fewer.type.tensor.strides = contiguous_strides(rest.shape);
-    Layouts layouts = layouts_;
-    layouts.chosen_strides[&fewer] = layouts_.strides(&whole);
+    layouts_.chosen_strides[&fewer] = layouts_.strides(&whole);
     std::vector<const Node*> nodes = group.nodes;
     nodes.back() = &fewer;
-    LoweredLoops lowered = lower_to_loops(graph_, {nodes, {&fewer}}, {&layouts, group.name, true});
+    LoweredLoops lowered = lower_to_loops(graph_, {nodes, {&fewer}}, {&layouts_, group.name, true});
+    layouts_.chosen_strides.erase(&fewer);
     for (size_t i = 0; i < lowered.buffers.size(); ++i)
       if (lowered.buffers[i] == &fewer) {
         move_stores(lowered.kernel, static_cast<loop::BufferId>(i), whole, rest.offset);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <span>
 #include <unordered_map>
 
 #include "core/support/error.h"
@@ -51,6 +52,12 @@ double largest(DType dtype) {
   }
 }
 
+/// Whether the operator's name begins with one of these.
+bool is_one_of(const Node& node, std::span<const std::string_view> names) {
+  return std::any_of(names.begin(), names.end(),
+                     [&](std::string_view name) { return std::string_view(node.target).starts_with(name); });
+}
+
 /// Operators that take their operand's elements less the mean of their line, over the root of its variance.
 bool is_norm(const Node& node) {
   static constexpr std::string_view kNames[] = {"layer_norm", "batch_norm", "group_norm", "instance_norm"};
@@ -85,14 +92,12 @@ bool cancels_inside(const Node& node) {
                                                 "aten.gradient.",
                                                 "aten.cumulative_trap"};
   if (is_norm(node)) return true;
-  return std::any_of(std::begin(kNames), std::end(kNames),
-                     [&](std::string_view name) { return std::string_view(node.target).starts_with(name); });
+  return is_one_of(node, kNames);
 }
 
 bool sums_all(const Node& node) {
   static constexpr std::string_view kNames[] = {"aten.sum.", "aten.mean.", "aten.nansum."};
-  return std::any_of(std::begin(kNames), std::end(kNames),
-                     [&](std::string_view name) { return std::string_view(node.target).starts_with(name); });
+  return is_one_of(node, kNames);
 }
 
 /// A sum of integers, or of a wider floating type, in a floating type: float64 holds them all, and noise leaves
@@ -215,8 +220,7 @@ bool sums_products(const Node& node) {
       "aten.mm.",    "aten.bmm.",  "aten.addmm.", "aten.baddbmm.", "aten.addbmm.", "aten.matmul.", "aten.mv.",
       "aten.addmv.", "aten.dot.",  "aten.vdot.",  "aten.inner.",   "aten.linear.", "aten.conv1",   "aten.conv2",
       "aten.conv3",  "aten.conv_", "aten.convol", "aten.einsum.",  "aten.addr.",   "aten.bilinea", "aten.tensordo"};
-  return std::any_of(std::begin(kNames), std::end(kNames),
-                     [&](std::string_view name) { return std::string_view(node.target).starts_with(name); });
+  return is_one_of(node, kNames);
 }
 
 /// Operators that multiply by a power of two, which may be infinite where the product is not, or is 0.

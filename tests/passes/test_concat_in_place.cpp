@@ -25,7 +25,7 @@ class Concat {
     return static_cast<size_t>(
         std::count_if(all.begin(), all.end(), [&](const PlanBuffer& b) { return b.name == name; }));
   }
-  /// Elements that the launch of this name reads and writes.
+  /// Bytes that the launch of this name reads and writes.
   std::pair<SymInt, SymInt> traffic(std::string_view name) const {
     for (const Launch& l : scheduled_.plan->launches)
       if (l.name == name) return {l.bytes_read, l.bytes_written};
@@ -76,6 +76,7 @@ def forward(self, x: "f32[6, 9]", w: "f32[9, 40]", y: "f32[6, 5]"):
   EXPECT_EQ(c.buffers("c"), 1u);
   EXPECT_EQ(c.traffic("cat_1"), std::pair(SymInt(6 * 5 * 4), SymInt(6 * 5 * 4)));
   EXPECT_EQ(c.traffic("mm_0").second, SymInt(6 * 40 * 4));
+  EXPECT_EQ(c.traffic("mm_2").first, SymInt(6 * 45 * 4));  // who reads the whole reads all of it
   EXPECT_NE(c.reason("a", "c").find("written in its place within 'c'"), std::string::npos) << c.reason("a", "c");
   c.check({{6, 9}, {9, 40}, {6, 5}});
 }
