@@ -5,6 +5,7 @@
 // of matrices of those with AMX. Weights become bfloat16 as they are computed, so that 2^-23 is accuracy enough.
 
 #include "codegen/attention_kernel.h"
+#include "codegen/instruction_sets.h"
 #include "core/runtime/plan.h"
 #include "core/support/error.h"
 
@@ -208,8 +209,7 @@ void attend_one_matrices(const AttentionTile<float>& t) { attend_matrices<1>(t);
 namespace strata::library {
 
 bool has_bfloat16_products() {
-  static const bool has = host_target().avx512 && host_target().bf16 && __builtin_cpu_supports("avx512bw") &&
-                          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  static const bool has = has_avx512() && host_target().bf16;
   return has;
 }
 

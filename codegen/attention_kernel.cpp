@@ -7,11 +7,14 @@
 #include <cstring>
 
 #include "codegen/attention_tile.h"
+#include "codegen/instruction_sets.h"
 #include "codegen/vector_clones.h"
 #include "core/runtime/tensor.h"
 
 namespace strata::library {
 namespace {
+
+bool prefers_avx2() { return has_avx2() && !has_avx512(); }
 
 // -------------------------------------------------------------------------------------------------------------
 // lines
@@ -120,17 +123,18 @@ STRATA_INLINE void gather_columns(const AttentionLines<T>& t, int64_t column) {
 
 template <class T, bool Narrow, int R>
 STRATA_INLINE void lines(const AttentionLines<T>& t) {
-  const bool wide = sizeof(T) == sizeof(float) && has_wide_lines();
-  if constexpr (sizeof(T) == sizeof(float))
-    if (wide) score_wide_lines(t);
-  if (!wide) score_lines<T, Narrow, R>(t);
+  constexpr bool is_float = sizeof(T) == sizeof(float);
+  const bool has_own = is_float && (has_avx512() || has_avx2());
+  if constexpr (is_float)
+    if (has_own) has_avx512() ? score_lines_avx512(t) : score_lines_avx2(t);
+  if (!has_own) score_lines<T, Narrow, R>(t);
   const int64_t padded = (t.keys + kLanes<T> - 1) / kLanes<T> * kLanes<T>;
   for (int r = 0; r < R; ++r) {
     mask_line(t, r, std::clamp<int64_t>(t.causal_from + r + 1, 0, t.keys), padded);
     weigh_line(t, r, padded);
   }
-  if constexpr (sizeof(T) == sizeof(float))
-    if (wide) return gather_wide_lines(t);
+  if constexpr (is_float)
+    if (has_own) return has_avx512() ? gather_lines_avx512(t) : gather_lines_avx2(t);
   int64_t c = 0;
   for (; c + 4 * kLanes<T> <= t.width; c += 4 * kLanes<T>) gather_columns<T, Narrow, R, 4>(t, c);
   for (; c < t.width; c += kLanes<T>) gather_columns<T, Narrow, R, 1>(t, c);
@@ -157,18 +161,8 @@ STRATA_VECTOR_CLONES void lines_double(const AttentionLines<double>& t) { lines<
 // -------------------------------------------------------------------------------------------------------------
 // tiles
 
-STRATA_VECTOR_CLONES void tile_float(const AttentionTile<float>& t) {
-  if (t.vectors == 2)
-    attend<float, 2>(t);
-  else
-    attend<float, 1>(t);
-}
-STRATA_VECTOR_CLONES void tile_double(const AttentionTile<double>& t) {
-  if (t.vectors == 2)
-    attend<double, 2>(t);
-  else
-    attend<double, 1>(t);
-}
+STRATA_VECTOR_CLONES void tile_float(const AttentionTile<float>& t) { attend<Plain<float>>(t); }
+STRATA_VECTOR_CLONES void tile_double(const AttentionTile<double>& t) { attend<Plain<double>>(t); }
 
 // -------------------------------------------------------------------------------------------------------------
 // packing
@@ -409,8 +403,8 @@ void join(T* maximum, T* sum, T* out, T other_maximum, T other_sum, const T* oth
 
 }  // namespace
 
-void attend_tile(const AttentionTile<float>& tile) { tile_float(tile); }
-void attend_tile(const AttentionTile<double>& tile) { tile_double(tile); }
+void attend_tile(const AttentionTile<float>& tile) { prefers_avx2() ? attend_tile_avx2(tile) : tile_float(tile); }
+void attend_tile(const AttentionTile<double>& tile) { prefers_avx2() ? attend_tile_avx2(tile) : tile_double(tile); }
 void attend_lines(const AttentionLines<float>& t) { t.narrow ? lines_narrow(t) : lines_float(t); }
 void attend_lines(const AttentionLines<double>& t) { lines_double(t); }
 

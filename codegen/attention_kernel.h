@@ -51,6 +51,9 @@ struct AttentionTile {
 };
 void attend_tile(const AttentionTile<float>& tile);
 void attend_tile(const AttentionTile<double>& tile);
+/// What `attend_tile` is where there is AVX2 and no AVX-512.
+void attend_tile_avx2(const AttentionTile<float>& tile);
+void attend_tile_avx2(const AttentionTile<double>& tile);
 /// Words of two bfloat16. Only where `has_bfloat16_products()`. `matrices`, only where `has_bfloat16_matrices()`: keys
 /// and columns are filled up to multiples of `kAttentionMatrix`, and `v` is [width, v_stride], pairs of keys side by
 /// side.
@@ -77,10 +80,11 @@ struct AttentionLines {
 };
 void attend_lines(const AttentionLines<float>& lines);
 void attend_lines(const AttentionLines<double>& lines);
-/// What `attend_lines` is made of, where there is AVX-512: scores of all keys before masks, and out += scores v.
-bool has_wide_lines();
-void score_wide_lines(const AttentionLines<float>& lines);
-void gather_wide_lines(const AttentionLines<float>& lines);
+/// What `attend_lines` is made of, in an instruction set: scores of all keys before masks, and out += scores v.
+void score_lines_avx512(const AttentionLines<float>& lines);
+void gather_lines_avx512(const AttentionLines<float>& lines);
+void score_lines_avx2(const AttentionLines<float>& lines);
+void gather_lines_avx2(const AttentionLines<float>& lines);
 
 /// A strided matrix in memory; strides in elements.
 struct AttentionMatrix {

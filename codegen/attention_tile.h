@@ -104,12 +104,49 @@ struct Plain {
   }
 };
 
+/// The same for 16 registers of 32 bytes, which do not hold the sums of a whole tile.
+template <class T>
+struct PlainInParts : Plain<T> {
+  static constexpr bool kInParts = true;
+};
+
+/// c[4, V] (+)= a[4, steps] b[steps, V], times `scale`, for the lanes V of a vector; b and c have W lanes a row.
+template <class T>
+STRATA_INLINE void part_of_tile(const T* a, int64_t row, int64_t step, const T* b, T* c, int64_t lanes, int64_t steps,
+                                T scale, bool add) {
+  typedef T Half __attribute__((vector_size(32), may_alias));
+  constexpr int64_t kHalf = kLanes<T> / 2;
+  constexpr int kRows = 4;
+  Half sum[kRows][2];
+  for (int r = 0; r < kRows; ++r)
+    for (int h = 0; h < 2; ++h) sum[r][h] = add ? at<Half>(c + r * lanes + h * kHalf) : Half{};
+  for (int64_t p = 0; p < steps; ++p) {
+    const Half low = at<Half>(b + p * lanes), high = at<Half>(b + p * lanes + kHalf);
+    for (int r = 0; r < kRows; ++r) {
+      const T x = a[r * row + p * step];
+      sum[r][0] += x * low;
+      sum[r][1] += x * high;
+    }
+  }
+  for (int r = 0; r < kRows; ++r)
+    for (int h = 0; h < 2; ++h) at<Half>(c + r * lanes + h * kHalf) = add ? sum[r][h] : sum[r][h] * scale;
+}
+
 /// c[8, W] (+)= a[8, steps] b[steps, W], times `scale`; a's element is a[r * row + p * step].
 template <class P, int R>
 STRATA_INLINE void tile(const typename P::Word* a, int64_t row, int64_t step, const void* b, typename P::Sum* c,
                         int64_t steps, typename P::Sum scale, bool add) {
   using V = Vector<typename P::Sum>;
   constexpr int64_t kRows = kAttentionKeys;
+  if constexpr (requires { P::kInParts; }) {
+    using T = typename P::Sum;
+    constexpr int64_t kWide = R * kLanes<T>;
+    for (int64_t r = 0; r < kRows; r += 4)
+      for (int64_t v = 0; v < kWide; v += kLanes<T>)
+        part_of_tile<T>(a + r * row, row, step, static_cast<const T*>(b) + v, c + r * kWide + v, kWide, steps, scale,
+                        add);
+    return;
+  }
   V sum[kRows][R];
   for (int r = 0; r < kRows; ++r)
     for (int v = 0; v < R; ++v) sum[r][v] = add ? at<V>(c, r * R + v) : V{};
@@ -210,15 +247,20 @@ STRATA_INLINE void gather(const AttentionTile<typename P::Sum>& t, int64_t padde
                true);
 }
 
-template <class T, int R>
-STRATA_INLINE void attend(const AttentionTile<T>& t) {
+template <class P, int R>
+STRATA_INLINE void attend(const AttentionTile<typename P::Sum>& t) {
+  using T = typename P::Sum;
   const int64_t limit = seen_keys(t);
   if (limit <= 0) return;
   const int64_t padded = (limit + kAttentionKeys - 1) / kAttentionKeys * kAttentionKeys;
-  score<Plain<T>, R>(t, padded);
+  score<P, R>(t, padded);
   mask_scores<T, R>(t, limit, padded);
   weigh<T, R>(t, padded);
-  gather<Plain<T>, R>(t, padded);
+  gather<P, R>(t, padded);
+}
+template <class P>
+STRATA_INLINE void attend(const AttentionTile<typename P::Sum>& t) {
+  t.vectors == 2 ? attend<P, 2>(t) : attend<P, 1>(t);
 }
 
 }  // namespace

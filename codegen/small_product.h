@@ -33,7 +33,9 @@ bool multiplies_bfloat16(const SmallProduct& product);
 /// Columns [first, last) of the result; `first` a multiple of 64. Only where has_small_products().
 void small_product(const SmallProduct& product, int64_t first, int64_t last);
 
-/// What small_product calls where multiplies_bfloat16().
+/// What small_product calls where there is AVX2 and no AVX-512.
+void small_product_avx2(const SmallProduct& product, int64_t first, int64_t last);
+/// And where multiplies_bfloat16().
 void small_product_bfloat16(const SmallProduct& product, int64_t first, int64_t last);
 
 }  // namespace strata::library

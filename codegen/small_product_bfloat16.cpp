@@ -13,6 +13,8 @@
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #pragma GCC push_options
 #pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16,fma")
+#include "codegen/vector_avx512.h"
+// After the vector that it is written in.
 #include "codegen/small_product_tile.h"
 
 namespace strata::library {
@@ -25,9 +27,7 @@ struct PairsOfHalves {
   static Register load(const uint16_t* p, int64_t n) {
     return n >= kStep ? _mm512_loadu_si512(p) : _mm512_maskz_loadu_epi16((__mmask32(1) << n) - 1, p);
   }
-  static void multiply_add(__m512& sum, Register x, Register y) {
-    sum = _mm512_dpbf16_ps(sum, (__m512bh)x, (__m512bh)y);
-  }
+  static void step(__m512& sum, Register x, Register y) { sum = _mm512_dpbf16_ps(sum, (__m512bh)x, (__m512bh)y); }
 };
 
 void multiply_pairs(const SmallProduct& p, int64_t first, int64_t last) { dot_products<PairsOfHalves>(p, first, last); }

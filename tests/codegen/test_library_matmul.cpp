@@ -1,5 +1,6 @@
 // Copyright 2026 The Strata Authors
 // SPDX-License-Identifier: Apache-2.0
+#include "codegen/instruction_sets.h"
 #include "library_reference.h"
 
 namespace strata {
@@ -97,7 +98,7 @@ TEST(LibraryMatmul, FewRowsWithGapsTakeTheBlockedKernel) {
       c.result(dtype, {12, 148});
       c.post(K::Tanh);
       const std::string text = c.check(dtype == DType::F32 ? 1e-5 : 2e-2);
-      EXPECT_EQ(text.find("gemm"), text.npos) << text;
+      EXPECT_TRUE(!library::has_avx512() || text.find("gemm") == text.npos) << text;  // the only one elsewhere
     }
   }
 }
