@@ -18,6 +18,7 @@
 #include "codegen/vector_avx2.h"
 // After the vector that it is written in.
 #include "codegen/attention_lines.h"
+#define STRATA_VECTOR_BYTES 32
 #include "codegen/attention_tile.h"
 
 namespace strata::library {

@@ -12,19 +12,24 @@
 #include <utility>
 
 #include "codegen/attention_kernel.h"
+#include "codegen/vector_clones.h"
 
-#define STRATA_INLINE __attribute__((always_inline)) inline
+#define STRATA_INLINE STRATA_ALWAYS_INLINE inline
+#ifndef STRATA_VECTOR_BYTES
+#define STRATA_VECTOR_BYTES 64
+#endif
 
 namespace strata::library {
 namespace {
 
-// 64 bytes: one register where there is AVX-512, several elsewhere. Never passed by value, so that the calling
-// convention does not matter.
-typedef float Floats __attribute__((vector_size(64), may_alias));
-typedef double Doubles __attribute__((vector_size(64), may_alias));
-typedef uint32_t Words __attribute__((vector_size(64), may_alias));
-typedef int32_t Ints __attribute__((vector_size(64)));
-typedef int64_t Longs __attribute__((vector_size(64)));
+// 64 bytes are one register where there is AVX-512, several elsewhere: GCC takes comparisons and choices between those
+// apart, number by number, so sources for one narrower instruction set say how many bytes its registers have. Never
+// passed by value, so that the calling convention does not matter.
+typedef float Floats __attribute__((vector_size(STRATA_VECTOR_BYTES), may_alias));
+typedef double Doubles __attribute__((vector_size(STRATA_VECTOR_BYTES), may_alias));
+typedef uint32_t Words __attribute__((vector_size(STRATA_VECTOR_BYTES), may_alias));
+typedef int32_t Ints __attribute__((vector_size(STRATA_VECTOR_BYTES)));
+typedef int64_t Longs __attribute__((vector_size(STRATA_VECTOR_BYTES)));
 
 template <class T>
 struct VectorOf;
@@ -41,7 +46,7 @@ struct VectorOf<double> {
 template <class T>
 using Vector = typename VectorOf<T>::Type;
 template <class T>
-constexpr int64_t kLanes = 64 / static_cast<int64_t>(sizeof(T));
+constexpr int64_t kLanes = STRATA_VECTOR_BYTES / static_cast<int64_t>(sizeof(T));
 template <class T>
 constexpr T kNone = -std::numeric_limits<T>::infinity();
 
@@ -104,24 +109,23 @@ struct Plain {
   }
 };
 
-/// The same for 16 registers of 32 bytes, which do not hold the sums of a whole tile.
+/// The same for 16 registers, which do not hold the sums of a whole tile.
 template <class T>
 struct PlainInParts : Plain<T> {
   static constexpr bool kInParts = true;
 };
 
-/// c[4, V] (+)= a[4, steps] b[steps, V], times `scale`, for the lanes V of a vector; b and c have W lanes a row.
+/// c[4, two vectors] (+)= a[4, steps] b[steps, two vectors], times `scale`; b and c have `lanes` numbers a row.
 template <class T>
 STRATA_INLINE void part_of_tile(const T* a, int64_t row, int64_t step, const T* b, T* c, int64_t lanes, int64_t steps,
                                 T scale, bool add) {
-  typedef T Half __attribute__((vector_size(32), may_alias));
-  constexpr int64_t kHalf = kLanes<T> / 2;
+  using V = Vector<T>;
   constexpr int kRows = 4;
-  Half sum[kRows][2];
+  V sum[kRows][2];
   for (int r = 0; r < kRows; ++r)
-    for (int h = 0; h < 2; ++h) sum[r][h] = add ? at<Half>(c + r * lanes + h * kHalf) : Half{};
+    for (int v = 0; v < 2; ++v) sum[r][v] = add ? at<V>(c + r * lanes, v) : V{};
   for (int64_t p = 0; p < steps; ++p) {
-    const Half low = at<Half>(b + p * lanes), high = at<Half>(b + p * lanes + kHalf);
+    const V low = at<V>(b + p * lanes), high = at<V>(b + p * lanes, 1);
     for (int r = 0; r < kRows; ++r) {
       const T x = a[r * row + p * step];
       sum[r][0] += x * low;
@@ -129,7 +133,7 @@ STRATA_INLINE void part_of_tile(const T* a, int64_t row, int64_t step, const T* 
     }
   }
   for (int r = 0; r < kRows; ++r)
-    for (int h = 0; h < 2; ++h) at<Half>(c + r * lanes + h * kHalf) = add ? sum[r][h] : sum[r][h] * scale;
+    for (int v = 0; v < 2; ++v) at<V>(c + r * lanes, v) = add ? sum[r][v] : sum[r][v] * scale;
 }
 
 /// c[8, W] (+)= a[8, steps] b[steps, W], times `scale`; a's element is a[r * row + p * step].
@@ -142,7 +146,7 @@ STRATA_INLINE void tile(const typename P::Word* a, int64_t row, int64_t step, co
     using T = typename P::Sum;
     constexpr int64_t kWide = R * kLanes<T>;
     for (int64_t r = 0; r < kRows; r += 4)
-      for (int64_t v = 0; v < kWide; v += kLanes<T>)
+      for (int64_t v = 0; v < kWide; v += 2 * kLanes<T>)
         part_of_tile<T>(a + r * row, row, step, static_cast<const T*>(b) + v, c + r * kWide + v, kWide, steps, scale,
                         add);
     return;
@@ -228,7 +232,7 @@ STRATA_INLINE void weigh(const AttentionTile<T>& t, int64_t padded) {
 /// Keys that the rows of a tile see: those that exist, up to the last row's in causal order.
 template <class T>
 STRATA_INLINE int64_t seen_keys(const AttentionTile<T>& t) {
-  const int64_t reach = t.causal_from + t.vectors * kLanes<T>;
+  const int64_t reach = t.causal_from + t.vectors * (64 / static_cast<int64_t>(sizeof(T)));
   return reach < t.live ? reach : t.live;
 }
 
@@ -260,7 +264,8 @@ STRATA_INLINE void attend(const AttentionTile<typename P::Sum>& t) {
 }
 template <class P>
 STRATA_INLINE void attend(const AttentionTile<typename P::Sum>& t) {
-  t.vectors == 2 ? attend<P, 2>(t) : attend<P, 1>(t);
+  constexpr int kRegisters = 64 / STRATA_VECTOR_BYTES;  // of a vector
+  t.vectors == 2 ? attend<P, 2 * kRegisters>(t) : attend<P, kRegisters>(t);
 }
 
 }  // namespace

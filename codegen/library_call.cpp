@@ -13,6 +13,7 @@
 #include "codegen/library_copy.h"
 #include "codegen/library_fallback.h"
 #include "codegen/onednn.h"
+#include "codegen/panel_matmul.h"
 #include "codegen/pointwise_convolution.h"
 #include "codegen/small_matmul.h"
 #include "codegen/transposed_convolution.h"
@@ -292,7 +293,8 @@ void Kernel::convert_constant_weight(ConcreteCall& call) {
 /// By the library, or by kernels of ours that are faster where they take the call; false where neither does.
 bool Kernel::build_fast(const ConcreteCall& call, Instance& instance) {
   if (call_.kind == "matmul")
-    return build_small_matmul(call, packed_, instance) || build_onednn_matmul(call, packed_, instance);
+    return build_small_matmul(call, packed_, instance) || build_panel_matmul(call, packed_, instance) ||
+           build_onednn_matmul(call, packed_, instance);
   return build_transposed_convolution(call, packed_, instance) ||
          build_pointwise_convolution(call, packed_, instance) || build_onednn_convolution(call, packed_, instance);
 }

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <type_traits>
 
+#include "codegen/vector_clones.h"
 #include "codegen/vector_math.h"
 #include "core/runtime/elements.h"
 #include "core/runtime/parallel.h"
@@ -84,15 +85,15 @@ C multiply(C a, C b) {
 }
 
 template <class C, class F>
-void each(C* x, int64_t n, F&& f) {
+STRATA_ALWAYS_INLINE inline void each(C* x, int64_t n, F&& f) {
   for (int64_t i = 0; i < n; ++i) x[i] = static_cast<C>(f(x[i]));
 }
 
 /// Operations that call a function of the math library, for float32: before it, the function itself for all numbers at
 /// once, and after it, with the number that came in. False for other operations.
-bool apply_by_vectors(const ResultOp& op, float* x, int64_t n) {
+STRATA_ALWAYS_INLINE inline bool apply_by_vectors(const ResultOp& op, float* x, int64_t n) {
   alignas(64) float t[kPiece];
-  const auto through = [&](auto before, MathFunction function, auto after) {
+  const auto through = [&](auto before, MathFunction function, auto after) STRATA_ALWAYS_INLINE {
     for (int64_t i = 0; i < n; ++i) t[i] = before(x[i]);
     std::fill(t + n, t + (n + kMathLanes - 1) / kMathLanes * kMathLanes, 0.0F);
     apply_all(function, t, n);
@@ -124,7 +125,7 @@ bool apply_by_vectors(const ResultOp& op, float* x, int64_t n) {
 
 /// The comparisons are written so that NaN stays NaN.
 template <class C>
-void apply(const ResultOp& op, C* x, const C* y, int64_t n) {
+STRATA_ALWAYS_INLINE inline void apply_all_of(const ResultOp& op, C* x, const C* y, int64_t n) {
   using F = std::conditional_t<std::is_integral_v<C>, double, C>;
   if constexpr (std::is_same_v<C, float>)
     if (apply_by_vectors(op, x, n)) return;
@@ -181,6 +182,10 @@ void apply(const ResultOp& op, C* x, const C* y, int64_t n) {
   }
 }
 
+STRATA_VECTOR_CLONES void apply(const ResultOp& op, float* x, const float* y, int64_t n) { apply_all_of(op, x, y, n); }
+void apply(const ResultOp& op, double* x, const double* y, int64_t n) { apply_all_of(op, x, y, n); }
+void apply(const ResultOp& op, int64_t* x, const int64_t* y, int64_t n) { apply_all_of(op, x, y, n); }
+
 int64_t row_offset(const View& v, int64_t row) {
   int64_t offset = 0;
   for (size_t d = v.rank() - 1; d-- > 0;) {
@@ -199,9 +204,10 @@ View spread(View v, const std::vector<int64_t>& shape) {
   return v;
 }
 
-class ElementwiseStep : public Step {
+class ElementwiseStep : public EpilogueInParts {
  public:
-  ElementwiseStep(View from, View to, std::vector<ResultOp> ops)
+  /// `keeps_rows`: rows are lines of the last dimension, whatever its length.
+  ElementwiseStep(View from, View to, std::vector<ResultOp> ops, bool keeps_rows)
       : from_(std::move(from)), to_(std::move(to)), ops_(std::move(ops)) {
     text_ = (ops_.empty() ? "copy " : "work on the result ") + library::describe(from_) + " -> " +
             library::describe(to_) + "\n";
@@ -212,7 +218,9 @@ class ElementwiseStep : public Step {
     for (ResultOp& op : ops_) {
       if (op.has_operand()) op.operand = spread(std::move(op.operand), to_.shape);
     }
-    if (is_one_line()) {
+    if (keeps_rows) {
+      // They are what parts are told by.
+    } else if (is_one_line()) {
       for (ResultOp& op : ops_) {
         if (op.has_operand()) op.operand = line(std::move(op.operand));
       }
@@ -234,6 +242,11 @@ class ElementwiseStep : public Step {
       default:
         return work<int64_t>(args);
     }
+  }
+  void run_part(const StepArgs& args, int64_t row, int64_t last_row, int64_t column, int64_t last_column) override {
+    for (; row < last_row; ++row)
+      for (int64_t c = column; c < last_column; c += kPiece)
+        piece<float>(args, row, c, std::min(kPiece, last_column - c));
   }
   std::string describe() const override { return text_; }
 
@@ -285,22 +298,43 @@ class ElementwiseStep : public Step {
         rows_ * pieces, grain, args.threads,
         [](void* p, int64_t begin, int64_t end) {
           const auto& c = *static_cast<Context*>(p);
-          for (int64_t i = begin; i < end; ++i) c.self->template piece<C>(*c.args, i / c.pieces, i % c.pieces * kPiece);
+          for (int64_t i = begin; i < end; ++i) {
+            const int64_t column = i % c.pieces * kPiece;
+            c.self->template piece<C>(*c.args, i / c.pieces, column, std::min(kPiece, c.self->columns_ - column));
+          }
         },
         &context);
   }
 
   template <class C>
-  void piece(const StepArgs& args, int64_t row, int64_t column) {
-    alignas(64) C x[kPiece], y[kPiece];
-    const int64_t n = std::min(kPiece, columns_ - column);
-    load<C>(args, from_, row, column, n, x);
+  void piece(const StepArgs& args, int64_t row, int64_t column, int64_t n) {
+    alignas(64) C room[kPiece], room_of_operand[kPiece];
+    // In place: nobody else can be reading what was just made. Elsewhere the result may lie where an operand does.
+    C* const in = line_of<C>(args, from_, row, column);
+    C* const out = line_of<C>(args, to_, row, column);
+    C* const x = in && in == out ? out : room;
+    if (x == room) load<C>(args, from_, row, column, n, x);
     for (const ResultOp& op : ops_) {
-      if (op.has_operand()) load<C>(args, op.operand, row, column, n, y);
-      apply<C>(op, x, y, n);
+      const C* y = nullptr;
+      if (op.has_operand() && !(y = line_of<C>(args, op.operand, row, column))) {
+        load<C>(args, op.operand, row, column, n, room_of_operand);
+        y = room_of_operand;
+      }
+      apply(op, x, y, n);
     }
+    if (x == out) return;
     const int64_t at = row_offset(to_, row) + column * to_.strides.back();
     with_type(to_.dtype, args.at(to_.slot), [&](auto* p) { store_piece<C>(x, p + at, to_.strides.back(), n); });
+  }
+
+  /// Numbers that need no conversion and follow each other, or null.
+  template <class C>
+  static C* line_of(const StepArgs& args, const View& v, int64_t row, int64_t column) {
+    constexpr DType kDtype = std::is_same_v<C, float>    ? DType::F32
+                             : std::is_same_v<C, double> ? DType::F64
+                                                         : DType::I64;
+    if (v.dtype != kDtype || v.strides.back() != 1) return nullptr;
+    return reinterpret_cast<C*>(args.at(v.slot)) + row_offset(v, row) + column;
   }
 
   template <class C>
@@ -320,7 +354,12 @@ class ElementwiseStep : public Step {
 std::unique_ptr<Step> make_copy(View from, View to) { return make_epilogue(std::move(from), std::move(to), {}); }
 
 std::unique_ptr<Step> make_epilogue(View from, View to, std::vector<ResultOp> ops) {
-  return std::make_unique<ElementwiseStep>(std::move(from), std::move(to), std::move(ops));
+  return std::make_unique<ElementwiseStep>(std::move(from), std::move(to), std::move(ops), false);
+}
+
+std::unique_ptr<EpilogueInParts> make_epilogue_in_parts(View from, View to, std::vector<ResultOp> ops) {
+  if (accumulation_dtype(from.dtype) != DType::F32) throw_internal("parts of an epilogue that is not float32");
+  return std::make_unique<ElementwiseStep>(std::move(from), std::move(to), std::move(ops), true);
 }
 
 }  // namespace strata::library

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "codegen/matmul_product.h"
+#include "codegen/panel_matmul.h"
 #include "codegen/small_matmul.h"
 
 namespace strata::library {
@@ -68,7 +69,9 @@ bool build_pointwise_convolution(const ConcreteCall& call, PackedConstants& pack
   const ConcreteCall product = product_of(call, *inner);
   Instance probe, made;
   if (make_matmul_product(product, probe).result.rank() != 2) return false;
-  if (!build_small_matmul(product, packed, made) && !build_onednn_matmul(product, packed, made)) return false;
+  if (!build_small_matmul(product, packed, made) && !build_panel_matmul(product, packed, made) &&
+      !build_onednn_matmul(product, packed, made))
+    return false;
   made.owned.push_back(std::move(inner));
   instance = std::move(made);
   return true;

@@ -19,3 +19,6 @@
 #else
 #define STRATA_SIMD(clauses)
 #endif
+
+/// For templates and lambdas in such functions: compiled as a part of each.
+#define STRATA_ALWAYS_INLINE __attribute__((always_inline))

@@ -1,0 +1,194 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/panel_matmul.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "codegen/instruction_sets.h"
+#include "codegen/library_copy.h"
+#include "codegen/matmul_product.h"
+#include "codegen/panel_product.h"
+#include "core/runtime/parallel.h"
+
+namespace strata::library {
+namespace {
+
+using Form = PanelProduct::Form;
+
+constexpr int64_t kTaskProducts = 50'000;  // below, another thread costs more than it saves
+constexpr int64_t kRowsAtOnce = 6;         // tasks are multiples of it
+
+int64_t parts(int64_t n, int64_t of) { return (n + of - 1) / of; }
+
+bool is_dense(const View& v, size_t d) { return v.shape[d] == 1 || v.strides[d] == 1; }
+bool has_dense_rows(const View& v) {
+  return v.dtype == DType::F32 && is_dense(v, v.rank() - 1) && (v.strides.back() == 1 || v.shape.back() == 1);
+}
+
+/// A matrix is cut into so many parts of its rows and of its panels; all parts of all matrices go round the threads.
+struct Cut {
+  int64_t rows = 1, panels = 1;
+};
+
+/// What keeps the threads busiest, in as few parts as that takes.
+Cut cut_for(int64_t batch, int64_t groups, int64_t panels, int64_t threads) {
+  Cut best;
+  const auto cost = [&](const Cut& c) {
+    return parts(batch * c.rows * c.panels, threads) * parts(groups, c.rows) * parts(panels, c.panels);
+  };
+  for (int64_t r = 1; r <= std::min(groups, threads); ++r) {
+    for (int64_t p = 1; p <= std::min(panels, threads); ++p) {
+      const Cut c{r, p};
+      if (cost(c) < cost(best) || (cost(c) == cost(best) && r * p < best.rows * best.panels)) best = c;
+    }
+  }
+  return best;
+}
+
+class PanelMatmulStep : public Step {
+ public:
+  /// The product into `into`; from there to `result` if they differ or there are operations.
+  PanelMatmulStep(MatmulProduct product, View into, Form form, int64_t b_stride, int threads)
+      : p_(std::move(product)), into_(std::move(into)) {
+    const size_t r = into_.rank();
+    s_.rows = into_.shape[r - 2];
+    s_.columns = into_.shape[r - 1];
+    s_.depth = p_.a.shape[r - 1];
+    s_.a_stride = p_.a.strides[r - 2];
+    s_.b_stride = b_stride;
+    s_.form = form;
+    s_.c_stride = into_.strides[r - 2];
+    s_.alpha = p_.scale;
+    for (size_t d = 0; d + 2 < r; ++d) batch_ *= into_.shape[d];
+    panels_ = parts(s_.columns, kPanelColumns);
+    const int64_t work = batch_ * s_.rows * s_.columns * s_.depth;
+    threads_ = static_cast<int>(std::clamp<int64_t>(work / kTaskProducts, 1, threads));
+    cut_ = cut_for(batch_, parts(s_.rows, kRowsAtOnce), panels_, threads_);
+    const bool in_place = into_.slot.kind == p_.result.slot.kind && into_.slot.offset == p_.result.slot.offset;
+    if (!in_place || !p_.ops.empty()) rest_ = make_epilogue_in_parts(into_, p_.result, p_.ops);
+  }
+
+  void run(const StepArgs& args) override {
+    Run run{this, &args};
+    const auto some = [](void* context, int64_t begin, int64_t end) {
+      const auto& r = *static_cast<const Run*>(context);
+      for (; begin < end; ++begin) r.self->task(*r.args, begin);
+    };
+    const int64_t count = batch_ * cut_.rows * cut_.panels;
+    if (threads_ == 1) return some(&run, 0, count);
+    parallel_for_raw(count, parts(count, threads_), threads_, some, &run);
+  }
+
+  std::string describe() const override {
+    const char* form = s_.form == Form::Panels  ? "packed before"
+                       : s_.form == Form::Lines ? "columns packed as they are met"
+                                                : "rows packed as they are met";
+    std::string text = fmt::format("matmul own kernel in panels, {}\n  a {}\n  b {}\n  result {}\n", form,
+                                   library::describe(p_.a), library::describe(p_.b), library::describe(into_));
+    if (p_.scale != 1) text += fmt::format("  scale {}\n", p_.scale);
+    if (p_.bias) text += "  bias " + library::describe(*p_.bias) + "\n";
+    return rest_ ? text + rest_->describe() : text;
+  }
+
+ private:
+  struct Run {
+    PanelMatmulStep* self;
+    const StepArgs* args;
+  };
+
+  float* at(const StepArgs& args, const View& v, int64_t batch) const {
+    int64_t offset = 0;
+    for (size_t d = into_.rank() - 2; d-- > 0;) {
+      if (v.shape[d] != 1) offset += batch % into_.shape[d] * v.strides[d];
+      batch /= into_.shape[d];
+    }
+    return reinterpret_cast<float*>(args.at(v.slot)) + offset;
+  }
+
+  /// Work on the result follows block by block, while that is in the cache.
+  void task(const StepArgs& args, int64_t i) {
+    constexpr int64_t kBlock = 96;
+    const int64_t batch = i / (cut_.rows * cut_.panels), r = i / cut_.panels % cut_.rows, c = i % cut_.panels;
+    const int64_t groups = parts(s_.rows, kRowsAtOnce);
+    const int64_t first = groups * r / cut_.rows * kRowsAtOnce;
+    const int64_t last = std::min(s_.rows, groups * (r + 1) / cut_.rows * kRowsAtOnce);
+    const int64_t panel = panels_ * c / cut_.panels, last_panel = panels_ * (c + 1) / cut_.panels;
+    PanelProduct s = s_;
+    s.bias = p_.bias ? reinterpret_cast<const float*>(args.at(p_.bias->slot)) : nullptr;
+    s.a = at(args, p_.a, batch);
+    s.b = at(args, p_.b, batch);
+    s.c = at(args, into_, batch);
+    if (!rest_) return panel_product(s, first, last, panel, last_panel);
+    const int64_t block = s_.form == Form::Panels ? kBlock : last - first;
+    for (int64_t row = first; row < last; row += block) {
+      const int64_t end = std::min(row + block, last);
+      panel_product(s, row, end, panel, last_panel);
+      rest_->run_part(args, batch * s_.rows + row, batch * s_.rows + end, panel * kPanelColumns,
+                      std::min(s_.columns, last_panel * kPanelColumns));
+    }
+  }
+
+  const MatmulProduct p_;
+  const View into_;
+  PanelProduct s_{};
+  int64_t batch_ = 1, panels_ = 1;
+  int threads_ = 1;
+  Cut cut_;
+  std::unique_ptr<EpilogueInParts> rest_;
+};
+
+bool takes(const ConcreteCall& call) {
+  if (!has_avx2() || has_avx512() || accumulation_dtype(call.result.dtype) != DType::F32) return false;
+  return call.result.rank() >= 2 && call.result.numel() > 0 && call.operands[0].shape.back() > 0;
+}
+
+/// Copies an operand into scratch, dense and float32.
+void stage(View& v, Instance& instance) {
+  const View to = instance.scratch.tensor(DType::F32, v.shape);
+  instance.steps.push_back(make_copy(v, to));
+  v = to;
+}
+
+/// A constant weight in panels, as oneDNN knows them: both sizes filled up to multiples of 16, with zeros.
+int64_t pack(MatmulProduct& p, PackedConstants& packed, Instance& instance) {
+  const dnnl::memory::desc plain = onednn_desc(p.b);
+  const dnnl::memory::desc panels({p.b.shape[0], p.b.shape[1]}, dnnl::memory::data_type::f32,
+                                  dnnl::memory::format_tag::BA16a16b);
+  auto memory = packed.get(p.b_key, plain, panels, p.b.slot);
+  instance.unpack = onednn_unpack(memory, plain);
+  p.b.slot = {Slot::Kind::Fixed, 0, 0, static_cast<std::byte*>(memory->get_data_handle())};
+  instance.owned.push_back(std::move(memory));
+  return parts(p.b.shape[0], kPanelColumns) * kPanelColumns * kPanelColumns;
+}
+
+}  // namespace
+
+bool build_panel_matmul(const ConcreteCall& call, PackedConstants& packed, Instance& instance) {
+  if (!takes(call)) return false;
+  Instance made;
+  made.scratch = instance.scratch;
+  MatmulProduct p = make_matmul_product(call, made);
+  const size_t r = p.result.rank();
+  if (!has_dense_rows(p.a)) stage(p.a, made);
+  Form form = Form::Rows;
+  int64_t b_stride = 0;
+  if (p.b_constant && p.b.dtype == DType::F32 && p.b.rank() == 2 && is_plain_matrix(p.b)) {
+    form = Form::Panels;
+    b_stride = pack(p, packed, made);
+  } else {
+    if (p.b.dtype == DType::F32 && p.b.strides[r - 2] == 1 && p.b.strides[r - 1] != 1)
+      form = Form::Lines;
+    else if (!has_dense_rows(p.b))
+      stage(p.b, made);
+    b_stride = p.b.strides[form == Form::Lines ? r - 1 : r - 2];
+  }
+  const bool direct = has_dense_rows(p.result);
+  const View into = direct ? p.result : made.scratch.tensor(DType::F32, p.result.shape);
+  made.steps.push_back(std::make_unique<PanelMatmulStep>(std::move(p), into, form, b_stride, call.threads));
+  instance = std::move(made);
+  return true;
+}
+
+}  // namespace strata::library

@@ -1,0 +1,37 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The arithmetic of float32 matrix products in AVX2, where libraries are written for wider vectors: rows of a against
+/// panels of columns of b, which are packed as they are met, or were before.
+
+#include <cstdint>
+
+namespace strata::library {
+
+constexpr int64_t kPanelColumns = 16;
+
+/// c[rows, columns] = alpha * a b + bias. Strides in elements.
+struct PanelProduct {
+  enum class Form : uint8_t {
+    Rows,    ///< b is [depth, columns], each row dense
+    Lines,   ///< [columns, depth], each column of b dense
+    Panels,  ///< [panels, stride / kPanelColumns, kPanelColumns]: packed, and filled up with anything
+  };
+  int64_t rows, columns, depth;
+  const float* a;  ///< [rows, depth], each row dense
+  int64_t a_stride;
+  const float* b;
+  int64_t b_stride;  ///< from row to row, column to column, panel to panel
+  Form form;
+  float* c;  ///< rows dense
+  int64_t c_stride;
+  float alpha;
+  const float* bias;  ///< [columns], or null
+};
+
+/// Rows [first_row, last_row) of panels [first_panel, last_panel). Only where has_avx2().
+void panel_product(const PanelProduct& product, int64_t first_row, int64_t last_row, int64_t first_panel,
+                   int64_t last_panel);
+
+}  // namespace strata::library
