@@ -451,7 +451,7 @@ llvm::Value* MathEmitter::compare(ScalarOp op, Value* a, Value* b, DType dtype) 
 /// The library takes a hundred times as long; a vector with a larger quotient, with infinity or NaN is left to it.
 llvm::Value* MathEmitter::float_remainder(Value* a, Value* b) {
   const auto by_library = [&] { return math_call("fmod", std::array{a, b}); };
-  if (!target_.avx512 && target_.features.find("+fma") == std::string::npos) return by_library();
+  if (!target_.avx512 && !target_.has("fma")) return by_library();
   const llvm::IRBuilderBase::FastMathFlagGuard guard(b_);
   b_.clearFastMathFlags();
   Value *x = b_.CreateUnaryIntrinsic(intrinsic::fabs, a), *y = b_.CreateUnaryIntrinsic(intrinsic::fabs, b);

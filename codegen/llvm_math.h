@@ -48,6 +48,7 @@ class MathEmitter {
     Value *mantissa, *inverse, *shift;  ///< in sixteen lanes each
   };
   bool has_divisors(const Value* lanes) const;
+  bool has_shares(const Value* lanes) const;
   Divisor divisor(Value* value);
   /// `a / b`, `b` that divisor in all lanes, rounded as by the division (denormal results: perhaps one unit away). May
   /// end the block that is built.
@@ -96,11 +97,20 @@ class MathEmitter {
   Value* float_remainder(Value* a, Value* b);
   /// Functions that are computed in place instead (vector_functions.cpp). They may end the block that is built.
   bool is_short(loop::ScalarOp op, const Value* a) const;
+  /// Lanes of the vectors that they are computed in: 16 in AVX-512, 8 in AVX2; 0 elsewhere.
+  unsigned short_width() const;
   Value* short_function(loop::ScalarOp op, Value* a);
   Value* short_exp(Value* x);
   Value* exp_within(Value* x, Value* something, bool of_difference = false);
   Value* short_log(Value* x);
   Value* short_erf(Value* x);
+  /// The same without AVX-512 (vector_series.cpp).
+  struct Reduced;
+  Reduced reduce_exponent(Value* x, bool of_difference);
+  Value* scale_normal(const Reduced& e, Value* p);
+  Value* exp_series(Value* x, Value* something, bool of_difference);
+  Value* series(std::span<const double> factors, Value* x);
+  Value* bits_of(Value* x);
   Value* sine(loop::ScalarOp op, Value* x);
   Value* one_by_rarity(Value* condition, const std::function<Value*()>& rare, const std::function<Value*()>& usual);
   Value* short_sine(loop::ScalarOp op, Value* x, Value* size);

@@ -609,8 +609,8 @@ bool KernelEmitter::is_share(const Scalar& s) const {
 llvm::Value* KernelEmitter::divide_by_one(const Scalar& s) {
   const int level = dep_.level(s.b);
   Value* a = get(s.a, true);
-  if (level >= depth_ || vector(s.b) || k_.scalars[s.b].op == ScalarOp::Const || !math_.has_divisors(a)) return nullptr;
-  if (is_share(s)) {
+  if (level >= depth_ || vector(s.b) || k_.scalars[s.b].op == ScalarOp::Const) return nullptr;
+  if (math_.has_shares(a) && is_share(s)) {
     MathEmitter::Whole whole;
     {
       const llvm::IRBuilder<>::InsertPointGuard guard(b_);
@@ -619,6 +619,7 @@ llvm::Value* KernelEmitter::divide_by_one(const Scalar& s) {
     }
     return math_.share(a, whole);
   }
+  if (!math_.has_divisors(a)) return nullptr;
   MathEmitter::Divisor divisor;
   {
     const llvm::IRBuilder<>::InsertPointGuard guard(b_);

@@ -383,7 +383,7 @@ void use_lanes(KernelPlan& plan, int lanes) {
 
 KernelPlan plan_kernel(const Kernel& kernel, const Target& target) {
   Kernel merged = merge_axes(kernel);
-  if (target.avx512) sum_exponentials_as_they_come(merged);
+  if (target.avx512 || (target.vector_bits >= 256 && target.has("fma"))) sum_exponentials_as_they_come(merged);
   const int lanes = choose_lanes(merged, target);
   if (auto apart = with_digits_apart(merged, lanes)) merged = merge_axes(*apart);
   const auto with_lanes = [&](Kernel k) {

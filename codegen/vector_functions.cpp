@@ -1,10 +1,11 @@
 // Copyright 2026 The Strata Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Functions of float32 as a few instructions in the loop itself, for vectors of AVX-512: a call of a library costs more
-// than what it computes, since no vector register survives it, and loops with calls cannot keep up with memory.
+// Functions of float32 as a few instructions in the loop itself, for vectors of AVX-512 and AVX2: a call of a library
+// costs more than what it computes, since no vector register survives it, and loops with calls cannot keep up with
+// memory. What looks numbers up in a register is for AVX-512; vector_series.cpp has other ways for AVX2.
 //
-// Single numbers and fewer than sixteen go the same way, so that a value does not depend on where it is computed.
+// Single numbers and fewer than a vector go the same way, so that a value does not depend on where it is computed.
 //
 // exp and erf are at most 2.1 units in the last place from the exact value, log 1.8, sin and cos 1.6, denormal numbers
 // included; NaN stays NaN. tests/codegen/test_loop_scalar.cpp holds them to that. sin and cos of numbers beyond
@@ -60,13 +61,21 @@ bool is_sine(ScalarOp op) { return op == ScalarOp::Sin || op == ScalarOp::Cos; }
 
 }  // namespace
 
+unsigned MathEmitter::short_width() const {
+  if (target_.avx512 && target_.vector_bits >= 512) return kWidth;
+  return target_.vector_bits >= 256 && target_.has("fma") ? kWidth / 2 : 0;
+}
+
 bool MathEmitter::is_short(ScalarOp op, const Value* a) const {
-  const bool is_one = op == ScalarOp::Exp || op == ScalarOp::Log || op == ScalarOp::Erf || is_sine(op);
-  return is_one && target_.avx512 && target_.vector_bits >= 512 && a->getType()->getScalarType()->isFloatTy();
+  const unsigned width = short_width();
+  // Where numbers cannot be looked up in a register the library's log and erf are no slower.
+  const bool is_looked_up = op == ScalarOp::Log || op == ScalarOp::Erf;
+  const bool is_one = op == ScalarOp::Exp || is_sine(op) || (is_looked_up && width == kWidth);
+  return is_one && width > 0 && a->getType()->getScalarType()->isFloatTy();
 }
 
 llvm::Value* MathEmitter::short_function(ScalarOp op, Value* a) {
-  return in_vectors(kWidth, std::array{a}, [&](std::span<Value* const> x) {
+  return in_vectors(short_width(), std::array{a}, [&](std::span<Value* const> x) {
     if (is_sine(op)) return sine(op, x[0]);
     return op == ScalarOp::Exp ? short_exp(x[0]) : op == ScalarOp::Log ? short_log(x[0]) : short_erf(x[0]);
   });
@@ -126,7 +135,7 @@ llvm::Value* MathEmitter::one_by_rarity(Value* condition, const std::function<Va
 llvm::Value* MathEmitter::short_sine(ScalarOp op, Value* x, Value* size) {
   const llvm::IRBuilderBase::FastMathFlagGuard guard(b_);
   b_.clearFastMathFlags();
-  auto* integers = FixedVectorType::get(b_.getInt32Ty(), kWidth);
+  auto* integers = FixedVectorType::get(b_.getInt32Ty(), lanes_of(x));
   const auto whole = [&](uint32_t value) { return llvm::ConstantInt::get(integers, value); };
   Value* shift = number(12582912, x);  // as in short_erf
   Value* shifted = fma(size, number(0.6366197466850281, x), shift);
@@ -152,7 +161,10 @@ llvm::Value* MathEmitter::short_sine(ScalarOp op, Value* x, Value* size) {
 }
 
 bool MathEmitter::has_divisors(const Value* lanes) const {
-  return lanes_of(lanes) == kWidth && is_short(ScalarOp::Exp, lanes);
+  return lanes_of(lanes) == kWidth && short_width() == kWidth && is_short(ScalarOp::Exp, lanes);
+}
+bool MathEmitter::has_shares(const Value* lanes) const {
+  return lanes_of(lanes) == short_width() && is_short(ScalarOp::Exp, lanes);
 }
 
 /// The mantissa is at least 1 and less than 2. Of infinity and 0 it is 1, and the shift makes of the quotient what it
@@ -198,7 +210,7 @@ MathEmitter::Whole MathEmitter::whole(Value* sum) {
   constexpr double kLarge = 0x1p60;
   Value* usual = b_.CreateAnd(b_.CreateFCmpOGE(sum, number(1, sum)), b_.CreateFCmpOLE(sum, number(kLarge, sum)));
   Value* inverse = b_.CreateFDiv(number(1, sum), sum);
-  return {b_.CreateVectorSplat(kWidth, sum), b_.CreateVectorSplat(kWidth, inverse), usual};
+  return {b_.CreateVectorSplat(short_width(), sum), b_.CreateVectorSplat(short_width(), inverse), usual};
 }
 
 /// The step of `quotient`. No number is larger than the sum, so that nothing overflows, and none is NaN where it is
@@ -231,7 +243,7 @@ llvm::Value* MathEmitter::exp_of_difference(Value* x) {
   if (!is_short(ScalarOp::Exp, x)) return unary(ScalarOp::Exp, x, DType::F32);
   const llvm::IRBuilderBase::FastMathFlagGuard guard(b_);
   b_.clearFastMathFlags();
-  return in_vectors(kWidth, std::array{x}, [&](std::span<Value* const> part) {
+  return in_vectors(short_width(), std::array{x}, [&](std::span<Value* const> part) {
     return exp_within(part[0], b_.CreateNot(b_.CreateFCmpOLT(part[0], number(-104, part[0]))), true);
   });
 }
@@ -241,7 +253,7 @@ llvm::Value* MathEmitter::exp_in_sum(Value* x) {
   b_.clearFastMathFlags();
   x = b_.CreateSelect(b_.CreateFCmpOLT(x, number(-87, x)), number(-87, x), x);
   if (!is_short(ScalarOp::Exp, x)) return unary(ScalarOp::Exp, x, DType::F32);
-  return in_vectors(kWidth, std::array{x},
+  return in_vectors(short_width(), std::array{x},
                     [&](std::span<Value* const> part) { return exp_within(part[0], nullptr, true); });
 }
 
@@ -250,6 +262,7 @@ llvm::Value* MathEmitter::exp_in_sum(Value* x) {
 /// that have nothing. Of a difference, which is off by up to 2^-24 of itself, ln(2) as a float32 is near enough: the
 /// product is off by 2^-28 of it.
 llvm::Value* MathEmitter::exp_within(Value* x, Value* something, bool of_difference) {
+  if (lanes_of(x) != kWidth) return exp_series(x, something, of_difference);
   Value* shift = number(12582912.0 / kWidth, x);  // as in short_erf, to sixteenths
   Value* shifted = fma(x, number(1.4426950408889634, x), shift);
   Value* n = b_.CreateFSub(shifted, shift);

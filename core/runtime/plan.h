@@ -224,6 +224,8 @@ struct Target {
   int cores = 1;
   bool avx512 = false, amx = false, bf16 = false;
   int64_t cache_bytes = 32 << 20;  ///< of the last level: results beyond it are written past the caches
+  /// Whether `features` has it on, by LLVM's name.
+  bool has(std::string_view feature) const;
 };
 /// Filled once; `STRATA_CPU_FEATURES` can lower it for tests.
 const Target& host_target();

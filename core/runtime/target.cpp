@@ -179,6 +179,10 @@ bool refuse(std::string* why_not, std::string reason) {
 
 }  // namespace
 
+bool Target::has(std::string_view feature) const {
+  return ("," + features + ",").find(",+" + std::string(feature) + ",") != std::string::npos;
+}
+
 const Target& host_target() {
   static const Target target = make_target();
   return target;

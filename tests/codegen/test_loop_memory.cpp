@@ -274,9 +274,10 @@ TEST(LoopMemory, SquaresOfLargeTransposesAreFetchedAhead) {
   const Target target = host_target();
   LoopCase c("transpose"), wide("transpose");
   transpose_add(c, 64, 48, DType::F32);
-  const size_t lanes = codegen::plan_kernel(c.kernel, target).nests[0].lanes;
+  const codegen::KernelPlan plan = codegen::plan_kernel(c.kernel, without_cache(target));
+  const auto lanes = static_cast<size_t>(plan.nests[0].lanes), squares = static_cast<size_t>(plan.nests[0].squares);
   EXPECT_EQ(fetches(llvm_of(c, target)), 0U);
-  EXPECT_EQ(fetches(llvm_of(c, without_cache(target))), lanes);  // of x, none of z, which is read line by line
+  EXPECT_EQ(fetches(llvm_of(c, without_cache(target))), lanes * squares);  // of x, none of z, read line by line
   // Tiles of two go on in the same rows, which Intel's processors foresee. For AMD's, squares of 4 * lanes * lanes
   // bytes fetch as many of the next tile, each of the two.
   transpose_add(wide, 512, 128, DType::F32);

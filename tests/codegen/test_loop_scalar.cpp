@@ -261,7 +261,6 @@ TEST(LoopScalar, FloatOperationsInVectors) {
 
 /// Functions that are computed in place, all over float32's numbers: within the error that they promise.
 TEST(LoopScalar, FunctionsInPlaceEverywhere) {
-  if (!host_target().avx512) GTEST_SKIP() << "functions in place are for AVX-512";
   constexpr int64_t count = 1 << 20;
   using Exact = double (*)(double);
   const std::pair<ScalarOp, Exact> functions[] = {{ScalarOp::Exp, std::exp},
@@ -269,7 +268,9 @@ TEST(LoopScalar, FunctionsInPlaceEverywhere) {
                                                   {ScalarOp::Erf, std::erf},
                                                   {ScalarOp::Sin, std::sin},
                                                   {ScalarOp::Cos, std::cos}};
+  if (!host_target().has("fma")) GTEST_SKIP() << "functions in place are for AVX-512 and AVX2";
   for (const auto& [op, exact_of] : functions) {
+    if ((op == ScalarOp::Log || op == ScalarOp::Erf) && !host_target().avx512) continue;  // the library's there
     const bool sine = op == ScalarOp::Sin || op == ScalarOp::Cos;
     LoopCase c(std::string(to_string(op)));
     BufferId x = c.input("x", DType::F32, count), y = c.output("y", DType::F32, count);
