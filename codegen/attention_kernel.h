@@ -113,6 +113,11 @@ void pack_transposed(const double* from, int64_t stride, int64_t rows, int64_t c
 void unpack_transposed(const float* from, int64_t vectors, int64_t rows, int64_t columns, float* to, int64_t stride);
 void unpack_transposed(const double* from, int64_t vectors, int64_t rows, int64_t columns, double* to, int64_t stride);
 
+/// What these are where there is AVX2 and no AVX-512.
+void pack_transposed_avx2(const float* from, int64_t stride, int64_t rows, int64_t columns, int64_t vectors, float* to);
+void unpack_transposed_avx2(const float* from, int64_t vectors, int64_t rows, int64_t columns, float* to,
+                            int64_t stride);
+
 /// to[(rows + 1) / 2, width] = words of the elements (2i, c) and (2i + 1, c); what is not there is 0.
 void pack_pairs(const uint16_t* from, int64_t stride, int64_t rows, int64_t columns, int64_t filled_rows, int64_t width,
                 uint32_t* to);
