@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "codegen/attention_kernel.h"
+#include "codegen/instruction_sets.h"
 #include "codegen/library_copy.h"
 #include "codegen/matmul_product.h"
 #include "codegen/small_product.h"
@@ -40,6 +41,8 @@ Form form_of(const MatmulProduct& p, bool packs) {
   if (packs) return is_small ? Form::Rows : Form::None;
   if (is_dense(p.b, r - 1) && p.b.strides[r - 1] != 0 && (is_small || rows == 1)) return Form::Rows;
   if (!is_dense(p.b, r - 2)) return Form::None;
+  // In AVX2 sums across lanes take longer, and products in panels (panel_matmul.h) turn as they go.
+  if (!halves && !has_avx512() && rows >= kManyRows) return Form::None;
   const bool is_low = rows <= (halves ? kFewRowsBfloat16 : kFewRows) && depth >= kLongColumns;
   return is_low || (is_small && !halves) ? Form::Lines : Form::None;
 }

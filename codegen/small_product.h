@@ -10,6 +10,10 @@
 
 namespace strata::library {
 
+/// Columns that lie dense become rows first, for so many rows of a in AVX2 (more in AVX-512), as long as they are no
+/// longer than this: the second-level cache holds 64 of them.
+constexpr int64_t kManyRows = 4, kTurnableDepth = 512;
+
 /// c[rows, columns] = alpha * a b + bias, summed in float32. Strides in elements; a's rows lie dense.
 struct SmallProduct {
   int64_t rows, columns, depth;

@@ -166,8 +166,8 @@ inline void dots_in_groups(const SmallProduct& p, int64_t first, int64_t last) {
   }
 }
 
-constexpr int64_t kTurnedRows = 13;    // from here on the sums across lanes cost more than turning b once
-constexpr int64_t kTurnedDepth = 512;  // what is turned stays in the second-level cache
+// From here on the sums across lanes cost more than turning b once.
+constexpr int64_t kTurnedRows = kFloatLanes >= 16 ? 13 : kManyRows;
 
 /// Columns [first, last) of b, at most kBlock, as rows of kBlock in `to`. What lies beyond `last` is not to be read.
 inline void turn_columns(const SmallProduct& p, int64_t first, int64_t last, float* to) {
@@ -193,8 +193,8 @@ inline void turn_columns(const SmallProduct& p, int64_t first, int64_t last, flo
 template <class P>
 inline void dot_products(const SmallProduct& p, int64_t first, int64_t last) {
   if constexpr (sizeof(typename P::Element) == sizeof(float)) {
-    if (p.rows >= kTurnedRows && p.depth <= kTurnedDepth) {
-      alignas(64) float turned[kTurnedDepth * kBlock];
+    if (p.rows >= kTurnedRows && p.depth <= kTurnableDepth) {
+      alignas(64) float turned[kTurnableDepth * kBlock];
       for (int64_t column = first; column < last; column += kBlock) {
         const int64_t end = column + kBlock < last ? column + kBlock : last;
         turn_columns(p, column, end, turned);
