@@ -109,7 +109,6 @@ class PanelMatmulStep : public Step {
 
   /// Work on the result follows block by block, while that is in the cache.
   void task(const StepArgs& args, int64_t i) {
-    constexpr int64_t kBlock = 96;
     const int64_t batch = i / (cut_.rows * cut_.panels), r = i / cut_.panels % cut_.rows, c = i % cut_.panels;
     const int64_t groups = parts(s_.rows, kRowsAtOnce);
     const int64_t first = groups * r / cut_.rows * kRowsAtOnce;
@@ -121,7 +120,7 @@ class PanelMatmulStep : public Step {
     s.b = at(args, p_.b, batch);
     s.c = at(args, into_, batch);
     if (!rest_) return panel_product(s, first, last, panel, last_panel);
-    const int64_t block = s_.form == Form::Panels ? kBlock : last - first;
+    const int64_t block = row_block(s_.form);
     for (int64_t row = first; row < last; row += block) {
       const int64_t end = std::min(row + block, last);
       panel_product(s, row, end, panel, last_panel);

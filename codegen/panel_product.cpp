@@ -18,9 +18,6 @@ namespace {
 
 constexpr int kRows = 6;         // of a tile: 12 sums, a row of the panel and an element of a in 16 registers
 constexpr int64_t kDepth = 336;  // at most, of a piece of a panel: the first-level cache holds it and a tile's rows
-// Rows whose piece the second-level cache holds while panels go over them; more where panels are packed again for each.
-constexpr int64_t kRowBlock = 96, kRowBlockThatPacks = 192;
-
 constexpr int64_t kPanelsOfRows = 4;  // packed together: a row of b is read in pieces of four lines of the cache
 
 /// What becomes of sums over a piece of the depth.
@@ -123,10 +120,11 @@ void multiply_rows(const PanelProduct& p, int64_t from, int64_t to, int64_t colu
 
 void multiply_panels(const PanelProduct& p, int64_t first_row, int64_t last_row, int64_t first_panel,
                      int64_t last_panel) {
+  if (first_row >= last_row || p.depth <= 0) return;
   alignas(64) float room[kPanelsOfRows * kDepth * kPanelColumns];
   const int64_t group = p.form == PanelProduct::Form::Rows ? kPanelsOfRows : 1;
   const int64_t pieces = (p.depth + kDepth - 1) / kDepth, piece = (p.depth + pieces - 1) / pieces;
-  const int64_t most = p.form == PanelProduct::Form::Panels ? kRowBlock : kRowBlockThatPacks;
+  const int64_t most = row_block(p.form);
   const int64_t blocks = (last_row - first_row + most - 1) / most;
   const int64_t block = ((last_row - first_row + blocks - 1) / blocks + kRows - 1) / kRows * kRows;
   for (int64_t from = first_row; from < last_row; from += block) {

@@ -30,7 +30,11 @@ struct PanelProduct {
   const float* bias;  ///< [columns], or null
 };
 
-/// Rows [first_row, last_row) of panels [first_panel, last_panel). Only where has_avx2().
+/// Rows whose piece of the depth the second-level cache holds while panels go over them; more where panels are packed
+/// again for each such block.
+constexpr int64_t row_block(PanelProduct::Form form) { return form == PanelProduct::Form::Panels ? 96 : 192; }
+
+/// Rows [first_row, last_row) of panels [first_panel, last_panel), for a depth of at least 1. Only where has_avx2().
 void panel_product(const PanelProduct& product, int64_t first_row, int64_t last_row, int64_t first_panel,
                    int64_t last_panel);
 
