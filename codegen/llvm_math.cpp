@@ -184,8 +184,21 @@ llvm::Value* MathEmitter::float_to_integer(Value* a, DType to) {
   llvm::Type* target = like(register_type(to), a);
   if (to == DType::U64) return b_.CreateFPToUI(a, target);
   bool narrow = to == DType::I32 || dtype_size(to) < 4;
-  Value* wide = b_.CreateFPToSI(a, like(narrow ? b_.getInt32Ty() : b_.getInt64Ty(), a));
+  Value* wide = narrow ? b_.CreateFPToSI(a, like(b_.getInt32Ty(), a)) : float_to_int64(a);
   return b_.CreateTrunc(wide, target);
+}
+
+/// Without AVX-512 vectors are converted to 64 bits one number after the other, to 32 bits at once: unless a number has
+/// more.
+llvm::Value* MathEmitter::float_to_int64(Value* a) {
+  llvm::Type* type = like(b_.getInt64Ty(), a);
+  const auto plainly = [&] { return b_.CreateFPToSI(a, type); };
+  const bool has_instruction = target_.has("avx512dq") || !lanes_of(a) || !a->getType()->getScalarType()->isFloatTy();
+  // What is hoisted stands in front of a branch that is there already.
+  if (has_instruction || b_.GetInsertBlock()->getTerminator()) return plainly();
+  Value* near = b_.CreateFCmpOLT(b_.CreateUnaryIntrinsic(intrinsic::fabs, a), number(0x1p31, a));
+  return one_by_rarity(b_.CreateNot(near), plainly,
+                       [&] { return b_.CreateSExt(b_.CreateFPToSI(a, like(b_.getInt32Ty(), a)), type); });
 }
 
 llvm::Value* MathEmitter::cast(Value* a, DType from, DType to) {

@@ -87,6 +87,7 @@ class MathEmitter {
   Value* integer_power(Value* a, Value* b, DType dtype);
   Value* sigmoid(Value* a, DType dtype);
   Value* float_to_integer(Value* a, DType to);
+  Value* float_to_int64(Value* a);
   Value* float_to_bfloat(Value* a);
   using VectorFunction = std::function<Value*(std::span<Value* const>)>;
   /// `function`, which takes vectors of `width` lanes, on any number of lanes: part by part, the last one filled up

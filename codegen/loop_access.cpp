@@ -149,6 +149,17 @@ llvm::Value* KernelEmitter::lane_expression(const SymInt& e, llvm::Type* element
   return b_.CreateAdd(sum, b_.CreateVectorSplat(lanes_, b_.CreateTrunc(uniform, element)));
 }
 
+/// A constant or a number of the loops, one value per lane in half the bits, or null: machines compare no more than a
+/// few of 64 bits at a time, and without AVX-512 make no floats of them but one by one.
+llvm::Value* KernelEmitter::in_32_bits(ScalarId id) {
+  const Scalar& s = k_.scalars[id];
+  if (s.dtype != DType::I64) return nullptr;
+  if (s.op == ScalarOp::Const && s.integer >= INT32_MIN && s.integer <= INT32_MAX)
+    return b_.CreateVectorSplat(lanes_, b_.getInt32(static_cast<uint32_t>(s.integer)));
+  if (s.op == ScalarOp::Index && fits_int32(s.index)) return lane_expression(s.index, b_.getInt32Ty());
+  return nullptr;
+}
+
 llvm::Value* KernelEmitter::lane_factor(const SymAtomView& f, llvm::Type* element) {
   if (f.kind == SymAtomKind::Symbol) {
     Value* v = symbol_value(f.symbol);

@@ -117,6 +117,7 @@ class KernelEmitter {
   int factor_level(const SymAtomView& factor) const;
   Value* call_value(const SymAtomView& factor, Value* a, Value* b);
   Value* lane_expression(const SymInt& e, llvm::Type* element);
+  Value* in_32_bits(loop::ScalarId id);
   Value* lane_factor(const SymAtomView& factor, llvm::Type* element);
   Value* symbol_value(size_t symbol);
   Value* lane_numbers(llvm::Type* element);

@@ -563,6 +563,8 @@ llvm::Value* KernelEmitter::compute(const Scalar& s, bool vector) {
       return reduced_.at({s.a, s.b, static_cast<size_t>(s.integer)});
     }
     case ScalarOp::Cast:
+      if (vector && k_.scalars[s.a].op == ScalarOp::Index && is_floating(s.dtype))
+        if (Value* a = in_32_bits(s.a)) return math_.cast(a, DType::I32, s.dtype);
       return math_.cast(get(s.a, vector), k_.scalars[s.a].dtype, s.dtype);
     case ScalarOp::Bitcast: {
       Value* a = get(s.a, vector);
@@ -578,6 +580,10 @@ llvm::Value* KernelEmitter::compute(const Scalar& s, bool vector) {
       break;
   }
   DType type = k_.scalars[s.a].dtype;
+  if (vector && is_comparison(s.op)) {
+    Value *a = in_32_bits(s.a), *b = a ? in_32_bits(s.b) : nullptr;
+    if (b) return math_.binary(s.op, a, b, DType::I32);
+  }
   if (s.op == ScalarOp::Exp && is_part_of_sum(s)) return math_.exp_of_difference(get(s.a, vector));
   if (is_unary(s.op)) return math_.unary(s.op, get(s.a, vector), type);
   if (s.op == ScalarOp::Div && vector)
