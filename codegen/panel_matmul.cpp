@@ -23,9 +23,7 @@ constexpr int64_t kRowsAtOnce = 6;         // tasks are multiples of it
 int64_t parts(int64_t n, int64_t of) { return (n + of - 1) / of; }
 
 bool is_dense(const View& v, size_t d) { return v.shape[d] == 1 || v.strides[d] == 1; }
-bool has_dense_rows(const View& v) {
-  return v.dtype == DType::F32 && is_dense(v, v.rank() - 1) && (v.strides.back() == 1 || v.shape.back() == 1);
-}
+bool has_dense_rows(const View& v) { return v.dtype == DType::F32 && is_dense(v, v.rank() - 1); }
 
 /// A matrix is cut into so many parts of its rows and of its panels; all parts of all matrices go round the threads.
 struct Cut {
@@ -34,12 +32,13 @@ struct Cut {
 
 /// What keeps the threads busiest, in as few parts as that takes.
 Cut cut_for(int64_t batch, int64_t groups, int64_t panels, int64_t threads) {
+  constexpr int64_t kMostParts = 128;  // of one dimension
   Cut best;
   const auto cost = [&](const Cut& c) {
     return parts(batch * c.rows * c.panels, threads) * parts(groups, c.rows) * parts(panels, c.panels);
   };
-  for (int64_t r = 1; r <= std::min(groups, threads); ++r) {
-    for (int64_t p = 1; p <= std::min(panels, threads); ++p) {
+  for (int64_t r = 1; r <= std::min({groups, threads, kMostParts}); ++r) {
+    for (int64_t p = 1; p <= std::min({panels, threads, kMostParts}); ++p) {
       const Cut c{r, p};
       if (cost(c) < cost(best) || (cost(c) == cost(best) && r * p < best.rows * best.panels)) best = c;
     }
