@@ -15,8 +15,6 @@
 namespace strata::library {
 namespace {
 
-bool prefers_avx2() { return has_avx2() && !has_avx512(); }
-
 // -------------------------------------------------------------------------------------------------------------
 // lines
 
@@ -326,8 +324,8 @@ void join(T* maximum, T* sum, T* out, T other_maximum, T other_sum, const T* oth
 
 }  // namespace
 
-void attend_tile(const AttentionTile<float>& tile) { prefers_avx2() ? attend_tile_avx2(tile) : tile_float(tile); }
-void attend_tile(const AttentionTile<double>& tile) { prefers_avx2() ? attend_tile_avx2(tile) : tile_double(tile); }
+void attend_tile(const AttentionTile<float>& tile) { has_avx2_at_most() ? attend_tile_avx2(tile) : tile_float(tile); }
+void attend_tile(const AttentionTile<double>& tile) { has_avx2_at_most() ? attend_tile_avx2(tile) : tile_double(tile); }
 void attend_lines(const AttentionLines<float>& t) { t.narrow ? lines_narrow(t) : lines_float(t); }
 void attend_lines(const AttentionLines<double>& t) { lines_double(t); }
 
@@ -348,15 +346,15 @@ void store_rows(const double* from, int64_t stride, int64_t rows, int64_t column
 }
 
 void pack_transposed(const float* from, int64_t stride, int64_t rows, int64_t columns, int64_t vectors, float* to) {
-  prefers_avx2() ? pack_transposed_avx2(from, stride, rows, columns, vectors, to)
-                 : transpose_in_float(from, stride, rows, columns, vectors, to);
+  has_avx2_at_most() ? pack_transposed_avx2(from, stride, rows, columns, vectors, to)
+                     : transpose_in_float(from, stride, rows, columns, vectors, to);
 }
 void pack_transposed(const double* from, int64_t stride, int64_t rows, int64_t columns, int64_t vectors, double* to) {
   transpose_in_double(from, stride, rows, columns, vectors, to);
 }
 void unpack_transposed(const float* from, int64_t vectors, int64_t rows, int64_t columns, float* to, int64_t stride) {
-  prefers_avx2() ? unpack_transposed_avx2(from, vectors, rows, columns, to, stride)
-                 : transpose_out_float(from, vectors, rows, columns, to, stride);
+  has_avx2_at_most() ? unpack_transposed_avx2(from, vectors, rows, columns, to, stride)
+                     : transpose_out_float(from, vectors, rows, columns, to, stride);
 }
 void unpack_transposed(const double* from, int64_t vectors, int64_t rows, int64_t columns, double* to, int64_t stride) {
   transpose_out_double(from, vectors, rows, columns, to, stride);

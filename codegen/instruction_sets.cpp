@@ -5,6 +5,7 @@
 #include "core/runtime/plan.h"
 
 namespace strata::library {
+
 bool has_avx512() {
   const Target& t = host_target();
   static const bool all = t.has("avx512f") && t.has("avx512bw") && t.has("avx512dq") && t.has("avx512vl");
@@ -14,5 +15,6 @@ bool has_avx2() {
   static const bool all = host_target().has("avx2") && host_target().has("fma");
   return all;
 }
+bool has_avx2_at_most() { return has_avx2() && !has_avx512(); }
 
 }  // namespace strata::library

@@ -10,5 +10,7 @@ namespace strata::library {
 bool has_avx512();
 /// AVX2 and FMA.
 bool has_avx2();
+/// The latter alone: what is written for it is used.
+bool has_avx2_at_most();
 
 }  // namespace strata::library

@@ -293,8 +293,7 @@ void Kernel::convert_constant_weight(ConcreteCall& call) {
 /// By the library, or by kernels of ours that are faster where they take the call; false where neither does.
 bool Kernel::build_fast(const ConcreteCall& call, Instance& instance) {
   if (call_.kind == "matmul")
-    return build_small_matmul(call, packed_, instance) || build_panel_matmul(call, packed_, instance) ||
-           build_onednn_matmul(call, packed_, instance);
+    return build_small_matmul(call, packed_, instance) || build_large_matmul(call, packed_, instance);
   return build_transposed_convolution(call, packed_, instance) ||
          build_pointwise_convolution(call, packed_, instance) || build_onednn_convolution(call, packed_, instance);
 }

@@ -99,6 +99,15 @@ bool is_plain_matrix(const View& v) {
   return row_major || column_major;
 }
 
+std::byte* matrix_at(const StepArgs& args, const View& v, const std::vector<int64_t>& result, int64_t batch) {
+  int64_t offset = 0;
+  for (size_t d = result.size() - 2; d-- > 0;) {
+    if (v.shape[d] != 1) offset += batch % result[d] * v.strides[d];
+    batch /= result[d];
+  }
+  return args.at(v.slot) + offset * static_cast<int64_t>(dtype_size(v.dtype));
+}
+
 MatmulProduct make_matmul_product(const ConcreteCall& call, Instance& instance) {
   MatmulProduct p;
   const size_t rank = std::max<size_t>(2, call.result.rank());

@@ -28,4 +28,11 @@ MatmulProduct make_matmul_product(const ConcreteCall& call, Instance& instance);
 /// A matrix in the last two dimensions, one of them dense and the other not overlapping it.
 bool is_plain_matrix(const View& v);
 
+/// Whether elements follow each other along dimension d.
+inline bool is_dense(const View& v, size_t d) { return v.shape[d] == 1 || v.strides[d] == 1; }
+
+/// Where the matrix of number `batch` lies, counted over all but the last two dimensions of `result`; sizes of 1 in `v`
+/// are broadcast.
+std::byte* matrix_at(const StepArgs& args, const View& v, const std::vector<int64_t>& result, int64_t batch);
+
 }  // namespace strata::library

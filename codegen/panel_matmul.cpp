@@ -22,7 +22,6 @@ constexpr int64_t kRowsAtOnce = 6;         // tasks are multiples of it
 
 int64_t parts(int64_t n, int64_t of) { return (n + of - 1) / of; }
 
-bool is_dense(const View& v, size_t d) { return v.shape[d] == 1 || v.strides[d] == 1; }
 bool has_dense_rows(const View& v) { return v.dtype == DType::F32 && is_dense(v, v.rank() - 1); }
 
 /// A matrix is cut into so many parts of its rows and of its panels; all parts of all matrices go round the threads.
@@ -98,12 +97,7 @@ class PanelMatmulStep : public Step {
   };
 
   float* at(const StepArgs& args, const View& v, int64_t batch) const {
-    int64_t offset = 0;
-    for (size_t d = into_.rank() - 2; d-- > 0;) {
-      if (v.shape[d] != 1) offset += batch % into_.shape[d] * v.strides[d];
-      batch /= into_.shape[d];
-    }
-    return reinterpret_cast<float*>(args.at(v.slot)) + offset;
+    return reinterpret_cast<float*>(matrix_at(args, v, into_.shape, batch));
   }
 
   /// Work on the result follows block by block, while that is in the cache.
@@ -138,7 +132,7 @@ class PanelMatmulStep : public Step {
 };
 
 bool takes(const ConcreteCall& call) {
-  if (!has_avx2() || has_avx512() || accumulation_dtype(call.result.dtype) != DType::F32) return false;
+  if (!has_avx2_at_most() || accumulation_dtype(call.result.dtype) != DType::F32) return false;
   return call.result.rank() >= 2 && call.result.numel() > 0 && call.operands[0].shape.back() > 0;
 }
 
@@ -187,6 +181,10 @@ bool build_panel_matmul(const ConcreteCall& call, PackedConstants& packed, Insta
   made.steps.push_back(std::make_unique<PanelMatmulStep>(std::move(p), into, form, b_stride, call.threads));
   instance = std::move(made);
   return true;
+}
+
+bool build_large_matmul(const ConcreteCall& call, PackedConstants& packed, Instance& instance) {
+  return build_panel_matmul(call, packed, instance) || build_onednn_matmul(call, packed, instance);
 }
 
 }  // namespace strata::library

@@ -13,4 +13,7 @@ namespace strata::library {
 /// False on other processors and for results that are not computed in float32; then `instance` is untouched.
 bool build_panel_matmul(const ConcreteCall& call, PackedConstants& packed, Instance& instance);
 
+/// What small_matmul.h leaves: in panels, else by oneDNN. False where neither has a fast kernel.
+bool build_large_matmul(const ConcreteCall& call, PackedConstants& packed, Instance& instance);
+
 }  // namespace strata::library

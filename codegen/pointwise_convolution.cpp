@@ -69,9 +69,7 @@ bool build_pointwise_convolution(const ConcreteCall& call, PackedConstants& pack
   const ConcreteCall product = product_of(call, *inner);
   Instance probe, made;
   if (make_matmul_product(product, probe).result.rank() != 2) return false;
-  if (!build_small_matmul(product, packed, made) && !build_panel_matmul(product, packed, made) &&
-      !build_onednn_matmul(product, packed, made))
-    return false;
+  if (!build_small_matmul(product, packed, made) && !build_large_matmul(product, packed, made)) return false;
   made.owned.push_back(std::move(inner));
   instance = std::move(made);
   return true;

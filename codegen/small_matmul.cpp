@@ -28,8 +28,6 @@ constexpr int64_t kTaskProducts = 50'000;  // below, another thread costs more t
 
 enum class Form : uint8_t { None, Lines, Rows };
 
-bool is_dense(const View& v, size_t d) { return v.shape[d] == 1 || v.strides[d] == 1; }
-
 /// How b is read, if at all.
 Form form_of(const MatmulProduct& p, bool packs) {
   const size_t r = p.result.rank();
@@ -96,15 +94,6 @@ class SmallMatmulStep : public Step {
     const StepArgs* args;
   };
 
-  std::byte* at(const StepArgs& args, const View& v, int64_t batch) const {
-    int64_t offset = 0;
-    for (size_t d = into_.rank() - 2; d-- > 0;) {
-      if (v.shape[d] != 1) offset += batch % into_.shape[d] * v.strides[d];
-      batch /= into_.shape[d];
-    }
-    return args.at(v.slot) + offset * static_cast<int64_t>(dtype_size(v.dtype));
-  }
-
   /// Task i is a block of columns of one matrix.
   void tasks(const StepArgs& args, int64_t begin, int64_t end) const {
     SmallProduct s = s_;
@@ -112,9 +101,9 @@ class SmallMatmulStep : public Step {
     while (begin < end) {
       const int64_t batch = begin / blocks_, block = begin % blocks_;
       const int64_t blocks = std::min(blocks_ - block, end - begin);
-      s.a = at(args, p_.a, batch);
-      s.b = at(args, p_.b, batch);
-      s.c = at(args, into_, batch);
+      s.a = matrix_at(args, p_.a, into_.shape, batch);
+      s.b = matrix_at(args, p_.b, into_.shape, batch);
+      s.c = matrix_at(args, into_, into_.shape, batch);
       const int64_t first = block * kColumns, last = std::min(s.columns, (block + blocks) * kColumns);
       small_product(s, first, last);
       begin += blocks;

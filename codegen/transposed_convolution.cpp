@@ -474,7 +474,7 @@ bool add_product(const ConcreteCall& call, View a, View b, View result, std::sha
   made.scratch = instance.scratch;
   if (build_small_matmul(product, packed, made))
     made.owned.push_back(std::move(b_owner));
-  else if (!build_panel_matmul(product, packed, made) && !build_onednn_matmul(product, packed, made))
+  else if (!build_large_matmul(product, packed, made))
     return false;
   instance.scratch = made.scratch;
   for (auto& step : made.steps) instance.steps.push_back(std::move(step));
