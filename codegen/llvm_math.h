@@ -64,7 +64,7 @@ class MathEmitter {
   /// e^x of float32 for x of at most 80, or NaN, where only its part in a sum of at least 1 counts: some 10^-38 of what
   /// is less.
   Value* exp_in_sum(Value* x);
-  /// e^x of float32 for x of at most 80, or NaN; x is a rounded difference, which is all that need be exact of it.
+  /// e^x of float32 for x of at most 60, or NaN; x is a rounded difference, which is all that need be exact of it.
   Value* exp_of_difference(Value* x);
   /// Values for which one way will do unless `condition` is true, or any of its lanes is. The block that is built has
   /// no end yet.
@@ -74,6 +74,8 @@ class MathEmitter {
  private:
   Value* splat_like(Value* scalar, const Value* shape);
   Value* number(double value, const Value* shape) { return llvm::ConstantFP::get(shape->getType(), value); }
+  /// The same where it is one of many, and floats are computed with.
+  Value* stored(double value, const Value* shape);
   Value* integer(int64_t value, const Value* shape) { return llvm::ConstantInt::getSigned(shape->getType(), value); }
   Value* compare(loop::ScalarOp op, Value* a, Value* b, DType dtype);
   Value* float_unary(loop::ScalarOp op, Value* a, DType dtype);
@@ -106,11 +108,7 @@ class MathEmitter {
   Value* short_log(Value* x);
   Value* short_erf(Value* x);
   /// The same without AVX-512 (vector_series.cpp).
-  struct Reduced;
-  Reduced reduce_exponent(Value* x, bool of_difference);
-  Value* scale_normal(const Reduced& e, Value* p);
   Value* exp_series(Value* x, Value* something, bool of_difference);
-  Value* series(std::span<const double> factors, Value* x);
   Value* bits_of(Value* x);
   Value* sine(loop::ScalarOp op, Value* x);
   Value* one_by_rarity(Value* condition, const std::function<Value*()>& rare, const std::function<Value*()>& usual);

@@ -58,10 +58,13 @@ bool walks(const Scalar& load, size_t symbol) {
 void choose_streams_ahead(KernelPlan& plan, const Target& target) {
   constexpr size_t kLongBody = 16;  // instructions
   const Kernel& k = plan.kernel;
-  if (k.outer.empty() || k.nests.size() != 1 || !k.nests[0].axes.empty() || work_in(k, k.nests[0]) < kLongBody) return;
+  if (k.outer.empty() || k.nests.size() != 1 || !k.nests[0].axes.empty()) return;
   const size_t lane = k.axes[k.outer.back()].symbol;
+  std::vector<ScalarId> along;
   for (ScalarId id : k.nests[0].body)
-    if (reads_memory_along(k, k.scalars[id], lane, target)) plan.ahead.push_back(id);
+    if (reads_memory_along(k, k.scalars[id], lane, target)) along.push_back(id);
+  const bool crowded = !target.avx512 && along.size() > 1;
+  if (crowded || work_in(k, k.nests[0]) >= kLongBody) plan.ahead = along;
 }
 
 /// Of sums of columns, which go through the partial sums of a line for each row: what that does takes the room in the

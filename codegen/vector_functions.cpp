@@ -15,7 +15,10 @@
 #include <llvm/IR/IntrinsicsX86.h>
 #include <llvm/IR/MDBuilder.h>
 
+#include <fmt/format.h>
+
 #include <array>
+#include <bit>
 #include <cmath>
 #include <functional>
 #include <numbers>
@@ -54,6 +57,24 @@ constexpr std::array<std::array<float, kWidth>, 6> kErf = {{
      2.05562909e-08, 0},
 }};
 
+/// The same with half as many columns.
+constexpr double kWideSteps = 1.78125;
+constexpr std::array<std::array<float, kWidth / 2>, 8> kWideErf = {{
+    {0, 0.572772205, 0.887688518, 0.982773304, 0.998505652, 0.999928057, 0.999998093, 1},
+    {0.633476019, 0.462223351, 0.179563075, 0.0371386074, 0.00408956967, 0.000239757966, 7.48362299e-06,
+     1.24363865e-07},
+    {0, -0.145678565, -0.11318586, -0.0351149626, -0.00515606534, -0.000378810801, -1.37019842e-05, -2.23935467e-06},
+    {-0.0665515959, -0.0179488398, 0.0287006404, 0.0182332173, 0.003903531, 0.000371748174, 1.70553212e-05,
+     3.90530801e-07},
+    {0, 0.0181070548, 0.00283398875, -0.00493503734, -0.00191550201, -0.000242686569, -1.94114837e-05, 2.05503511e-05},
+    {0.00629039435, -0.000604814733, -0.00343437307, 0.000140230186, 0.000598763523, 0.000124488593, 9.45178635e-06,
+     3.1664996e-07},
+    {0, -0.00136620388, 0.000495025306, 0.000381572754, -9.64128267e-05, -7.25232312e-05, 7.82230381e-06,
+     -5.60749577e-05},
+    {-0.000457978429, 0.000213430831, 0.00017860542, -0.000106830834, -1.34719867e-05, 1.03841985e-05, 1.90703429e-06,
+     1.09686745e-07},
+}};
+
 /// Up to here, a whole number of quarter turns taken off in three steps of fma leaves a float's accuracy.
 constexpr double kFarthest = 65536;
 
@@ -66,11 +87,33 @@ unsigned MathEmitter::short_width() const {
   return target_.vector_bits >= 256 && target_.has("fma") ? kWidth / 2 : 0;
 }
 
+/// A known constant, where there are fewer registers than constants, is spread over a register each time that it is
+/// needed. An instruction takes it from memory for nothing, if it lies there as a vector of which nothing is known.
+llvm::Value* MathEmitter::stored(double value, const Value* shape) {
+  Value* known = number(value, shape);
+  if (lanes_of(shape) != kWidth / 2 || !known->getType()->getScalarType()->isFloatTy()) return known;
+  const std::string name = fmt::format("stored.{:08x}", std::bit_cast<uint32_t>(static_cast<float>(value)));
+  llvm::GlobalVariable* place = module_.getNamedGlobal(name);
+  if (!place) {
+    place = new llvm::GlobalVariable(module_, known->getType(), true, llvm::GlobalValue::PrivateLinkage,
+                                     llvm::cast<llvm::Constant>(known), name);
+    place->setExternallyInitialized(true);
+    place->setAlignment(llvm::Align(32));
+  }
+  llvm::LoadInst* load = b_.CreateAlignedLoad(known->getType(), place, llvm::Align(32));
+  load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(b_.getContext(), {}));
+  return load;
+}
+
+llvm::Value* MathEmitter::bits_of(Value* x) {
+  return b_.CreateBitCast(x, FixedVectorType::get(b_.getInt32Ty(), lanes_of(x)));
+}
+
 bool MathEmitter::is_short(ScalarOp op, const Value* a) const {
   const unsigned width = short_width();
-  // Where numbers cannot be looked up in a register the library's log and erf are no slower.
-  const bool is_looked_up = op == ScalarOp::Log || op == ScalarOp::Erf;
-  const bool is_one = op == ScalarOp::Exp || is_sine(op) || (is_looked_up && width == kWidth);
+  // Without instructions that take a number apart the library's log is no slower.
+  const bool is_one =
+      op == ScalarOp::Exp || op == ScalarOp::Erf || is_sine(op) || (op == ScalarOp::Log && width == kWidth);
   return is_one && width > 0 && a->getType()->getScalarType()->isFloatTy();
 }
 
@@ -137,19 +180,19 @@ llvm::Value* MathEmitter::short_sine(ScalarOp op, Value* x, Value* size) {
   b_.clearFastMathFlags();
   auto* integers = FixedVectorType::get(b_.getInt32Ty(), lanes_of(x));
   const auto whole = [&](uint32_t value) { return llvm::ConstantInt::get(integers, value); };
-  Value* shift = number(12582912, x);  // as in short_erf
-  Value* shifted = fma(size, number(0.6366197466850281, x), shift);
+  Value* shift = stored(12582912, x);  // as in short_erf
+  Value* shifted = fma(size, stored(0.6366197466850281, x), shift);
   Value* turns = b_.CreateFSub(shifted, shift);
   // pi/2 in three parts. What the first step leaves is exact.
-  Value* r = fma(turns, number(-1.5707963705062866, x), size);
-  r = fma(turns, number(4.371138828673793e-08, x), r);
-  r = fma(turns, number(1.7151245100058819e-15, x), r);
+  Value* r = fma(turns, stored(-1.5707963705062866, x), size);
+  r = fma(turns, stored(4.371138828673793e-08, x), r);
+  r = fma(turns, stored(1.7151245100058819e-15, x), r);
   Value* square = b_.CreateFMul(r, r);
-  Value* s = number(-0.00019506503304000944, x);
-  for (const double c : {0.00833209976553917, -0.16666653752326965}) s = fma(s, square, number(c, x));
+  Value* s = stored(-0.00019506503304000944, x);
+  for (const double c : {0.00833209976553917, -0.16666653752326965}) s = fma(s, square, stored(c, x));
   s = fma(b_.CreateFMul(square, r), s, r);
-  Value* c = number(2.4412080165348016e-05, x);
-  for (const double k : {-0.0013887130189687014, 0.04166664183139801, -0.5, 1.0}) c = fma(c, square, number(k, x));
+  Value* c = stored(2.4412080165348016e-05, x);
+  for (const double k : {-0.0013887130189687014, 0.04166664183139801, -0.5, 1.0}) c = fma(c, square, stored(k, x));
   Value* quarter = b_.CreateBitCast(shifted, integers);
   Value* odd = b_.CreateICmpNE(b_.CreateAnd(quarter, whole(1)), whole(0));
   const bool is_cosine = op == ScalarOp::Cos;
@@ -234,8 +277,8 @@ llvm::Value* MathEmitter::short_exp(Value* x) {
   // Beyond these numbers the result is infinite or 0; comparisons with NaN are false, so that NaN goes on. To find out
   // that a result is too small for a denormal number, processors take hundreds of cycles: those lanes are left out,
   // whatever comes of them here.
-  Value* something = b_.CreateNot(b_.CreateFCmpOLT(x, number(-104, x)));
-  x = b_.CreateSelect(b_.CreateFCmpOLT(number(89, x), x), number(89, x), x);
+  Value* something = b_.CreateNot(b_.CreateFCmpOLT(x, stored(-104, x)));
+  x = b_.CreateSelect(b_.CreateFCmpOLT(stored(89, x), x), stored(89, x), x);
   return exp_within(x, something);
 }
 
@@ -244,14 +287,14 @@ llvm::Value* MathEmitter::exp_of_difference(Value* x) {
   const llvm::IRBuilderBase::FastMathFlagGuard guard(b_);
   b_.clearFastMathFlags();
   return in_vectors(short_width(), std::array{x}, [&](std::span<Value* const> part) {
-    return exp_within(part[0], b_.CreateNot(b_.CreateFCmpOLT(part[0], number(-104, part[0]))), true);
+    return exp_within(part[0], b_.CreateNot(b_.CreateFCmpOLT(part[0], stored(-104, part[0]))), true);
   });
 }
 
 llvm::Value* MathEmitter::exp_in_sum(Value* x) {
   const llvm::IRBuilderBase::FastMathFlagGuard guard(b_);
   b_.clearFastMathFlags();
-  x = b_.CreateSelect(b_.CreateFCmpOLT(x, number(-87, x)), number(-87, x), x);
+  x = b_.CreateSelect(b_.CreateFCmpOLT(x, stored(-87, x)), stored(-87, x), x);
   if (!is_short(ScalarOp::Exp, x)) return unary(ScalarOp::Exp, x, DType::F32);
   return in_vectors(short_width(), std::array{x},
                     [&](std::span<Value* const> part) { return exp_within(part[0], nullptr, true); });
@@ -318,25 +361,29 @@ llvm::Value* MathEmitter::short_log(Value* x) {
   return b_.CreateFAdd(fma(e, number(std::numbers::ln2, x), looked_up(logarithms)), p);
 }
 
-/// One of sixteen polynomials, whose factors one instruction each looks up.
+/// One of as many polynomials as a vector has lanes, whose factors one instruction each looks up.
 llvm::Value* MathEmitter::short_erf(Value* x) {
-  const double last = (kWidth - 1) / kSteps;
+  const bool wide = lanes_of(x) == kWidth;
+  const double steps_of_1 = wide ? kSteps : kWideSteps, last = (lanes_of(x) - 1) / steps_of_1;
   Value* size = b_.CreateUnaryIntrinsic(intrinsic::fabs, x);
-  size = b_.CreateSelect(b_.CreateFCmpOLT(number(last, x), size), number(last, x), size);
+  size = b_.CreateSelect(b_.CreateFCmpOLT(stored(last, x), size), stored(last, x), size);
   // Adding 1.5 * 2^23 rounds to a whole number, which then is in the low bits. Not to be folded: no flags.
   const llvm::IRBuilderBase::FastMathFlagGuard guard(b_);
   b_.clearFastMathFlags();
-  Value *steps = number(kSteps, x), *shift = number(12582912, x);
+  Value *steps = stored(steps_of_1, x), *shift = stored(12582912, x);
   Value* shifted = fma(size, steps, shift);
   Value* whole = b_.CreateFSub(shifted, shift);
   Value* d = fma(size, steps, b_.CreateFNeg(whole));
-  Value* index = b_.CreateBitCast(shifted, FixedVectorType::get(b_.getInt32Ty(), kWidth));
+  Value* index = bits_of(shifted);
   const auto factor = [&](size_t k) {
-    Value* row = llvm::ConstantDataVector::get(b_.getContext(), llvm::ArrayRef<float>(kErf[k].data(), kWidth));
-    return b_.CreateIntrinsic(intrinsic::x86_avx512_permvar_sf_512, {}, {row, index});
+    const std::span<const float> values = wide ? std::span<const float>(kErf[k]) : std::span<const float>(kWideErf[k]);
+    Value* row = llvm::ConstantDataVector::get(b_.getContext(), llvm::ArrayRef<float>(values.data(), values.size()));
+    return b_.CreateIntrinsic(wide ? intrinsic::x86_avx512_permvar_sf_512 : intrinsic::x86_avx2_permps, {},
+                              {row, index});
   };
-  Value* p = factor(kErf.size() - 1);
-  for (size_t k = kErf.size() - 1; k-- > 0;) p = fma(p, d, factor(k));
+  const size_t factors = wide ? kErf.size() : kWideErf.size();
+  Value* p = factor(factors - 1);
+  for (size_t k = factors - 1; k-- > 0;) p = fma(p, d, factor(k));
   return b_.CreateBinaryIntrinsic(intrinsic::copysign, p, x);
 }
 

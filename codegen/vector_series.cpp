@@ -1,86 +1,66 @@
 // Copyright 2026 The Strata Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// exp of float32 for vectors that no instruction of AVX-512 helps: a longer polynomial, of least relative error, and
-// powers of two put together bit by bit. The promises are those of vector_functions.cpp.
+// exp of float32 for vectors of AVX2: what AVX-512 does in vector_functions.cpp, with half as many numbers to look up
+// and powers of two put together bit by bit. The promises are those of that file.
+
+#include <llvm/IR/IntrinsicsX86.h>
 
 #include <array>
+#include <bit>
+#include <cmath>
 #include <numbers>
-#include <span>
-#include <vector>
 
 #include "codegen/llvm_math.h"
 
 namespace strata::codegen {
 
-using llvm::FixedVectorType;
-
 namespace {
 
-// Factors from the constant on. e^r for |r| <= ln(2) / 2, off by 3e-9 and by 1e-7 of it.
-constexpr std::array kExp{
-    1.0, 1.0, 0.4999999403953552, 0.1666652113199234, 0.04166838899254799, 0.008368716575205326, 0.001381459878757596};
-constexpr std::array kShortExp{
-    1.0, 1.0, 0.499992311000824, 0.16667114198207855, 0.04189015552401543, 0.008312520571053028};
-constexpr double kShift = 12582912;  // 1.5 * 2^23: a sum with it is rounded to a whole number, in its low bits
-constexpr unsigned kMantissa = 23;
+constexpr int kLanes = 8;
+constexpr int kMantissa = 23;  // bits
+constexpr int kLookedUp = 3;   // bits of a power of two that are looked up
+constexpr int kAside = 32;     // by 2 to that, numbers are kept away from where they would be denormal or infinite
 
 }  // namespace
 
-/// x = n ln(2) + r.
-struct MathEmitter::Reduced {
-  Value* n;  ///< as an integer; in the low 9 bits
-  Value* r;
-};
-
-/// Pairs of factors, pairs of pairs, and so on (G. Estrin, "Organization of computer systems: the fixed plus variable
-/// structure computer", 1960): steps that wait for each other are what costs here.
-llvm::Value* MathEmitter::series(std::span<const double> factors, Value* x) {
-  std::vector<Value*> parts;
-  for (const double f : factors) parts.push_back(number(f, x));
-  for (Value* power = x; parts.size() > 1; power = b_.CreateFMul(power, power)) {
-    for (size_t k = 0; k < parts.size(); k += 2)
-      parts[k / 2] = k + 1 < parts.size() ? fma(parts[k + 1], power, parts[k]) : parts[k];
-    parts.resize((parts.size() + 1) / 2);
-  }
-  return parts[0];
-}
-
-llvm::Value* MathEmitter::bits_of(Value* x) {
-  return b_.CreateBitCast(x, FixedVectorType::get(b_.getInt32Ty(), lanes_of(x)));
-}
-
-MathEmitter::Reduced MathEmitter::reduce_exponent(Value* x, bool of_difference) {
-  Value* shifted = fma(x, number(std::numbers::log2e, x), number(kShift, x));
-  Value* n = b_.CreateFSub(shifted, number(kShift, x));
-  // In two parts as in exp_within, and for the same reason in one.
-  Value* r = of_difference ? fma(n, number(-std::numbers::ln2, x), x)
-                           : fma(n, number(-1.428606765330187e-06, x), fma(n, number(-0.693145751953125, x), x));
-  return {bits_of(shifted), r};
-}
-
-/// 2^n p, which is no denormal number and not infinite.
-llvm::Value* MathEmitter::scale_normal(const Reduced& e, Value* p) {
-  Value* bits = b_.CreateAdd(bits_of(p), b_.CreateShl(e.n, integer(kMantissa, e.n)));
-  return b_.CreateBitCast(bits, p->getType());
-}
-
-/// Without `something`, x is at least -87.
+/// 2^n * e^r with n a multiple of 1/8 and |r| <= ln(2) / 16: e^r - 1 is r + r^2 (0.5 + r / 6), with factors that leave
+/// the least error there, 2.6e-8. 2^n is looked up by what n is over a whole number; that part of n is taken from the
+/// bits of what is looked up, so that adding all bits of n where an exponent lies gives 2^n.
+///
+/// `something`: the lanes whose result is not 0; none is checked without it, and x is at least -87. `of_difference`: x
+/// is at most 60, and near enough to take ln(2) in one part (MathEmitter::exp_within).
 llvm::Value* MathEmitter::exp_series(Value* x, Value* something, bool of_difference) {
-  Value* zero = number(0, x);
-  if (!something) {
-    const Reduced e = reduce_exponent(x, of_difference);
-    // The bits of NaN are anything by now: what is left of x makes it NaN again.
-    return fma(e.r, zero, scale_normal(e, series(kShortExp, e.r)));
+  if (something) x = b_.CreateSelect(something, x, number(0, x));
+  Value* shift = stored(12582912.0 / (1 << kLookedUp), x);  // as in short_erf, to eighths
+  Value* shifted = fma(x, stored(std::numbers::log2e, x), shift);
+  Value* n = b_.CreateFSub(shifted, shift);
+  Value* r = of_difference ? fma(n, stored(-std::numbers::ln2, x), x)
+                           : fma(n, stored(-1.428606765330187e-06, x), fma(n, stored(-0.693145751953125, x), x));
+  Value* square = b_.CreateFMul(r, r);
+  Value* p = fma(fma(r, stored(0.1666685789823532, x), stored(0.5000645518302917, x)), square, r);
+
+  const int aside = !something ? 0 : of_difference ? kAside : -kAside;
+  std::array<uint32_t, kLanes> powers;
+  for (uint32_t i = 0; i < kLanes; ++i)
+    powers[i] =
+        std::bit_cast<uint32_t>(static_cast<float>(std::exp2(i / 8.0 + aside))) - (i << (kMantissa - kLookedUp));
+  Value* eighths = bits_of(shifted);
+  Value* row = llvm::ConstantDataVector::get(b_.getContext(), llvm::ArrayRef<uint32_t>(powers.data(), kLanes));
+  Value* power = b_.CreateAdd(b_.CreateIntrinsic(llvm::Intrinsic::x86_avx2_permd, {}, {row, eighths}),
+                              b_.CreateShl(eighths, integer(kMantissa - kLookedUp, eighths)));
+  Value* back = stored(std::exp2(-aside), x);
+  if (aside < 0) {
+    // Numbers below 0 go aside the other way.
+    Value* below = b_.CreateAnd(b_.CreateAShr(bits_of(x), integer(31, eighths)),
+                                integer(int64_t{2} * kAside << kMantissa, eighths));
+    power = b_.CreateAdd(power, below);
+    back = b_.CreateBitCast(b_.CreateSub(bits_of(number(std::exp2(-aside), x)), below), x->getType());
   }
-  const Reduced e = reduce_exponent(b_.CreateSelect(something, x, zero), of_difference);
-  // By half of n, which leaves a normal number, then by the rest: rounds a denormal result once, and overflows.
-  Value* whole = b_.CreateSub(e.n, integer(0x4b400000, e.n));
-  Value* half = b_.CreateAShr(whole, integer(1, whole));
-  Value* p = scale_normal({half, e.r}, series(kExp, e.r));
-  Value* rest = b_.CreateShl(b_.CreateSub(whole, half), integer(kMantissa, whole));
-  Value* power = b_.CreateBitCast(b_.CreateAdd(rest, bits_of(number(1, x))), x->getType());
-  return b_.CreateSelect(something, fma(p, power, b_.CreateFMul(e.r, zero)), zero);
+  power = b_.CreateBitCast(power, x->getType());
+  Value* value = fma(p, power, power);
+  // What is denormal or infinite is rounded to it here.
+  return something ? b_.CreateSelect(something, b_.CreateFMul(value, back), number(0, x)) : value;
 }
 
 }  // namespace strata::codegen

@@ -137,6 +137,8 @@ void StagePlanner::view_outputs(Layout& l) const {
               0};
       view.dense = contiguous_strides(std::span<const int64_t>(view.shape));
       // Nothing may start anywhere, even before its buffer (a flip).
+      const int64_t least = view.shape.empty() ? 0 : std::ranges::min(view.shape);
+      if (least < 0) throw_user("an output has a negative size for these inputs: " + std::to_string(least));
       if (std::find(view.shape.begin(), view.shape.end(), 0) != view.shape.end()) view.offset = 0;
       const auto [first, last] = reach_of(view.shape, view.strides);
       if (view.offset + first < 0 || view.offset + last > l.numel[o.buffer])

@@ -86,7 +86,7 @@ bool cancels_inside(const Node& node) {
                                                 "aten.grid_sam",
                                                 "aten._softmax_back",
                                                 "aten._log_softmax_back",
-                                                "aten.cosine_sim",
+                                                "aten.cosine_",
                                                 "aten.special_log_softmax",
                                                 "aten.trap",
                                                 "aten.gradient.",
@@ -195,6 +195,15 @@ void doubt_infinities(const Node& node, RefValue& value) {
     if (std::isinf(t->at(i))) t->set(i, std::nan(""));
 }
 
+/// Operators that choose one of equal numbers: of zeros with either sign, PyTorch's kernels take the one or the other, by
+/// where an element lies. Their inverses tell.
+bool chooses(const Node& node) {
+  static constexpr std::string_view kNames[] = {"aten.maximum", "aten.minimum", "aten.max.", "aten.min.", "aten.amax",
+                                                "aten.amin",    "aten.aminmax", "aten.fmax", "aten.fmin", "aten.clamp",
+                                                "aten.clip"};
+  return is_one_of(node, kNames);
+}
+
 bool multiplies_all(const Node& node) { return std::string_view(node.target).starts_with("aten.prod."); }
 
 /// Whether products of some of the numbers leave float32's range, so that it depends on the order whether the product
@@ -299,6 +308,13 @@ class Noise {
       const double step = is_denormal ? smallest(DType::F16) * unit_(rng_) : 0;
       t->set(i, is_zero || vanishes ? std::copysign(0.0, v) : moved + more + step);
     }
+  }
+
+  void change_signs_of_zeros(const RefValue& value) {
+    const auto* t = std::get_if<Tensor>(&value.value);
+    if (!t || !is_floating(t->dtype)) return;
+    for (int64_t i = 0, n = t->numel(); i < n; ++i)
+      if (t->at(i) == 0) t->set(i, rng_() % 2 ? 0.0 : -0.0);
   }
 
  private:
@@ -455,6 +471,7 @@ Results interpret(const RandomProgram& program, const Graph& graph, bool float64
           node.tensor().dtype != DType::F64 && leaves_range(maker, *operands))
         value = Tensor::full(value.tensor().dtype, value.tensor().shape, std::nan(""));
       doubt_infinities(maker, value);
+      if (chooses(maker)) run->change_signs_of_zeros(value);
       if (is_fresh(node)) run->disturb(type_of(node, rounded_as(node)), value, hidden + long_sum_rounding(node, value));
       if (const auto it = magnitudes->find(&node); it != magnitudes->end()) {
         it->second = magnitude(value);

@@ -137,8 +137,8 @@ struct Place {
 std::optional<Place> some_dim(G& g, const Node* x) {
   const size_t d = g.below(rank_of(x));
   const SymInt n = shape_of(x)[d];
-  const int64_t count = n.is_const() ? n.value() : 2;
-  if (count == 0) return {};
+  const int64_t count = n.is_const() ? n.value() : std::min<int64_t>(2, range(n).min);
+  if (count <= 0) return {};
   return Place{static_cast<int64_t>(d), count};
 }
 

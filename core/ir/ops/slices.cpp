@@ -209,7 +209,10 @@ Pieces split_sizes_pieces(const Call& call) {
   const auto& shape = splittable(call);
   Pieces p{call.dim(2, shape.size()), call.integers(1)};
   SymInt total = 0;
-  for (const SymInt& n : p.lengths) total = total + n;
+  for (const SymInt& n : p.lengths) {
+    if (known_lt(n, 0)) reject(call, "split sizes must not be negative, found " + n.str());
+    total = total + n;
+  }
   if (known_ne(total, shape[p.dim]))
     reject(call, "split sizes sum to " + total.str() + ", expected " + shape[p.dim].str());
   return p;
