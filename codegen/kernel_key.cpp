@@ -54,6 +54,7 @@ std::string code_key(const KernelPlan& plan, bool texts) {
   for (const loop::ScalarId id : plan.ahead) key += fmt::format(" a{}", id);
   key += plan.ahead_near ? " near" : " far";
   key += plan.late ? " late" : "";
+  key += plan.masks ? " masks" : "";
   for (const Shares& s : plan.shares) key += fmt::format(" e{}/{}/{}", s.largest, s.sum, s.guessed);
   for (const NestPlan& n : plan.nests) {
     key += fmt::format(" {}/{}/{}/{}/{}/{}", n.lanes, n.unroll, n.masked, n.squares, n.block, n.block_axis);

@@ -285,7 +285,7 @@ void KernelEmitter::emit_point_vectors(Value* low, Value* high) {
       }
     });
   }
-  bool can_mask = target_.avx512;
+  const bool can_mask = plan_.masks;
   lanes_ = can_mask ? width : 1;
   depth_ = kPointLevel;
   loop(rest, high, lanes_, true, kPointLevel, "rest", [&](Value* i) {
@@ -304,7 +304,8 @@ void KernelEmitter::emit_point_vectors(Value* low, Value* high) {
   depth_ = kRowLevel;
 }
 
-/// What the vector a page from here reads: where the machine's own prefetching, which ends at a page, would wait.
+/// What the vector a page from here reads, or a later one: where the machine's own prefetching, which ends at a page,
+/// would wait.
 void KernelEmitter::fetch_streams() {
   constexpr int64_t kPage = 4096;  // bytes
   const auto& body = k_.nests[nest_].body;
@@ -312,7 +313,12 @@ void KernelEmitter::fetch_streams() {
     if (std::find(body.begin(), body.end(), id) == body.end()) continue;
     const Scalar& s = k_.scalars[id];
     const auto size = static_cast<int64_t>(dtype_size(k_.buffers[s.buffer].dtype));
-    prefetch(s.buffer, expression(s.index + kPage / size), Cache::Second);
+    SymInt ahead = kPage / size;
+    // Several rows at a time are read already as far as those that come next.
+    if (const auto& axes = k_.nests[nest_].axes; axes.size() > 1)
+      if (const auto next = linear_in(s.index, k_.axes[axes[axes.size() - 2]].symbol))
+        ahead = max(ahead, next->coefficient);
+    prefetch(s.buffer, expression(s.index + ahead), Cache::Second);
   }
 }
 
@@ -340,7 +346,7 @@ void KernelEmitter::emit_nest(size_t n) {
   if (guess_of(&Shares::largest)) return guess_largest();
   const NestPlan& p = plan_.nests[n];
   unsigned lanes = plan_.lanes_are_points ? lanes_ : static_cast<unsigned>(p.lanes);
-  bool scalar_rest = !plan_.lanes_are_points && lanes > 1 && !target_.avx512;
+  bool scalar_rest = !plan_.lanes_are_points && lanes > 1 && !plan_.masks;
   unsigned outer_lanes = lanes_;
   lanes_ = lanes;
   set_line(nest.reductions.empty() ? 0 : nest.reductions[0].node);
@@ -434,7 +440,7 @@ void KernelEmitter::emit_lane_loops() {
     whole_vectors();
   }
   if (divides) return;
-  bool can_mask = target_.avx512;
+  const bool can_mask = plan_.masks;
   if (!can_mask) lanes_ = 1;
   const auto all_in_rest = p.masked ? nest.axes.size() - 1 : SIZE_MAX;
   axis_loop(all_in_rest, rest, extent, lanes_, true, level, "rest", [&](Value* i) {

@@ -14,6 +14,11 @@ bool streams(const KernelPlan& plan) {
   return std::find(plan.streamed.begin(), plan.streamed.end(), 1) != plan.streamed.end();
 }
 
+bool has_masks(const Kernel& kernel, const Target& target) {
+  const auto is_wide = [](const Buffer& b) { return dtype_size(b.dtype) >= 4; };
+  return target.avx512 || (target.has("avx2") && std::ranges::all_of(kernel.buffers, is_wide));
+}
+
 /// Buffers that the kernel only writes, each element once, and that are too large to be found in a cache later.
 void choose_streams(KernelPlan& plan, const Target& target) {
   const Kernel& k = plan.kernel;
@@ -54,7 +59,8 @@ bool walks(const Scalar& load, size_t symbol) {
 }
 
 /// Of a pointwise kernel with a long body: while one vector is at work too few of the next ones' loads are under way
-/// for memory to be busy. A short one has enough of them.
+/// for memory to be busy. A short one has enough of them, but for several operands without AVX-512, half a cache line
+/// of each at a time.
 void choose_streams_ahead(KernelPlan& plan, const Target& target) {
   constexpr size_t kLongBody = 16;  // instructions
   const Kernel& k = plan.kernel;
@@ -63,8 +69,8 @@ void choose_streams_ahead(KernelPlan& plan, const Target& target) {
   std::vector<ScalarId> along;
   for (ScalarId id : k.nests[0].body)
     if (reads_memory_along(k, k.scalars[id], lane, target)) along.push_back(id);
-  const bool crowded = !target.avx512 && along.size() > 1;
-  if (crowded || work_in(k, k.nests[0]) >= kLongBody) plan.ahead = along;
+  const bool several = !target.avx512 && along.size() > 1;
+  if (several || work_in(k, k.nests[0]) >= kLongBody) plan.ahead = along;
 }
 
 /// Of sums of columns, which go through the partial sums of a line for each row: what that does takes the room in the

@@ -12,6 +12,10 @@ namespace strata::codegen {
 /// Whether some result goes past the caches.
 bool streams(const KernelPlan& plan);
 
+/// Whether loads and stores of some lanes of a vector are an instruction for all that the kernel reads and writes. AVX2
+/// has it for numbers of 4 and 8 bytes.
+bool has_masks(const loop::Kernel& kernel, const Target& target);
+
 /// Sets `streamed`. Lanes are chosen.
 void choose_streams(KernelPlan& plan, const Target& target);
 

@@ -226,7 +226,7 @@ llvm::Value* KernelEmitter::sum_of_line(size_t reduction, Value* mean) {
   added.dtype = DType::F64;
   const DType type = nest.reductions[reduction].dtype;
   const unsigned width = lanes_;
-  const bool can_mask = target_.avx512;
+  const bool can_mask = plan_.masks;
   const Accumulator sum = make_accumulator(added, width), scalar = make_accumulator(added, 1);
   const auto add = [&](Value* i, const Accumulator& to) {
     Value* value = value_at(added.value, i);

@@ -400,6 +400,7 @@ KernelPlan plan_kernel(const Kernel& kernel, const Target& target) {
   plan.serial = points_may_collide(plan.kernel);
   widen_column_reductions(plan, target);
   choose_streams(plan, target);
+  plan.masks = has_masks(plan.kernel, target);
   choose_unrolling(plan, target);
   choose_blocks(plan);
   choose_ahead(plan, target);

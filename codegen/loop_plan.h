@@ -39,6 +39,7 @@ struct KernelPlan {
   int lanes = 1;                 ///< lanes if they are points
   int unroll = 1;
   bool masked = false;
+  bool masks = false;          ///< loads and stores of some lanes are an instruction: the rest of a loop is one vector
   bool serial = false;         ///< outer points may write the same place: no two threads
   std::vector<char> streamed;  ///< per buffer: results that no cache holds go to memory past the caches
   /// Loads of long lines that several nests go through: while one point is at work, the next one's line is fetched.

@@ -18,6 +18,8 @@ constexpr int64_t kFewestRows = 16 * kRowChunks;  // fewer are not worth a secon
 constexpr int64_t kFewestElements = 256 * 1024;   // neither is less work
 constexpr int64_t kPartialLine = 16 * 1024;  // of partial results, beside as much of the operand in a cache of 32 KiB
 constexpr int64_t kPartialBytes = 8 << 20;
+constexpr int64_t kRowsAtOnce = 4;  // added to each other before a line's sums, which are wider, are fetched for them
+constexpr size_t kShortBody = 16;   // instructions
 
 bool is_simple(const Reduction& r) {
   const bool extremum = (r.combine == Combine::Max || r.combine == Combine::Min) && is_floating(r.dtype);
@@ -92,10 +94,10 @@ std::optional<Columns> shape_of(const Kernel& k) {
   return std::nullopt;
 }
 
-ScalarId neutral(Body& body, const Reduction& r) {
+ScalarId neutral(Body& body, const Reduction& r, DType dtype) {
   constexpr double inf = std::numeric_limits<double>::infinity();
   if (!is_floating(r.dtype)) return body.integer(0, r.dtype);
-  return body.constant(r.combine == Combine::Max ? -inf : r.combine == Combine::Min ? inf : 0, partial_dtype(r));
+  return body.constant(r.combine == Combine::Max ? -inf : r.combine == Combine::Min ? inf : 0, dtype);
 }
 
 ScalarOp operation(const Reduction& r) {
@@ -136,11 +138,15 @@ class Partial {
     const auto length = [&](AxisId a) { return hint(k_.axes[a].extent).value_or(1); };
     const auto longest = std::max_element(nest_.axes.begin(), nest_.axes.end(),
                                           [&](AxisId a, AxisId b) { return length(a) < length(b); });
-    const SymInt extent = k_.axes[*longest].extent, each = ceildiv(extent, kRowChunks);
+    const SymInt extent = k_.axes[*longest].extent;
+    const bool in_groups = mod(extent, kRowsAtOnce) == SymInt(0) && nest_.body.size() <= kShortBody;
+    group_ = in_groups ? kRowsAtOnce : 1;
+    const SymInt groups = floordiv(extent, group_), each = ceildiv(groups, kRowChunks);
     const AxisId chunk = body_.axis("c", kRowChunks);
     chunk_ = body_.axis_index(chunk);
-    const AxisId within = body_.axis("w", max(0, min(each, extent - chunk_ * each)));
-    replace_symbol(k_, nest_.body, k_.axes[*longest].symbol, chunk_ * each + body_.axis_index(within));
+    const AxisId within = body_.axis("w", max(0, min(each, groups - chunk_ * each)));
+    row_symbol_ = k_.axes[*longest].symbol;
+    row_ = (chunk_ * each + body_.axis_index(within)) * group_;
     *longest = within;
     column_axis_ = k_.outer[0];
     k_.outer = {chunk};
@@ -180,7 +186,7 @@ class Partial {
     const AxisId c = body_.axis("j", extent_);
     body_.begin_nest({c});
     body_.node = nest_.reductions[r].node;
-    store(lines_[r], body_.axis_index(c), neutral(body_, nest_.reductions[r]));
+    store(lines_[r], body_.axis_index(c), neutral(body_, nest_.reductions[r], partial_dtype(nest_.reductions[r])));
   }
 
   void add_rows() {
@@ -189,15 +195,51 @@ class Partial {
     axes.push_back(c);
     body_.begin_nest(axes);
     replace_symbol(k_, nest_.body, k_.axes[column_axis_].symbol, first_ + body_.axis_index(c));
-    k_.nests.back().body = nest_.body;
+    std::vector<std::vector<ScalarId>> values(lines_.size());  // of each reduction, by row of the group
+    for (int64_t u = 0; u < group_; ++u) {
+      const std::vector<Reduction> reductions = add_body(row_ + u);
+      for (size_t r = 0; r < lines_.size(); ++r) {
+        const Reduction& reduction = reductions[r];
+        body_.node = reduction.node;
+        ScalarId value = reduction.value;
+        if (reduction.mask != kNone)
+          value = body_.select(reduction.mask, value, neutral(body_, reduction, reduction.dtype));
+        values[r].push_back(value);
+      }
+    }
     for (size_t r = 0; r < lines_.size(); ++r) {
       const Reduction& reduction = nest_.reductions[r];
       body_.node = reduction.node;
-      ScalarId value = body_.cast(reduction.value, partial_dtype(reduction));
-      if (reduction.mask != kNone) value = body_.select(reduction.mask, value, neutral(body_, reduction));
+      while (values[r].size() > 1) values[r] = by_twos(operation(reduction), values[r]);
+      const ScalarId value = body_.cast(values[r][0], partial_dtype(reduction));
       const ScalarId old = body_.load(lines_[r], body_.axis_index(c));
       store(lines_[r], body_.axis_index(c), body_.binary(operation(reduction), old, value));
     }
+  }
+
+  /// Appends the nest's body at a row; gives the reductions of what it computes.
+  std::vector<Reduction> add_body(const SymInt& row) {
+    std::vector<ScalarId> copy(k_.scalars.size(), kNone), added;
+    const auto copied = [&](ScalarId id) { return id == kNone || copy[id] == kNone ? id : copy[id]; };
+    for (const ScalarId id : nest_.body) {
+      Scalar s = k_.scalars[id];
+      s.a = copied(s.a), s.b = copied(s.b), s.c = copied(s.c);
+      copy[id] = static_cast<ScalarId>(k_.scalars.size());
+      k_.scalars.push_back(std::move(s));
+      added.push_back(copy[id]);
+    }
+    replace_symbol(k_, added, row_symbol_, row);
+    auto& body = k_.nests.back().body;
+    body.insert(body.end(), added.begin(), added.end());
+    std::vector<Reduction> reductions = nest_.reductions;
+    for (Reduction& r : reductions) r.value = copied(r.value), r.mask = copied(r.mask);
+    return reductions;
+  }
+
+  std::vector<ScalarId> by_twos(ScalarOp op, const std::vector<ScalarId>& values) {
+    std::vector<ScalarId> pairs;
+    for (size_t i = 0; i + 1 < values.size(); i += 2) pairs.push_back(body_.binary(op, values[i], values[i + 1]));
+    return pairs;
   }
 
   void write(size_t r) {
@@ -214,8 +256,9 @@ class Partial {
   const Columns& shape_;
   Nest nest_;
   AxisId column_axis_ = 0;
-  SymInt chunk_, first_ = 0, extent_;
-  int64_t width_ = 0;
+  SymInt chunk_, first_ = 0, extent_, row_;
+  size_t row_symbol_ = 0;
+  int64_t width_ = 0, group_ = 1;
   std::vector<BufferId> results_, lines_;
 };
 

@@ -165,7 +165,7 @@ void KernelEmitter::emit_part_tiles(Value* rows, Value* points, Value* first) {
   const size_t row = k_.axes[nest.axes[0]].symbol, lane = k_.axes[nest.axes[1]].symbol;
   depth_ = dep_.depth(nest_);
   Value* begin = b_.getInt64(0);
-  if (target_.avx512) {
+  if (plan_.masks) {
     symbols_[lane] = first;
     active_count_ = b_.CreateTrunc(b_.CreateSub(points, first), b_.getInt32Ty());
     active_ = b_.CreateICmpULT(lane_numbers(b_.getInt32Ty()), b_.CreateVectorSplat(lanes_, active_count_));
