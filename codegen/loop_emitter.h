@@ -159,6 +159,9 @@ class KernelEmitter {
   bool counts_alike(const loop::Reduction& r) const;
   Results combine(const loop::Reduction& r, const Results& a, const Results& b);
   Results better(const loop::Reduction& r, const Results& a, const Results& b);
+  Results later(const loop::Reduction& r, const Results& a, const Results& b);
+  bool counts_up(const loop::Reduction& r) const;
+  Value* position_of(const loop::Reduction& r);
   Results merge_welford(const Results& a, const Results& b);
   Results sum_exp_step(const loop::Reduction& r, const Results& acc, Value* value);
   bool asks_for_numbers_only() const;

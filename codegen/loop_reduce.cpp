@@ -55,9 +55,12 @@ KernelEmitter::Results KernelEmitter::identity(const Reduction& r, unsigned lane
     case Combine::Min:
       return {value(inf, largest_integer(r.dtype))};
     case Combine::ArgMax:
-      return {value(-inf, smallest_integer(r.dtype)), spread(b_.getInt64(INT64_MAX))};
-    case Combine::ArgMin:
-      return {value(inf, largest_integer(r.dtype)), spread(b_.getInt64(INT64_MAX))};
+    case Combine::ArgMin: {
+      Value* position = counts_up(r) ? b_.getInt32(0) : b_.getInt64(INT64_MAX);
+      const bool largest = is_largest(r.combine);
+      Value* least = largest ? value(-inf, smallest_integer(r.dtype)) : value(inf, largest_integer(r.dtype));
+      return {least, spread(position)};
+    }
     case Combine::Welford:
       return {value(0, 0), value(0, 0), value(0, 0)};
     case Combine::SumExp:
@@ -138,7 +141,7 @@ void KernelEmitter::accumulate(size_t index, size_t copy) {
   Results now = moments_[index].middle ? moments_step(old, value, moments_[index].middle)
                 : sum_.guess           ? guessed_step(old, value)
                 : counter              ? welford_step(old, value, counter)
-                                       : step(r, old, value, r.position == kNone ? nullptr : get(r.position, wide));
+                                       : step(r, old, value, r.position == kNone ? nullptr : position_of(r));
   // With points in the lanes, those that do not count are never stored, so their sums may be anything.
   Value* mask = r.mask == kNone ? nullptr : get(r.mask, wide);
   if (!plan_.lanes_are_points) mask = both(mask, wide ? active_ : nullptr);
@@ -147,9 +150,28 @@ void KernelEmitter::accumulate(size_t index, size_t copy) {
   }
 }
 
+/// Whether the positions of a search are numbers of 32 bits that only grow as its loop goes on: then of equals the one
+/// that is there already is the first, and one that nothing was larger than is at position 0, since it is the least
+/// number there is.
+bool KernelEmitter::counts_up(const Reduction& r) const {
+  const auto& axes = k_.nests[nest_].axes;
+  if (!is_arg(r.combine) || r.mask != kNone || axes.size() != 1) return false;
+  const Scalar& position = k_.scalars[r.position];
+  if (position.op != ScalarOp::Index || !fits_int32(position.index) || range(position.index).min < 0) return false;
+  const auto along = linear_in(position.index, k_.axes[axes[0]].symbol);
+  const auto step = along ? along->coefficient.maybe_value() : std::nullopt;
+  return step && *step > 0;
+}
+
+/// In half the bits where that will do.
+llvm::Value* KernelEmitter::position_of(const Reduction& r) {
+  if (!counts_up(r)) return get(r.position, lanes_ > 1);
+  return lanes_ > 1 ? in_32_bits(r.position) : b_.CreateTrunc(get(r.position), b_.getInt32Ty());
+}
+
 /// One more element.
 KernelEmitter::Results KernelEmitter::step(const Reduction& r, const Results& acc, Value* value, Value* position) {
-  if (is_arg(r.combine)) return better(r, acc, {value, position});
+  if (is_arg(r.combine)) return counts_up(r) ? later(r, acc, {value, position}) : better(r, acc, {value, position});
   if (r.combine == Combine::SumExp) return sum_exp_step(r, acc, value);
   if (r.combine != Combine::Welford) return combine(r, acc, {value});
   const llvm::IRBuilderBase::FastMathFlagGuard kept(b_);
@@ -224,6 +246,19 @@ KernelEmitter::Results KernelEmitter::better(const Reduction& r, const Results& 
   }
   Value* earlier = b_.CreateICmpSLT(b[1], a[1]);
   wins = b_.CreateOr(wins, b_.CreateAnd(ties, earlier));
+  return {b_.CreateSelect(wins, b[0], a[0]), b_.CreateSelect(wins, b[1], a[1])};
+}
+
+/// The same where `b` comes after `a`.
+KernelEmitter::Results KernelEmitter::later(const Reduction& r, const Results& a, const Results& b) {
+  const bool largest = is_largest(r.combine);
+  Value* wins = nullptr;
+  if (is_floating(r.dtype)) {
+    wins = largest ? b_.CreateFCmpUGT(b[0], a[0]) : b_.CreateFCmpULT(b[0], a[0]);
+    wins = b_.CreateAnd(wins, b_.CreateFCmpORD(a[0], a[0]));
+  } else {
+    wins = math_.binary(largest ? ScalarOp::Gt : ScalarOp::Lt, b[0], a[0], r.dtype);
+  }
   return {b_.CreateSelect(wins, b[0], a[0]), b_.CreateSelect(wins, b[1], a[1])};
 }
 
@@ -415,6 +450,7 @@ void KernelEmitter::close_reductions() {
     equal_counts_ = false;
     if (totals_[i]) out[0] = math_.cast(out[0], DType::F64, r.dtype);
     if (scalar_copy_ != SIZE_MAX) out = combine(r, out, load_accumulator(accumulators_[scalar_copy_][i]));
+    if (counts_up(r)) out[1] = math_.cast(out[1], DType::I32, DType::I64);
     for (size_t j = 0; j < out.size(); ++j) reduced_[{nest_, i, j}] = out[j];
   }
 }
