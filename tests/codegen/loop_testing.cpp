@@ -254,16 +254,17 @@ void check(LoopCase& c, Check what, const Target& target) {
 
 std::vector<Target> targets() {
   std::vector<Target> out = {host_target()};
-  if (!host_target().avx512) return out;
+  if (!host_target().has("avx2")) return out;
   Target avx2 = host_target();
   avx2.cpu = "x86-64-v3";
-  avx2.features = "";
+  avx2.features = "+avx2,+fma";
   avx2.vector_bits = 256;
   avx2.avx512 = avx2.amx = avx2.bf16 = false;
   Target sse = avx2;
   sse.cpu = "x86-64-v2";
+  sse.features = "";
   sse.vector_bits = 128;
-  out.push_back(avx2);
+  if (host_target().avx512) out.push_back(avx2);
   out.push_back(sse);
   return out;
 }

@@ -52,7 +52,7 @@ enum class Check : uint8_t { Jit = 1, Cpp = 2, Both = 3 };
 /// Compares JIT and C++ with the evaluator. The target picks the vector width.
 void check(LoopCase& c, Check what = Check::Jit, const Target& target = host_target());
 
-/// Lowered targets that every machine with AVX-512 can also run.
+/// This machine, and lowered targets that it can run too: AVX2 and the one before it.
 std::vector<Target> targets();
 
 }  // namespace strata::testing

@@ -78,7 +78,7 @@ TEST(LoopSums, ManyRows) {
 
 TEST(LoopSums, Columns) {
   for (const Target& target : targets())
-    for (int64_t n : {33, 500, 20011})
+    for (int64_t n : {33, 500, 20011, 20012})
       for (int64_t points : {3, 17, 100, 300}) Sums(points, {n}, true).expect_precise(target);
 }
 
