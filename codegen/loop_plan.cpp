@@ -272,10 +272,10 @@ void widen_column_reductions(KernelPlan& plan, const Target& target) {
     work += work_in(k, nest);
   }
   for (const Buffer& b : k.buffers) scratch = scratch || b.role == BufferRole::Local;
-  bool fits =
-      plan.lanes_are_points && reduces && !scratch && work <= 16 && target.avx512 && k.schedule.vector_width == 0;
+  const int side_by_side = target.avx512 ? 4 : target.has("avx2") ? 2 : 1;  // as many as there are registers for
+  bool fits = plan.lanes_are_points && reduces && !scratch && work <= 16 && k.schedule.vector_width == 0;
   if (!fits || plan.lanes > 16 || !only_neighbours(k, k.outer.back())) return;
-  if (extent_hint(k, k.outer.back()) >= 16 * plan.lanes) plan.lanes *= 4;
+  if (extent_hint(k, k.outer.back()) >= 16 * plan.lanes) plan.lanes *= side_by_side;
 }
 
 void estimate(KernelPlan& plan) {

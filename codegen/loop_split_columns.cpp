@@ -26,8 +26,16 @@ bool is_simple(const Reduction& r) {
   return r.combine == Combine::Sum || extremum;
 }
 
+/// Whether what is added are numbers of 16 bits as they lie: of those, float32 holds the sum of thousands.
+bool adds_short_floats(const Kernel& k, const Reduction& r) {
+  const Scalar& value = k.scalars[r.value];
+  return value.op == ScalarOp::Load && dtype_size(k.buffers[value.buffer].dtype) == 2;
+}
+
 /// Of partial results: rows are added one after the other, far more of them than a block has (loop_sums.h).
-DType partial_dtype(const Reduction& r) { return adds_floats(r) ? DType::F64 : r.dtype; }
+DType partial_dtype(const Kernel& k, const Reduction& r) {
+  return adds_floats(r) && !adds_short_floats(k, r) ? DType::F64 : r.dtype;
+}
 
 /// The first nest with inner axes, if only scalars come before it and its reductions are simple.
 std::optional<size_t> nest_of(const Kernel& k) {
@@ -67,9 +75,9 @@ bool reads_lines(const Kernel& k, const Nest& nest, AxisId column) {
 }
 
 /// Of all reductions, at one point.
-int64_t partial_bytes(const Nest& nest) {
+int64_t partial_bytes(const Kernel& k, const Nest& nest) {
   int64_t bytes = 0;
-  for (const Reduction& r : nest.reductions) bytes += static_cast<int64_t>(dtype_size(partial_dtype(r)));
+  for (const Reduction& r : nest.reductions) bytes += static_cast<int64_t>(dtype_size(partial_dtype(k, r)));
   return bytes;
 }
 
@@ -87,7 +95,7 @@ std::optional<Columns> shape_of(const Kernel& k) {
   const auto columns = k.axes[k.outer[0]].extent.maybe_value();
   const int64_t rows = hint(count_of(k, nest.axes)).value_or(0);
   if (!columns || *columns < 64 || rows < kFewestRows || rows * *columns < kFewestElements) return std::nullopt;
-  const int64_t bytes = partial_bytes(nest);
+  const int64_t bytes = partial_bytes(k, nest);
   if (bytes * *columns * kRowChunks > kPartialBytes || !reads_lines(k, nest, k.outer[0])) return std::nullopt;
   for (ScalarId id : nest.body)
     if (!k.scalars[id].index.is_const()) return Columns{*n, *columns, k.scalars[id].index.env()};
@@ -153,7 +161,7 @@ class Partial {
   }
 
   void cut_columns() {
-    width_ = std::min(shape_.columns, kPartialLine / partial_bytes(nest_) / 64 * 64);
+    width_ = std::min(shape_.columns, kPartialLine / partial_bytes(k_, nest_) / 64 * 64);
     extent_ = width_;
     if (width_ < shape_.columns) {
       const AxisId block = body_.axis("b", ceildiv(shape_.columns, width_));
@@ -166,11 +174,11 @@ class Partial {
   void add_buffers() {
     for (const Reduction& r : nest_.reductions) {
       const int64_t slots = kRowChunks * shape_.columns;
-      results_.push_back(body_.buffer({"partial", partial_dtype(r), slots, BufferRole::Output, r.node}));
-      out_.scratch.push_back(static_cast<size_t>(slots) * dtype_size(partial_dtype(r)));
+      results_.push_back(body_.buffer({"partial", partial_dtype(k_, r), slots, BufferRole::Output, r.node}));
+      out_.scratch.push_back(static_cast<size_t>(slots) * dtype_size(partial_dtype(k_, r)));
     }
     for (const Reduction& r : nest_.reductions)
-      lines_.push_back(body_.buffer({"line", partial_dtype(r), width_, BufferRole::Local, r.node}));
+      lines_.push_back(body_.buffer({"line", partial_dtype(k_, r), width_, BufferRole::Local, r.node}));
   }
 
   void store(BufferId buffer, const SymInt& index, ScalarId value) {
@@ -186,7 +194,7 @@ class Partial {
     const AxisId c = body_.axis("j", extent_);
     body_.begin_nest({c});
     body_.node = nest_.reductions[r].node;
-    store(lines_[r], body_.axis_index(c), neutral(body_, nest_.reductions[r], partial_dtype(nest_.reductions[r])));
+    store(lines_[r], body_.axis_index(c), neutral(body_, nest_.reductions[r], partial_dtype(k_, nest_.reductions[r])));
   }
 
   void add_rows() {
@@ -211,7 +219,7 @@ class Partial {
       const Reduction& reduction = nest_.reductions[r];
       body_.node = reduction.node;
       while (values[r].size() > 1) values[r] = by_twos(operation(reduction), values[r]);
-      const ScalarId value = body_.cast(values[r][0], partial_dtype(reduction));
+      const ScalarId value = body_.cast(values[r][0], partial_dtype(k_, reduction));
       const ScalarId old = body_.load(lines_[r], body_.axis_index(c));
       store(lines_[r], body_.axis_index(c), body_.binary(operation(reduction), old, value));
     }
@@ -263,15 +271,15 @@ class Partial {
 };
 
 /// What reads a sum reads it rounded.
-void round_sums(Kernel& k, const Columns& shape, const std::vector<Reduction>& reductions) {
+void round_sums(Kernel& k, const Columns& shape, const std::vector<DType>& types) {
   for (Nest& nest : k.nests)
     for (size_t i = 0; i < nest.body.size(); ++i) {
       const ScalarId id = nest.body[i];
       const Scalar sum = k.scalars[id];
-      if (sum.op != ScalarOp::Reduced || sum.a != shape.nest || sum.dtype == partial_dtype(reductions[sum.b])) continue;
+      if (sum.op != ScalarOp::Reduced || sum.a != shape.nest || sum.dtype == types[sum.b]) continue;
       const auto wide = static_cast<ScalarId>(k.scalars.size());
       k.scalars.push_back(sum);
-      k.scalars[wide].dtype = partial_dtype(reductions[sum.b]);
+      k.scalars[wide].dtype = types[sum.b];
       Scalar rounded = sum;
       rounded.op = ScalarOp::Cast;
       rounded.a = wide;
@@ -293,9 +301,10 @@ void combine_partials(Kernel& k, const Columns& shape) {
   const std::vector<Nest> rest(k.nests.begin() + static_cast<std::ptrdiff_t>(shape.nest) + 1, k.nests.end());
   k.nests.resize(shape.nest);
   body.begin_nest({part});
+  std::vector<DType> types;
   for (Reduction r : reductions) {
     body.node = r.node;
-    const DType dtype = partial_dtype(r);
+    const DType dtype = types.emplace_back(partial_dtype(k, r));
     const BufferId from = body.buffer({"partial", dtype, kRowChunks * shape.columns, BufferRole::Input, r.node});
     r.mask = kNone;
     r.value = body.load(from, body.axis_index(part) * shape.columns + column);
@@ -303,7 +312,7 @@ void combine_partials(Kernel& k, const Columns& shape) {
     body.reduce(r);
   }
   k.nests.insert(k.nests.end(), rest.begin(), rest.end());
-  round_sums(k, shape, reductions);
+  round_sums(k, shape, types);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "codegen/compiler.h"
@@ -24,12 +25,13 @@ struct Sums {
   LoopCase c{"sums"};
   int64_t points, elements = 1;
   bool by_column, odd_only;
+  DType stored;
 
   Sums(int64_t points, const std::vector<int64_t>& shape, bool by_column = false, bool odd_only = false,
-       bool symbolic = false)
-      : points(points), by_column(by_column), odd_only(odd_only) {
+       bool symbolic = false, DType stored = DType::F32)
+      : points(points), by_column(by_column), odd_only(odd_only), stored(stored) {
     for (int64_t n : shape) elements *= n;
-    BufferId x = c.input("x", DType::F32, points * elements), y = c.output("y", DType::F32, points);
+    BufferId x = c.input("x", stored, points * elements), y = c.output("y", DType::F32, points);
     SymInt i = c.outer(points), place = 0;
     std::vector<AxisId> axes;
     for (int64_t n : shape) {
@@ -52,10 +54,17 @@ struct Sums {
       std::vector<float> x(static_cast<size_t>(points * elements)), y(static_cast<size_t>(points), NAN);
       std::uniform_real_distribution<float> some(0, 1);
       for (float& v : x) v = equal ? 0.1F : some(random_engine());
+      std::vector<uint16_t> halves(x.size());  // the upper ones: bfloat16
+      for (size_t k = 0; stored == DType::BF16 && k < x.size(); ++k) {
+        halves[k] = static_cast<uint16_t>(std::bit_cast<uint32_t>(x[k]) >> 16);
+        x[k] = std::bit_cast<float>(uint32_t{halves[k]} << 16);
+      }
       codegen::LoopJit jit(target);
       const Kernel* kernels[] = {&c.kernel};
       auto compiled = jit.compile(kernels);
-      std::byte* places[] = {reinterpret_cast<std::byte*>(x.data()), reinterpret_cast<std::byte*>(y.data())};
+      std::byte* from =
+          stored == DType::BF16 ? reinterpret_cast<std::byte*>(halves.data()) : reinterpret_cast<std::byte*>(x.data());
+      std::byte* places[] = {from, reinterpret_cast<std::byte*>(y.data())};
       compiled[0]->run({places, c.symbols, 2});
       for (int64_t p = 0; p < points; ++p) {
         double sum = 0;
@@ -80,6 +89,12 @@ TEST(LoopSums, Columns) {
   for (const Target& target : targets())
     for (int64_t n : {33, 500, 20011, 20012})
       for (int64_t points : {3, 17, 100, 300}) Sums(points, {n}, true).expect_precise(target);
+}
+
+/// float32 holds sums of so many numbers of 8 bits.
+TEST(LoopSums, ColumnsOfSixteenBits) {
+  for (const Target& target : targets())
+    for (int64_t n : {1000, 20011, 100000}) Sums(100, {n}, true, false, false, DType::BF16).expect_precise(target);
 }
 
 TEST(LoopSums, SeveralDimensions) {
