@@ -13,6 +13,7 @@
 #include "codegen/library_copy.h"
 #include "codegen/library_fallback.h"
 #include "codegen/onednn.h"
+#include "codegen/panel_convolution.h"
 #include "codegen/panel_matmul.h"
 #include "codegen/pointwise_convolution.h"
 #include "codegen/small_matmul.h"
@@ -295,7 +296,8 @@ bool Kernel::build_fast(const ConcreteCall& call, Instance& instance) {
   if (call_.kind == "matmul")
     return build_small_matmul(call, packed_, instance) || build_large_matmul(call, packed_, instance);
   return build_transposed_convolution(call, packed_, instance) ||
-         build_pointwise_convolution(call, packed_, instance) || build_onednn_convolution(call, packed_, instance);
+         build_pointwise_convolution(call, packed_, instance) || build_panel_convolution(call, packed_, instance) ||
+         build_onednn_convolution(call, packed_, instance);
 }
 
 void Kernel::build(const ConcreteCall& call, Instance& instance) {

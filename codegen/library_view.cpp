@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/library_view.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "codegen/library_bound.h"
@@ -56,6 +58,12 @@ View ScratchPlan::tensor(DType dtype, std::vector<int64_t> shape) {
   v.shape = std::move(shape);
   v.slot = take(v.numel() * static_cast<int64_t>(dtype_size(dtype)));
   return v;
+}
+
+View channels_at_end(View view) {
+  std::rotate(view.shape.begin() + 1, view.shape.begin() + 2, view.shape.end());
+  std::rotate(view.strides.begin() + 1, view.strides.begin() + 2, view.strides.end());
+  return view;
 }
 
 View with_rank(View view, size_t rank) {

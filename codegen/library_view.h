@@ -132,6 +132,11 @@ struct ResultOp {
 
 /// `view` with dimensions of size 1 put in front until it has `rank` dimensions.
 View with_rank(View view, size_t rank);
+
+/// [n, c, d...] as [n, d..., c].
+View channels_at_end(View view);
+/// Whether channels of [n, c, d...] lie next to each other.
+inline bool has_dense_channels(const View& v) { return v.shape[1] == 1 || v.strides[1] == 1; }
 /// The type that own kernels compute in: F32 for 16- and 32-bit floats, F64, or I64 for integers and bool.
 DType accumulation_dtype(DType dtype);
 std::string describe(const View& view);

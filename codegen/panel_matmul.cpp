@@ -9,6 +9,7 @@
 #include "codegen/instruction_sets.h"
 #include "codegen/library_copy.h"
 #include "codegen/matmul_product.h"
+#include "codegen/panel_cut.h"
 #include "codegen/panel_product.h"
 #include "core/runtime/parallel.h"
 
@@ -20,30 +21,7 @@ using Form = PanelProduct::Form;
 constexpr int64_t kTaskProducts = 50'000;  // below, another thread costs more than it saves
 constexpr int64_t kRowsAtOnce = 6;         // tasks are multiples of it
 
-int64_t parts(int64_t n, int64_t of) { return (n + of - 1) / of; }
-
 bool has_dense_rows(const View& v) { return v.dtype == DType::F32 && is_dense(v, v.rank() - 1); }
-
-/// A matrix is cut into so many parts of its rows and of its panels; all parts of all matrices go round the threads.
-struct Cut {
-  int64_t rows = 1, panels = 1;
-};
-
-/// What keeps the threads busiest, in as few parts as that takes.
-Cut cut_for(int64_t batch, int64_t groups, int64_t panels, int64_t threads) {
-  constexpr int64_t kMostParts = 128;  // of one dimension
-  Cut best;
-  const auto cost = [&](const Cut& c) {
-    return parts(batch * c.rows * c.panels, threads) * parts(groups, c.rows) * parts(panels, c.panels);
-  };
-  for (int64_t r = 1; r <= std::min({groups, threads, kMostParts}); ++r) {
-    for (int64_t p = 1; p <= std::min({panels, threads, kMostParts}); ++p) {
-      const Cut c{r, p};
-      if (cost(c) < cost(best) || (cost(c) == cost(best) && r * p < best.rows * best.panels)) best = c;
-    }
-  }
-  return best;
-}
 
 class PanelMatmulStep : public Step {
  public:
@@ -127,7 +105,7 @@ class PanelMatmulStep : public Step {
   PanelProduct s_{};
   int64_t batch_ = 1, panels_ = 1;
   int threads_ = 1;
-  Cut cut_;
+  PanelCut cut_;
   std::unique_ptr<EpilogueInParts> rest_;
 };
 

@@ -15,8 +15,6 @@ bool all_are(const std::vector<int64_t>& values, int64_t wanted) {
   return std::all_of(values.begin(), values.end(), [&](int64_t v) { return v == wanted; });
 }
 
-bool has_dense_channels(const View& v) { return v.shape[1] == 1 || v.strides[1] == 1; }
-
 bool is_pointwise(const ConcreteCall& call) {
   const LibraryCall& c = *call.call;
   const View &in = call.operands[0], &w = call.operands[1];
@@ -32,13 +30,6 @@ bool pays(const ConcreteCall& call) {
   constexpr int64_t kFewPlaces = 8, kWeightsOfPlace = 1024;
   const int64_t channels = call.result.shape[1], places = call.result.numel() / channels;
   return call.constant[1] ? places <= kFewPlaces : channels * call.operands[0].shape[1] >= kWeightsOfPlace * places;
-}
-
-/// [n, c, d...] as [n, d..., c].
-View channels_at_end(View v) {
-  std::rotate(v.shape.begin() + 1, v.shape.begin() + 2, v.shape.end());
-  std::rotate(v.strides.begin() + 1, v.strides.begin() + 2, v.strides.end());
-  return v;
 }
 
 /// The product's operands in the order of the convolution's, so that work on the result finds its own.

@@ -71,6 +71,51 @@ TEST(LibraryConvolution, AllDimensionsLayoutsAndWeights) {
   }
 }
 
+/// Few output channels that lie next to each other, in panels where vectors have eight lanes: edges, steps, kernels of
+/// one piece and of several, tiles that are not full, and work on the result of every kind.
+TEST(LibraryConvolution, FewChannelsInPanels) {
+  unsigned seed = 900;
+  for (const Shape& s : std::vector<Shape>{{2, 16, 16, 1, 13, 3, 1, 1, 1},
+                                           {1, 32, 16, 1, 33, 3, 1, 1, 1},
+                                           {3, 19, 11, 1, 7, 3, 2, 1, 1},
+                                           {1, 48, 16, 1, 9, 5, 1, 2, 1},
+                                           {1, 340, 12, 1, 5, 3, 1, 1, 1},
+                                           {2, 700, 16, 1, 4, 2, 1, 0, 1},
+                                           {1, 24, 9, 1, 20, 3, 1, 4, 3},
+                                           {1, 16, 16, 1, 3, 7, 1, 3, 1},
+                                           {1, 17, 16, 1, 30, 7, 3, 2, 2}}) {
+    for (int work = 0; work < 5; ++work) {
+      Case c = make(s, 2, DType::F32, false, true, true, ++seed);
+      c.call.has_bias = work != 1;
+      const std::vector<int64_t> out = c.tensors.back().shape;
+      c.tensors.pop_back();  // operands come before the result
+      const int same = c.operand(DType::F32, out, {0, 2, 3, 1}), channel = c.operand(DType::F32, {s.o, 1, 1});
+      const int other = c.operand(DType::F32, out);
+      c.result(DType::F32, out, {0, 2, 3, 1});
+      if (work == 2 || work == 3) c.post(K::Add, 0, 0, same);
+      if (work == 1 || work == 2) c.post(K::Relu);
+      if (work == 4) {
+        c.post(K::HardSwish);
+        c.post(K::Mul, 0, 0, channel);
+        c.post(K::Add, 0, 0, other);
+      }
+      const std::string text = c.check(kF32 * 2, true, static_cast<int>(seed % 4) + 1);
+      EXPECT_EQ(text.find("own kernel in panels") != text.npos, library::has_avx2_at_most()) << text;
+    }
+  }
+}
+
+/// What lies beyond the edges is not multiplied: an infinite weight would make NaN of it.
+TEST(LibraryConvolution, InfiniteWeightsAtTheEdges) {
+  Case c = make({1, 16, 16, 1, 5, 3, 1, 1, 1}, 2, DType::F32, false, true, true, 950);
+  Tensor& weight = c.tensors[1];
+  weight.set(0, HUGE_VAL);  // of the first tap
+  c.check(kF32 * 2);
+  const std::vector<double> result = c.tensors.back().values();
+  EXPECT_TRUE(std::isfinite(result[0])) << result[0];  // its first tap lies beyond two edges
+  EXPECT_FALSE(std::isfinite(result[8])) << result[8];
+}
+
 TEST(LibraryConvolution, TransposedWithOutputPadding) {
   unsigned seed = 200;
   for (Shape s : kShapes) {

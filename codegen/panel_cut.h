@@ -1,0 +1,35 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// How products in panels are shared out among threads.
+
+#include <algorithm>
+#include <cstdint>
+
+namespace strata::library {
+
+inline int64_t parts(int64_t n, int64_t of) { return (n + of - 1) / of; }
+
+/// A matrix is cut into so many parts of its rows and of its panels; all parts of all matrices go round the threads.
+struct PanelCut {
+  int64_t rows = 1, panels = 1;
+};
+
+/// What keeps the threads busiest, in as few parts as that takes; `groups` are rows that stay together.
+inline PanelCut cut_for(int64_t batch, int64_t groups, int64_t panels, int64_t threads) {
+  constexpr int64_t kMostParts = 128;  // of one dimension
+  PanelCut best;
+  const auto cost = [&](const PanelCut& c) {
+    return parts(batch * c.rows * c.panels, threads) * parts(groups, c.rows) * parts(panels, c.panels);
+  };
+  for (int64_t r = 1; r <= std::min({groups, threads, kMostParts}); ++r) {
+    for (int64_t p = 1; p <= std::min({panels, threads, kMostParts}); ++p) {
+      const PanelCut c{r, p};
+      if (cost(c) < cost(best) || (cost(c) == cost(best) && r * p < best.rows * best.panels)) best = c;
+    }
+  }
+  return best;
+}
+
+}  // namespace strata::library
