@@ -160,7 +160,7 @@ class KernelEmitter {
   Results combine(const loop::Reduction& r, const Results& a, const Results& b);
   Results better(const loop::Reduction& r, const Results& a, const Results& b);
   Results later(const loop::Reduction& r, const Results& a, const Results& b);
-  bool counts_up(const loop::Reduction& r) const;
+  std::optional<SymInt> first_position(const loop::Reduction& r) const;
   Value* position_of(const loop::Reduction& r);
   Results merge_welford(const Results& a, const Results& b);
   Results sum_exp_step(const loop::Reduction& r, const Results& acc, Value* value);

@@ -56,7 +56,8 @@ KernelEmitter::Results KernelEmitter::identity(const Reduction& r, unsigned lane
       return {value(inf, largest_integer(r.dtype))};
     case Combine::ArgMax:
     case Combine::ArgMin: {
-      Value* position = counts_up(r) ? b_.getInt32(0) : b_.getInt64(INT64_MAX);
+      const auto first = first_position(r);
+      Value* position = first ? b_.CreateTrunc(expression(*first), b_.getInt32Ty()) : b_.getInt64(INT64_MAX);
       const bool largest = is_largest(r.combine);
       Value* least = largest ? value(-inf, smallest_integer(r.dtype)) : value(inf, largest_integer(r.dtype));
       return {least, spread(position)};
@@ -150,28 +151,30 @@ void KernelEmitter::accumulate(size_t index, size_t copy) {
   }
 }
 
-/// Whether the positions of a search are numbers of 32 bits that only grow as its loop goes on: then of equals the one
-/// that is there already is the first, and one that nothing was larger than is at position 0, since it is the least
-/// number there is.
-bool KernelEmitter::counts_up(const Reduction& r) const {
+/// Where the positions of a search are numbers of 32 bits that only grow as its loop goes on: its first, the same for all
+/// lanes. Then of equals the one that is there already comes before, and where nothing is larger than the least number
+/// there is, the first element is the first of the largest.
+std::optional<SymInt> KernelEmitter::first_position(const Reduction& r) const {
   const auto& axes = k_.nests[nest_].axes;
-  if (!is_arg(r.combine) || r.mask != kNone || axes.size() != 1) return false;
+  if (!is_arg(r.combine) || r.mask != kNone || axes.size() != 1) return std::nullopt;
   const Scalar& position = k_.scalars[r.position];
-  if (position.op != ScalarOp::Index || !fits_int32(position.index) || range(position.index).min < 0) return false;
+  if (position.op != ScalarOp::Index || !fits_int32(position.index)) return std::nullopt;
   const auto along = linear_in(position.index, k_.axes[axes[0]].symbol);
   const auto step = along ? along->coefficient.maybe_value() : std::nullopt;
-  return step && *step > 0;
+  if (!step || *step <= 0) return std::nullopt;
+  const bool varies = plan_.lanes_are_points && mentions(along->rest, k_.axes[k_.outer.back()].symbol);
+  return varies ? std::nullopt : std::optional(along->rest);
 }
 
 /// In half the bits where that will do.
 llvm::Value* KernelEmitter::position_of(const Reduction& r) {
-  if (!counts_up(r)) return get(r.position, lanes_ > 1);
+  if (!first_position(r)) return get(r.position, lanes_ > 1);
   return lanes_ > 1 ? in_32_bits(r.position) : b_.CreateTrunc(get(r.position), b_.getInt32Ty());
 }
 
 /// One more element.
 KernelEmitter::Results KernelEmitter::step(const Reduction& r, const Results& acc, Value* value, Value* position) {
-  if (is_arg(r.combine)) return counts_up(r) ? later(r, acc, {value, position}) : better(r, acc, {value, position});
+  if (is_arg(r.combine)) return first_position(r) ? later(r, acc, {value, position}) : better(r, acc, {value, position});
   if (r.combine == Combine::SumExp) return sum_exp_step(r, acc, value);
   if (r.combine != Combine::Welford) return combine(r, acc, {value});
   const llvm::IRBuilderBase::FastMathFlagGuard kept(b_);
@@ -450,7 +453,7 @@ void KernelEmitter::close_reductions() {
     equal_counts_ = false;
     if (totals_[i]) out[0] = math_.cast(out[0], DType::F64, r.dtype);
     if (scalar_copy_ != SIZE_MAX) out = combine(r, out, load_accumulator(accumulators_[scalar_copy_][i]));
-    if (counts_up(r)) out[1] = math_.cast(out[1], DType::I32, DType::I64);
+    if (first_position(r)) out[1] = math_.cast(out[1], DType::I32, DType::I64);
     for (size_t j = 0; j < out.size(); ++j) reduced_[{nest_, i, j}] = out[j];
   }
 }

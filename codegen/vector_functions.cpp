@@ -3,7 +3,7 @@
 
 // Functions of float32 as a few instructions in the loop itself, for vectors of AVX-512 and AVX2: a call of a library
 // costs more than what it computes, since no vector register survives it, and loops with calls cannot keep up with
-// memory. What looks numbers up in a register is for AVX-512; vector_series.cpp has other ways for AVX2.
+// memory. `log` is for AVX-512 alone; vector_series.cpp has `exp` for AVX2.
 //
 // Single numbers and fewer than a vector go the same way, so that a value does not depend on where it is computed.
 //
@@ -84,7 +84,7 @@ bool is_sine(ScalarOp op) { return op == ScalarOp::Sin || op == ScalarOp::Cos; }
 
 unsigned MathEmitter::short_width() const {
   if (target_.avx512 && target_.vector_bits >= 512) return kWidth;
-  return target_.vector_bits >= 256 && target_.has("fma") ? kWidth / 2 : 0;
+  return target_.vector_bits >= 256 && target_.has("avx2") && target_.has("fma") ? kWidth / 2 : 0;
 }
 
 /// A known constant, where there are fewer registers than constants, is spread over a register each time that it is
@@ -363,8 +363,8 @@ llvm::Value* MathEmitter::short_log(Value* x) {
 
 /// One of as many polynomials as a vector has lanes, whose factors one instruction each looks up.
 llvm::Value* MathEmitter::short_erf(Value* x) {
-  const bool wide = lanes_of(x) == kWidth;
-  const double steps_of_1 = wide ? kSteps : kWideSteps, last = (lanes_of(x) - 1) / steps_of_1;
+  const bool is_long = lanes_of(x) == kWidth;
+  const double steps_of_1 = is_long ? kSteps : kWideSteps, last = (lanes_of(x) - 1) / steps_of_1;
   Value* size = b_.CreateUnaryIntrinsic(intrinsic::fabs, x);
   size = b_.CreateSelect(b_.CreateFCmpOLT(stored(last, x), size), stored(last, x), size);
   // Adding 1.5 * 2^23 rounds to a whole number, which then is in the low bits. Not to be folded: no flags.
@@ -376,12 +376,13 @@ llvm::Value* MathEmitter::short_erf(Value* x) {
   Value* d = fma(size, steps, b_.CreateFNeg(whole));
   Value* index = bits_of(shifted);
   const auto factor = [&](size_t k) {
-    const std::span<const float> values = wide ? std::span<const float>(kErf[k]) : std::span<const float>(kWideErf[k]);
+    const std::span<const float> values =
+        is_long ? std::span<const float>(kErf[k]) : std::span<const float>(kWideErf[k]);
     Value* row = llvm::ConstantDataVector::get(b_.getContext(), llvm::ArrayRef<float>(values.data(), values.size()));
-    return b_.CreateIntrinsic(wide ? intrinsic::x86_avx512_permvar_sf_512 : intrinsic::x86_avx2_permps, {},
+    return b_.CreateIntrinsic(is_long ? intrinsic::x86_avx512_permvar_sf_512 : intrinsic::x86_avx2_permps, {},
                               {row, index});
   };
-  const size_t factors = wide ? kErf.size() : kWideErf.size();
+  const size_t factors = is_long ? kErf.size() : kWideErf.size();
   Value* p = factor(factors - 1);
   for (size_t k = factors - 1; k-- > 0;) p = fma(p, d, factor(k));
   return b_.CreateBinaryIntrinsic(intrinsic::copysign, p, x);

@@ -203,6 +203,30 @@ TEST(LoopJit, ArgMaxTiesAndNan) {
   }
 }
 
+/// Where nothing is larger than -infinity, the largest is the first of its window, wherever that begins.
+TEST(LoopJit, ArgMaxOfWindowsOfInfinities) {
+  for (const Target& target : targets()) {
+    for (const auto& [windows, length] : {std::pair{70, 3}, {3, 70}, {1, 40}}) {
+      LoopCase c("windows");
+      BufferId x = c.input("x", DType::F32, windows * 2 + length), y = c.output("y", DType::I64, windows);
+      SymInt i = c.outer(windows);
+      AxisId r = c.inner(length);
+      Body& b = c.body;
+      const SymInt at = 2 * i + b.axis_index(r) + 1;
+      size_t nest = b.begin_nest({r});
+      b.reduce({Combine::ArgMax, b.load(x, at), b.index(at), kNone, DType::F32, 0});
+      b.begin_nest({});
+      b.store({y, i, b.reduced(nest, 0, 1)});
+      c.fill = [](BufferId buffer, Bytes& bytes) {
+        auto* f = reinterpret_cast<float*>(bytes.data());
+        std::fill_n(f, buffer == 0 ? bytes.size() / 4 : 0, -std::numeric_limits<float>::infinity());
+        return buffer == 0;
+      };
+      check(c, Check::Jit, target);
+    }
+  }
+}
+
 TEST(LoopJit, CumulativeSum) {
   for (const Target& target : targets()) {
     for (bool last : {true, false}) {
