@@ -151,9 +151,9 @@ void KernelEmitter::accumulate(size_t index, size_t copy) {
   }
 }
 
-/// Where the positions of a search are numbers of 32 bits that only grow as its loop goes on: its first, the same for all
-/// lanes. Then of equals the one that is there already comes before, and where nothing is larger than the least number
-/// there is, the first element is the first of the largest.
+/// Where the positions of a search are numbers of 32 bits that only grow as its loop goes on: its first, the same for
+/// all lanes. Then of equals the one that is there already comes before, and where nothing is larger than the least
+/// number there is, the first element is the first of the largest.
 std::optional<SymInt> KernelEmitter::first_position(const Reduction& r) const {
   const auto& axes = k_.nests[nest_].axes;
   if (!is_arg(r.combine) || r.mask != kNone || axes.size() != 1) return std::nullopt;
@@ -174,7 +174,8 @@ llvm::Value* KernelEmitter::position_of(const Reduction& r) {
 
 /// One more element.
 KernelEmitter::Results KernelEmitter::step(const Reduction& r, const Results& acc, Value* value, Value* position) {
-  if (is_arg(r.combine)) return first_position(r) ? later(r, acc, {value, position}) : better(r, acc, {value, position});
+  if (is_arg(r.combine))
+    return first_position(r) ? later(r, acc, {value, position}) : better(r, acc, {value, position});
   if (r.combine == Combine::SumExp) return sum_exp_step(r, acc, value);
   if (r.combine != Combine::Welford) return combine(r, acc, {value});
   const llvm::IRBuilderBase::FastMathFlagGuard kept(b_);
