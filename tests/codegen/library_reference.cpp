@@ -250,12 +250,13 @@ std::string Case::check(double tolerance, bool prepack, int threads) {
     for (int64_t i = 0; i < result.numel(); ++i) result.set(i, is_floating(result.dtype) ? NAN : 77);
     kernel->run({buffers.data(), {}, threads});
     double scale = 1e-30, worst = 0;
-    for (double x : expected.data) scale = std::isnan(x) ? scale : std::max(scale, std::abs(x));
+    for (double x : expected.data) scale = std::isfinite(x) ? std::max(scale, std::abs(x)) : scale;
     const std::vector<double> found = result.values();
-    for (size_t i = 0; i < found.size(); ++i)
-      worst = std::max(worst, std::isnan(found[i]) != std::isnan(expected.data[i]) ? INFINITY
-                              : std::isnan(found[i])                               ? 0
-                                                     : std::abs(found[i] - expected.data[i]));
+    const auto error = [](double a, double b) -> double {
+      if (std::isfinite(a) && std::isfinite(b)) return std::abs(a - b);
+      return a == b || (std::isnan(a) && std::isnan(b)) ? 0 : INFINITY;
+    };
+    for (size_t i = 0; i < found.size(); ++i) worst = std::max(worst, error(found[i], expected.data[i]));
     EXPECT_LE(worst, tolerance * scale) << call.kind << " into " << result.str() << " round " << round << "\n"
                                         << kernel->describe();
   }
