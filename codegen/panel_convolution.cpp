@@ -103,10 +103,7 @@ class PanelConvolutionStep : public Step {
 
   /// Work on the result follows block by block, while that is in the cache.
   void task(const StepArgs& args, int64_t i) {
-    const int64_t r = i / cut_.panels, c = i % cut_.panels, groups = parts(places_, kPlacesTogether);
-    const int64_t first = groups * r / cut_.rows * kPlacesTogether;
-    const int64_t last = std::min(places_, groups * (r + 1) / cut_.rows * kPlacesTogether);
-    const int64_t panel = panels_ * c / cut_.panels, last_panel = panels_ * (c + 1) / cut_.panels;
+    const auto [first, last, panel, last_panel] = part_of(cut_, i, places_, kPlacesTogether, panels_);
     ConvolutionProduct s = s_;
     s.in = reinterpret_cast<const float*>(args.at(in_.slot));
     s.weight = reinterpret_cast<const float*>(args.at(weight_));

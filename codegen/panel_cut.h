@@ -32,4 +32,16 @@ inline PanelCut cut_for(int64_t batch, int64_t groups, int64_t panels, int64_t t
   return best;
 }
 
+/// Rows [first, last) of panels [panel, last_panel).
+struct PanelPart {
+  int64_t first, last, panel, last_panel;
+};
+
+/// Part `i` of a matrix of `rows`, of which `together` stay together.
+inline PanelPart part_of(const PanelCut& cut, int64_t i, int64_t rows, int64_t together, int64_t panels) {
+  const int64_t r = i / cut.panels, c = i % cut.panels, groups = parts(rows, together);
+  return {groups * r / cut.rows * together, std::min(rows, groups * (r + 1) / cut.rows * together),
+          panels * c / cut.panels, panels * (c + 1) / cut.panels};
+}
+
 }  // namespace strata::library

@@ -80,11 +80,8 @@ class PanelMatmulStep : public Step {
 
   /// Work on the result follows block by block, while that is in the cache.
   void task(const StepArgs& args, int64_t i) {
-    const int64_t batch = i / (cut_.rows * cut_.panels), r = i / cut_.panels % cut_.rows, c = i % cut_.panels;
-    const int64_t groups = parts(s_.rows, kRowsAtOnce);
-    const int64_t first = groups * r / cut_.rows * kRowsAtOnce;
-    const int64_t last = std::min(s_.rows, groups * (r + 1) / cut_.rows * kRowsAtOnce);
-    const int64_t panel = panels_ * c / cut_.panels, last_panel = panels_ * (c + 1) / cut_.panels;
+    const int64_t each = cut_.rows * cut_.panels, batch = i / each;
+    const auto [first, last, panel, last_panel] = part_of(cut_, i % each, s_.rows, kRowsAtOnce, panels_);
     PanelProduct s = s_;
     s.bias = p_.bias ? reinterpret_cast<const float*>(args.at(p_.bias->slot)) : nullptr;
     s.a = at(args, p_.a, batch);
