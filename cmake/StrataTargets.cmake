@@ -28,8 +28,13 @@ if(STRATA_FUZZ)
 endif()
 
 # strata_precompile(TARGET header...): heavy headers that nearly every source of a target includes anyway, read once.
+# strata_precompile(TARGET REUSE_FROM OTHER): OTHER's, which has to be compiled with the same options.
 function(strata_precompile target)
-  foreach(header ${ARGN})
+  cmake_parse_arguments(arg "" "REUSE_FROM" "" ${ARGN})
+  if(arg_REUSE_FROM)
+    target_precompile_headers(${target} REUSE_FROM ${arg_REUSE_FROM})
+  endif()
+  foreach(header ${arg_UNPARSED_ARGUMENTS})
     target_precompile_headers(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:<${header}$<ANGLE-R>>")
   endforeach()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

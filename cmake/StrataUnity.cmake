@@ -4,7 +4,7 @@
 # Files with a file-scope name in common never get into one group: they may have helpers of the same name in unnamed
 # namespaces. So nobody needs to think of it when naming a helper.
 
-set(STRATA_UNITY_GROUP 8 CACHE STRING "Sources per group with STRATA_UNITY")
+set(STRATA_UNITY_GROUP 16 CACHE STRING "Sources per group with STRATA_UNITY")
 mark_as_advanced(STRATA_UNITY_GROUP)
 
 # strata_file_names(SOURCE OUT): the names which SOURCE defines at file or namespace scope, each as NAME:KEY; two sources may

@@ -566,30 +566,20 @@ class AttentionStep : public Step {
   }
 
   void run(const StepArgs& args) override {
-    Run run{this, &args, {0}, {false}};
-    parallel_for_raw(
-        threads_, 1, threads_,
-        [](void* context, int64_t, int64_t) {
-          auto& r = *static_cast<Run*>(context);
-          for (int64_t i; (i = r.next.fetch_add(1, std::memory_order_relaxed)) < r.self->tasks_;) {
-            if (!r.self->task(*r.args, i)) r.failed.store(true, std::memory_order_relaxed);
-          }
-        },
-        &run);
-    if (run.failed) throw_runtime("out of memory in attention " + call_.name);
+    std::atomic<int64_t> next = 0;
+    std::atomic<bool> failed = false;
+    parallel_for_raw(threads_, 1, threads_, [&](int64_t, int64_t) {
+      for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < tasks_;) {
+        if (!task(args, i)) failed.store(true, std::memory_order_relaxed);
+      }
+    });
+    if (failed) throw_runtime("out of memory in attention " + call_.name);
     if (splits_ > 1) wide() ? join<double>(args) : join<float>(args);
   }
 
   std::string describe() const override { return text_; }
 
  private:
-  struct Run {
-    const AttentionStep* self;
-    const StepArgs* args;
-    std::atomic<int64_t> next;
-    std::atomic<bool> failed;
-  };
-
   bool wide() const { return p_.out.dtype == DType::F64; }
   bool pairs() const {
     const auto narrow = [](const View& v) { return v.dtype == DType::BF16; };

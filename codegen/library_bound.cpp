@@ -153,9 +153,8 @@ double max_magnitude(const View& view, const StepArgs& args) {
   if (view.numel() == 0) return 0;
   const Runs runs(view);
   Scan scan{args.at(view.slot), static_cast<int64_t>(dtype_size(view.dtype)), &runs};
-  parallel_for_raw(
-      runs.rows * runs.columns, kGrainBytes / scan.size, args.threads,
-      [](void* p, int64_t begin, int64_t end) { static_cast<Scan*>(p)->range(begin, end); }, &scan);
+  parallel_for_raw(runs.rows * runs.columns, kGrainBytes / scan.size, args.threads,
+                   [&](int64_t begin, int64_t end) { scan.range(begin, end); });
   return to_magnitude(view.dtype, scan.top.load(std::memory_order_relaxed));
 }
 

@@ -287,23 +287,14 @@ class ElementwiseStep : public EpilogueInParts {
   template <class C>
   void work(const StepArgs& args) {
     const int64_t pieces = (columns_ + kPiece - 1) / kPiece, width = std::min(columns_, kPiece);
-    struct Context {
-      ElementwiseStep* self;
-      const StepArgs* args;
-      int64_t pieces;
-    } context{this, &args, pieces};
     const int64_t grain =
         std::max<int64_t>(1, 16384 / std::max<int64_t>(1, width * static_cast<int64_t>(1 + ops_.size())));
-    parallel_for_raw(
-        rows_ * pieces, grain, args.threads,
-        [](void* p, int64_t begin, int64_t end) {
-          const auto& c = *static_cast<Context*>(p);
-          for (int64_t i = begin; i < end; ++i) {
-            const int64_t column = i % c.pieces * kPiece;
-            c.self->template piece<C>(*c.args, i / c.pieces, column, std::min(kPiece, c.self->columns_ - column));
-          }
-        },
-        &context);
+    parallel_for_raw(rows_ * pieces, grain, args.threads, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t column = i % pieces * kPiece;
+        piece<C>(args, i / pieces, column, std::min(kPiece, columns_ - column));
+      }
+    });
   }
 
   template <class C>

@@ -93,25 +93,17 @@ class MatmulStep : public Step {
 
   template <class T>
   void work(const StepArgs& args) {
-    struct Context {
-      const MatmulStep* self;
-      const T *a, *b;
-      T* c;
-    } context{this, reinterpret_cast<const T*>(args.at(a_.slot)), reinterpret_cast<const T*>(args.at(b_.slot)),
-              reinterpret_cast<T*>(args.at(c_.slot))};
+    const T *a = reinterpret_cast<const T*>(args.at(a_.slot)), *b = reinterpret_cast<const T*>(args.at(b_.slot));
+    T* out = reinterpret_cast<T*>(args.at(c_.slot));
     const int64_t cost = std::max<int64_t>(1, kRows * n_ * std::max<int64_t>(1, k_));
-    parallel_for_raw(
-        batch_ * blocks_, std::max<int64_t>(1, 32768 / cost), args.threads,
-        [](void* p, int64_t begin, int64_t end) {
-          const auto& x = *static_cast<Context*>(p);
-          const MatmulStep& s = *x.self;
-          for (int64_t i = begin; i < end; ++i) {
-            const int64_t batch = i / s.blocks_, row = i % s.blocks_ * kRows;
-            multiply_rows(x.a + s.matrix(s.a_, batch) + row * s.k_, x.b + s.matrix(s.b_, batch),
-                          x.c + (batch * s.m_ + row) * s.n_, std::min(kRows, s.m_ - row), s.n_, s.k_);
-          }
-        },
-        &context);
+    const int64_t grain = std::max<int64_t>(1, 32768 / cost);
+    parallel_for_raw(batch_ * blocks_, grain, args.threads, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t batch = i / blocks_, row = i % blocks_ * kRows;
+        multiply_rows(a + matrix(a_, batch) + row * k_, b + matrix(b_, batch), out + (batch * m_ + row) * n_,
+                      std::min(kRows, m_ - row), n_, k_);
+      }
+    });
   }
 
   View a_, b_, c_;
@@ -262,19 +254,11 @@ class ConvolutionStep : public Step {
  private:
   template <class T>
   void work(const StepArgs& args) {
-    struct Context {
-      const ConvolutionStep* self;
-      const T *in, *w;
-      T* out;
-    } context{this, reinterpret_cast<const T*>(args.at(in_.slot)), reinterpret_cast<const T*>(args.at(w_.slot)),
-              reinterpret_cast<T*>(args.at(out_.slot))};
-    parallel_for_raw(
-        d_.n * d_.o, 1, args.threads,
-        [](void* p, int64_t begin, int64_t end) {
-          const auto& x = *static_cast<Context*>(p);
-          for (int64_t i = begin; i < end; ++i) x.self->channel(x.in, x.w, x.out, i / x.self->d_.o, i % x.self->d_.o);
-        },
-        &context);
+    const T *in = reinterpret_cast<const T*>(args.at(in_.slot)), *w = reinterpret_cast<const T*>(args.at(w_.slot));
+    T* out = reinterpret_cast<T*>(args.at(out_.slot));
+    parallel_for_raw(d_.n * d_.o, 1, args.threads, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) channel(in, w, out, i / d_.o, i % d_.o);
+    });
   }
 
   template <class T>

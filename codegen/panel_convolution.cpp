@@ -52,14 +52,9 @@ class PanelConvolutionStep : public Step {
   }
 
   void run(const StepArgs& args) override {
-    Run run{this, &args};
-    const auto some = [](void* context, int64_t begin, int64_t end) {
-      const auto& r = *static_cast<const Run*>(context);
-      for (; begin < end; ++begin) r.self->task(*r.args, begin);
-    };
-    const int64_t count = cut_.rows * cut_.panels;
-    if (threads_ == 1) return some(&run, 0, count);
-    parallel_for_raw(count, parts(count, threads_), threads_, some, &run);
+    parallel_parts(cut_.rows * cut_.panels, threads_, [&](int64_t begin, int64_t end) {
+      for (; begin < end; ++begin) task(args, begin);
+    });
   }
 
   std::string describe() const override {
@@ -75,11 +70,6 @@ class PanelConvolutionStep : public Step {
   }
 
  private:
-  struct Run {
-    PanelConvolutionStep* self;
-    const StepArgs* args;
-  };
-
   /// An operand that lies as the result does is added, and `relu` taken, before the sums leave their registers; other
   /// work follows.
   void take_ops(std::vector<ResultOp> ops) {

@@ -47,14 +47,9 @@ class PanelMatmulStep : public Step {
   }
 
   void run(const StepArgs& args) override {
-    Run run{this, &args};
-    const auto some = [](void* context, int64_t begin, int64_t end) {
-      const auto& r = *static_cast<const Run*>(context);
-      for (; begin < end; ++begin) r.self->task(*r.args, begin);
-    };
-    const int64_t count = batch_ * cut_.rows * cut_.panels;
-    if (threads_ == 1) return some(&run, 0, count);
-    parallel_for_raw(count, parts(count, threads_), threads_, some, &run);
+    parallel_parts(batch_ * cut_.rows * cut_.panels, threads_, [&](int64_t begin, int64_t end) {
+      for (; begin < end; ++begin) task(args, begin);
+    });
   }
 
   std::string describe() const override {
@@ -69,11 +64,6 @@ class PanelMatmulStep : public Step {
   }
 
  private:
-  struct Run {
-    PanelMatmulStep* self;
-    const StepArgs* args;
-  };
-
   float* at(const StepArgs& args, const View& v, int64_t batch) const {
     return reinterpret_cast<float*>(matrix_at(args, v, into_.shape, batch));
   }

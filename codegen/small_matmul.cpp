@@ -68,14 +68,7 @@ class SmallMatmulStep : public Step {
   }
 
   void run(const StepArgs& args) override {
-    Run run{this, &args};
-    const auto some = [](void* context, int64_t begin, int64_t end) {
-      const auto& r = *static_cast<const Run*>(context);
-      r.self->tasks(*r.args, begin, end);
-    };
-    const int64_t count = batch_ * blocks_;
-    if (threads_ == 1) return some(&run, 0, count);
-    parallel_for_raw(count, (count + threads_ - 1) / threads_, threads_, some, &run);
+    parallel_parts(batch_ * blocks_, threads_, [&](int64_t begin, int64_t end) { tasks(args, begin, end); });
   }
 
   std::string describe() const override {
@@ -89,11 +82,6 @@ class SmallMatmulStep : public Step {
   }
 
  private:
-  struct Run {
-    const SmallMatmulStep* self;
-    const StepArgs* args;
-  };
-
   /// Task i is a block of columns of one matrix.
   void tasks(const StepArgs& args, int64_t begin, int64_t end) const {
     SmallProduct s = s_;

@@ -127,17 +127,9 @@ class Lines : public Step {
   }
 
   void run(const StepArgs& args) override {
-    struct Run {
-      const Lines* self;
-      const StepArgs* args;
-    } run{this, &args};
-    const auto some = [](void* context, int64_t begin, int64_t end) {
-      const auto& r = *static_cast<const Run*>(context);
-      for (int64_t i = begin; i < end; ++i) r.self->work(*r.args, i);
-    };
-    const int64_t count = g_.lines() * spans_;
-    if (threads_ == 1) return some(&run, 0, count);
-    parallel_for_raw(count, (count + threads_ - 1) / threads_, threads_, some, &run);
+    parallel_parts(g_.lines() * spans_, threads_, [&](int64_t begin, int64_t end) {
+      for (; begin < end; ++begin) work(args, begin);
+    });
   }
 
   std::string describe() const override {
@@ -403,26 +395,21 @@ class TurnTaps : public Step {
   }
 
   void run(const StepArgs& args) override {
-    struct Run {
-      const TurnTaps* self;
-      std::byte *from, *to;
-    } run{this, args.at(from_.slot), args.at(to_.slot)};
-    const auto some = [](void* context, int64_t begin, int64_t end) {
-      const auto& r = *static_cast<const Run*>(context);
-      const int64_t n = r.self->channels_, taps = r.self->taps_, first = begin * n * taps;
-      if (r.self->from_.dtype == DType::F32 && taps % 16 == 0 && n % 16 == 0)
+    const std::byte* from = args.at(from_.slot);
+    std::byte* to = args.at(to_.slot);
+    parallel_parts(count_, threads_, [&](int64_t begin, int64_t end) {
+      const int64_t n = channels_, taps = taps_, first = begin * n * taps;
+      if (from_.dtype == DType::F32 && taps % 16 == 0 && n % 16 == 0)
         for (int64_t at = first; at < end * n * taps; at += n * taps)
-          pack_transposed(reinterpret_cast<const float*>(r.from) + at, taps, n, taps, n / 16,
-                          reinterpret_cast<float*>(r.to) + at);
-      else if (r.self->from_.dtype == DType::F32)
-        turn_matrices(reinterpret_cast<const float*>(r.from) + first, end - begin, n, taps,
-                      reinterpret_cast<float*>(r.to) + first);
+          pack_transposed(reinterpret_cast<const float*>(from) + at, taps, n, taps, n / 16,
+                          reinterpret_cast<float*>(to) + at);
+      else if (from_.dtype == DType::F32)
+        turn_matrices(reinterpret_cast<const float*>(from) + first, end - begin, n, taps,
+                      reinterpret_cast<float*>(to) + first);
       else
-        turn_matrices(reinterpret_cast<const uint16_t*>(r.from) + first, end - begin, n, taps,
-                      reinterpret_cast<uint16_t*>(r.to) + first);
-    };
-    if (threads_ == 1) return some(&run, 0, count_);
-    parallel_for_raw(count_, (count_ + threads_ - 1) / threads_, threads_, some, &run);
+        turn_matrices(reinterpret_cast<const uint16_t*>(from) + first, end - begin, n, taps,
+                      reinterpret_cast<uint16_t*>(to) + first);
+    });
   }
 
   std::string describe() const override {

@@ -266,22 +266,11 @@ class Layer {
     std::vector<T> x(static_cast<size_t>(batch_ * width_)), y(x.size());
     const int64_t work = batch_ * width_ * n_, panels = product.panels();
     const int threads = static_cast<int>(std::clamp<int64_t>(work / kStepProducts, 1, a_.threads));
-    struct Run {
-      const Product* product;
-      const T* h;
-      T* y;
-    } part{&product, h.data(), y.data()};
     for (int64_t step = 0; step < steps_; ++step) {
       const int64_t t = reverse_ ? steps_ - 1 - step : step;
       library::pack_rows(matrix_of(gates_, batch_dim_, t * gates_.strides[1 - batch_dim_]), batch_, width_, width_,
                          x.data(), width_);
-      parallel_for_raw(
-          panels, (panels + threads - 1) / threads, threads,
-          [](void* context, int64_t begin, int64_t end) {
-            const auto& r = *static_cast<const Run*>(context);
-            r.product->run(r.h, r.y, begin, end);
-          },
-          &part);
+      parallel_parts(panels, threads, [&](int64_t begin, int64_t end) { product.run(h.data(), y.data(), begin, end); });
       for (int64_t row = 0; row < batch_; ++row)
         advance(cell_, n_, x.data() + row * width_, y.data() + row * width_, h.data() + row * n_, c.data() + row * n_);
       if (const Tensor& out = a_.result(0); out.defined())

@@ -26,6 +26,19 @@ void parallel_for(int64_t total, int64_t grain, const std::function<void(int64_t
 /// The same without allocation or exceptions, for compiled kernels: `body(context, begin, end)`.
 void parallel_for_raw(int64_t total, int64_t grain, int threads, void (*body)(void*, int64_t, int64_t), void* context);
 
+/// The same for anything that can be called with (begin, end), which must not throw.
+template <class F>
+void parallel_for_raw(int64_t total, int64_t grain, int threads, const F& body) {
+  const auto call = [](void* context, int64_t begin, int64_t end) { (*static_cast<const F*>(context))(begin, end); };
+  parallel_for_raw(total, grain, threads, call, const_cast<F*>(&body));
+}
+
+/// [0, total) in equal parts, one for each thread.
+template <class F>
+void parallel_parts(int64_t total, int threads, const F& body) {
+  parallel_for_raw(total, (total + threads - 1) / threads, threads, body);
+}
+
 /// How often this process, or one it comes from, was forked since this library was loaded: a child sees one more than
 /// its parent. A forking thread's team of OpenMP threads is ended first, so that the child, which has none of them,
 /// makes one of its own when it needs it.

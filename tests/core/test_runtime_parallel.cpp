@@ -80,6 +80,21 @@ TEST(ParallelFor, RawPassesItsContext) {
   parallel_for_raw(-5, 10, 3, [](void*, int64_t, int64_t) { ADD_FAILURE() << "called for nothing"; }, nullptr);
 }
 
+TEST(ParallelFor, PartsCoverEverythingOnce) {
+  for (const int threads : {1, 2, 3, 8}) {
+    for (const int64_t total : {0, 1, 2, 7, 16}) {
+      std::vector<std::atomic<int>> seen(total);
+      std::atomic<int> calls{0};
+      parallel_parts(total, threads, [&](int64_t begin, int64_t end) {
+        ++calls;
+        for (; begin < end; ++begin) ++seen[begin];
+      });
+      EXPECT_LE(calls, threads);
+      EXPECT_TRUE(std::all_of(seen.begin(), seen.end(), [](const auto& n) { return n == 1; })) << total;
+    }
+  }
+}
+
 TEST(Arena, BuffersThatLiveTogetherNeverOverlap) {
   unsigned state = 12345;
   const auto pick = [&](unsigned n) { return state = state * 1664525u + 1013904223u, (state >> 8) % n; };

@@ -5,6 +5,7 @@
 
 #include <QScrollBar>
 #include <QTest>
+#include <QTextBlock>
 
 #include "app/studio/views/main_window.h"
 #include "tests/studio/test_support.h"

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/studio/models/comparison.h"
 
+#include <QDir>
 #include <QFileInfo>
 #include <QPointer>
 #include <algorithm>

@@ -146,7 +146,7 @@ std::vector<GraphCount> count(const GraphComparison& c, const Key& key) {
   return out;
 }
 
-std::vector<std::string> lines_of(Reader& reader, const std::vector<NodeRecord>& nodes) {
+std::vector<std::string> source_lines(Reader& reader, const std::vector<NodeRecord>& nodes) {
   std::set<Id> stacks;
   for (const NodeRecord& n : nodes) stacks.insert(n.stack);
   if (stacks.size() > kMostStacks) return {};
@@ -188,8 +188,8 @@ GraphComparison load_graph_comparison(const CompareSide& a, const CompareSide& b
   if (stop && stop()) throw ComparisonStopped();
   const std::vector<NodeRecord> second = b.reader->nodes(b.snapshot);
   const bool one = a.reader == b.reader && a.compile && b.compile && a.compile->record.id == b.compile->record.id;
-  const auto lines_a = one ? std::vector<std::string>() : lines_of(*a.reader, first);
-  const auto lines_b = one ? std::vector<std::string>() : lines_of(*b.reader, second);
+  const auto lines_a = one ? std::vector<std::string>() : source_lines(*a.reader, first);
+  const auto lines_b = one ? std::vector<std::string>() : source_lines(*b.reader, second);
   const bool lines = !lines_a.empty() && !lines_b.empty();
   const std::vector<std::string> none;
   GraphComparison c = compare_graphs({&first, lines ? lines_a : none}, {&second, lines ? lines_b : none}, one, stop);

@@ -3,7 +3,6 @@
 #include "app/studio/views/progress_strip.h"
 
 #include <QHBoxLayout>
-#include <QShortcut>
 
 namespace strata::studio {
 

@@ -7,6 +7,7 @@
 
 #include <QLabel>
 #include <QProgressBar>
+#include <QShortcut>
 #include <QToolButton>
 #include <QWidget>
 
@@ -29,7 +30,7 @@ class ProgressStrip : public QWidget {
   QLabel* label_;
   QProgressBar* bar_;
   QToolButton* cancel_;
-  class QShortcut* escape_;
+  QShortcut* escape_;
 };
 
 }  // namespace strata::studio

@@ -8,6 +8,7 @@
 #include <QMap>
 #include <QPaintDevice>
 #include <QPaintEngine>
+#include <QPainterPath>
 #include <QSize>
 #include <QString>
 
