@@ -93,6 +93,18 @@ TEST(OpsEdges, WhatFollowsAnotherArithmeticIsRefused) {
               HasSubstr("integers"));
 }
 
+TEST(OpsEdges, OuterProductsAreOfVectors) {
+  Corner c;
+  const auto f32 = [&](const std::vector<int64_t>& shape) { return c.operand(Tensor::full(DType::F32, shape, 1)); };
+  const char* op = "aten.addr.default";
+  EXPECT_THAT(c.refusal(op, {f32({2, 3}), f32({2, 3}), f32({3})}), HasSubstr("vec1"));
+  EXPECT_THAT(c.refusal(op, {f32({2, 3}), f32({2}), f32({})}), HasSubstr("vec2"));
+  EXPECT_NE(c.refusal(op, {f32({5, 2, 3}), f32({2}), f32({3})}), "none");
+  EXPECT_NE(c.refusal(op, {f32({2, 3}), f32({1}), f32({3})}), "none");
+  Node* whole = c.operand(Tensor::full(DType::I64, {2}, 1));
+  EXPECT_THROW(c.builder.call(op, {whole, whole, whole}, {{"beta", 0.5}}), Error);
+}
+
 TEST(OpsEdges, NumbersWithAPointHaveNoBits) {
   Corner c;
   Node* whole = c.operand(Tensor::full(DType::I8, {3}, 1));

@@ -71,7 +71,8 @@ bool is_norm(const Node& node) {
 /// is 3 times the difference of two numbers near one; layer norms and their like add a bias that may cancel; the norms
 /// that `cosine_similarity` divides by take out what disturbs an operand as a whole.
 bool cancels_inside(const Node& node) {
-  static constexpr std::string_view kNames[] = {"aten.gelu",
+  static constexpr std::string_view kNames[] = {"aten.addr.",
+                                                "aten.gelu",
                                                 "aten.log_softmax",
                                                 "aten._log_softmax",
                                                 "aten.logsumexp",
@@ -195,12 +196,12 @@ void doubt_infinities(const Node& node, RefValue& value) {
     if (std::isinf(t->at(i))) t->set(i, std::nan(""));
 }
 
-/// Operators that choose one of equal numbers: of zeros with either sign, PyTorch's kernels take the one or the other, by
-/// where an element lies. Their inverses tell.
+/// Operators that choose one of equal numbers: of zeros with either sign, PyTorch's kernels take the one or the other,
+/// by where an element lies. Their inverses tell.
 bool chooses(const Node& node) {
-  static constexpr std::string_view kNames[] = {"aten.maximum", "aten.minimum", "aten.max.", "aten.min.", "aten.amax",
-                                                "aten.amin",    "aten.aminmax", "aten.fmax", "aten.fmin", "aten.clamp",
-                                                "aten.clip"};
+  static constexpr std::string_view kNames[] = {"aten.maximum", "aten.minimum", "aten.max.",    "aten.min.",
+                                                "aten.amax",    "aten.amin",    "aten.aminmax", "aten.fmax",
+                                                "aten.fmin",    "aten.clamp",   "aten.clip"};
   return is_one_of(node, kNames);
 }
 

@@ -170,10 +170,18 @@ Nodes sinc(Builder& b, const Call& c) {
 }
 
 Nodes addr(Builder& b, const Call& c) {
-  Node* product = b.mul(b.unsqueeze(c.tensor(1), 1), c.tensor(2));
+  require_rank(c, 1, 1, 1);
+  require_rank(c, 2, 1, 1);
+  const DType type = pointwise_compute_dtype(c);
+  for (const size_t i : {3, 4})
+    if ((is_integral(type) || type == DType::Bool) && !c.is_integer_scalar(i))
+      reject(c, "beta and alpha of integers must be integers");
+  Node* product = b.mul(b.unsqueeze(b.cast(c.tensor(1), type), 1), b.cast(c.tensor(2), type));
   if (!(c.is_integer_scalar(4) && c.number(4) == 1)) product = b.mul(product, c.arg(4));
+  // It is as large as the product, or is stretched to that.
+  Node* x = b.expand(c.tensor(0), product->tensor().shape);
   if (c.number(3) == 0) return {product};
-  Node* x = c.is_integer_scalar(3) && c.number(3) == 1 ? c.tensor(0) : b.mul(c.tensor(0), c.arg(3));
+  if (!(c.is_integer_scalar(3) && c.number(3) == 1)) x = b.mul(x, c.arg(3));
   return {b.add(x, product)};
 }
 

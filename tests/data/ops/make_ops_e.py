@@ -204,5 +204,9 @@ for name, *args in (("view_copy", [4, 6]), ("permute_copy", [2, 0, 1]), ("expand
                     ("narrow_copy", 1, 1, 2), ("unfold_copy", 2, 2, 1)):
     case(name, Z, *args)
 case("t_copy", f(2, 3))
+for beta in (0, 2):
+    case("addr", f(2, 3, dt=DOUBLE), f(2), f(3), beta=beta)
+    case("addr", f(1, 3), i(2, lo=-3, hi=4, dt=torch.int8), f(3, dt=BRAIN), beta=beta)
+    case("addr", i(2, 1), i(2, lo=-3, hi=4, dt=torch.int32), i(3, lo=-3, hi=4, dt=torch.int8), beta=beta, alpha=3)
 
 write("ops_e.json")
