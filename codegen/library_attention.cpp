@@ -9,6 +9,7 @@
 #include "codegen/library_attention.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <cstring>
@@ -566,11 +567,20 @@ class AttentionStep : public Step {
   }
 
   void run(const StepArgs& args) override {
-    std::atomic<int64_t> next = 0;
+    // A part of the tasks for each thread, which then helps the others: rows stay with the core that has them.
+    constexpr int kMostParts = 32;
+    struct alignas(64) Next {
+      std::atomic<int64_t> task;
+    };
+    std::array<Next, kMostParts> next;
+    const int64_t count = std::min(threads_, kMostParts);
+    for (int64_t p = 0; p < count; ++p) next[p].task.store(tasks_ * p / count, std::memory_order_relaxed);
     std::atomic<bool> failed = false;
-    parallel_for_raw(threads_, 1, threads_, [&](int64_t, int64_t) {
-      for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < tasks_;) {
-        if (!task(args, i)) failed.store(true, std::memory_order_relaxed);
+    parallel_for_raw(threads_, 1, threads_, [&](int64_t thread, int64_t) {
+      for (int64_t v = 0; v < count; ++v) {
+        const int64_t p = (thread + v) % count, end = tasks_ * (p + 1) / count;
+        for (int64_t i; (i = next[p].task.fetch_add(1, std::memory_order_relaxed)) < end;)
+          if (!task(args, i)) failed.store(true, std::memory_order_relaxed);
       }
     });
     if (failed) throw_runtime("out of memory in attention " + call_.name);

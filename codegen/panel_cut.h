@@ -16,12 +16,15 @@ struct PanelCut {
   int64_t rows = 1, panels = 1;
 };
 
-/// What keeps the threads busiest, in as few parts as that takes; `groups` are rows that stay together.
-inline PanelCut cut_for(int64_t batch, int64_t groups, int64_t panels, int64_t threads) {
+/// What keeps the threads busiest, in as few parts as that takes; `groups` are rows that stay together. With
+/// `keeps_rows` an eighth of that is given up for parts of whole rows: their elements come from the core that has
+/// computed them and are next read there, where parts of their columns go back and forth between cores.
+inline PanelCut cut_for(int64_t batch, int64_t groups, int64_t panels, int64_t threads, bool keeps_rows) {
   constexpr int64_t kMostParts = 128;  // of one dimension
   PanelCut best;
   const auto cost = [&](const PanelCut& c) {
-    return parts(batch * c.rows * c.panels, threads) * parts(groups, c.rows) * parts(panels, c.panels);
+    const int64_t eighths = keeps_rows && c.panels > 1 ? 9 : 8;
+    return parts(batch * c.rows * c.panels, threads) * parts(groups, c.rows) * parts(panels, c.panels) * eighths;
   };
   for (int64_t r = 1; r <= std::min({groups, threads, kMostParts}); ++r) {
     for (int64_t p = 1; p <= std::min({panels, threads, kMostParts}); ++p) {
