@@ -20,8 +20,8 @@ using Form = PanelProduct::Form;
 
 constexpr int64_t kTaskProducts = 50'000;  // below, another thread costs more than it saves
 constexpr int64_t kRowsAtOnce = 6;         // tasks are multiples of it
-// Each thread reads all panels where the rows are shared out: that costs little where it has so many rows for each, or
-// where its second-level cache holds them.
+// Each thread reads all panels where the rows are shared out, and packs those that are not yet packed: that costs
+// little where it has so many rows for each, twice as many to pack them, or where its second-level cache holds them.
 constexpr int64_t kRowsForAllPanels = 64, kFewElements = 65'536;
 
 bool has_dense_rows(const View& v) { return v.dtype == DType::F32 && is_dense(v, v.rank() - 1); }
@@ -44,7 +44,9 @@ class PanelMatmulStep : public Step {
     panels_ = parts(s_.columns, kPanelColumns);
     const int64_t work = batch_ * s_.rows * s_.columns * s_.depth;
     threads_ = static_cast<int>(std::clamp<int64_t>(work / kTaskProducts, 1, threads));
-    const bool keeps_rows = s_.rows >= kRowsForAllPanels * threads_ || s_.depth * s_.columns <= kFewElements;
+    const bool packed = form == Form::Panels;
+    const bool keeps_rows =
+        s_.rows >= (packed ? 1 : 2) * kRowsForAllPanels * threads_ || (packed && s_.depth * s_.columns <= kFewElements);
     cut_ = cut_for(batch_, parts(s_.rows, kRowsAtOnce), panels_, threads_, keeps_rows);
     const bool in_place = into_.slot.kind == p_.result.slot.kind && into_.slot.offset == p_.result.slot.offset;
     if (!in_place || !p_.ops.empty()) rest_ = make_epilogue_in_parts(into_, p_.result, p_.ops);
