@@ -27,7 +27,7 @@ namespace strata::codegen {
 
 namespace {
 
-constexpr double kTaskNs = 20'000;  // less work than this is not worth waking a thread
+constexpr double kTaskNs = 4'000;  // less work than this is not worth waking a thread
 
 int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())

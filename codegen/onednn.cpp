@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "codegen/library_bound.h"
+#include "core/runtime/parallel.h"
 #include "core/runtime/plan.h"
 #include "core/support/error.h"
 
@@ -50,6 +51,7 @@ class OnednnStep : public Step {
       memories_[i]->address = p;
     }
     const OmpThreads threads(args.threads);
+    note_threads_used(args.threads);
     const dnnl_status_t status =
         dnnl_primitive_execute(primitive_.get(), engine_stream().get(), static_cast<int>(args_.size()), args_.data());
     if (status != dnnl_success)

@@ -37,6 +37,7 @@ struct RunResult {
   int64_t first_ns = 0;
   std::vector<int64_t> times_ns;                ///< of the repeated runs
   std::vector<std::vector<int64_t>> launch_ns;  ///< per launch, of the repeated runs
+  std::vector<int> launch_threads;              ///< per launch, in the last run
   std::vector<std::filesystem::path> files;
 
   bool passed() const {
@@ -129,8 +130,11 @@ void execute(CompiledModel& model, const RunOptions& o, const std::vector<Tensor
     result.times_ns.push_back(now_ns() - start);
     const auto times = compiled.times();
     result.launch_ns.resize(times.size());
-    if (o.verbose)
-      for (size_t l = 0; l < times.size(); ++l) result.launch_ns[l].push_back(times[l].end - times[l].start);
+    result.launch_threads.clear();
+    for (size_t l = 0; l < times.size(); ++l) {
+      if (o.verbose) result.launch_ns[l].push_back(times[l].end - times[l].start);
+      result.launch_threads.push_back(times[l].threads);
+    }
     if (model.recorder) model.recorder->run(o.request.backend, i, start, result.times_ns.back(), times);
     progress.say(fmt::format("running: {} of {}", i + 1, o.repeat));
   }
@@ -186,10 +190,11 @@ std::string launch_table(const CompiledModel& model, const RunResult& r) {
   if (r.launch_ns.empty() || r.launch_ns.front().empty()) return "";
   int64_t total = 0;
   for (const auto& times : r.launch_ns) total += median(times);
-  Table table({">#", "launch", ">median", ">min", ">share"});
+  Table table({">#", "launch", ">threads", ">median", ">min", ">share"});
   for (size_t l = 0; l < r.launch_ns.size(); ++l) {
     const int64_t m = median(r.launch_ns[l]);
-    table.row({std::to_string(l), model.compiled->plan()->launches[l].name, time_text(static_cast<double>(m)),
+    table.row({std::to_string(l), model.compiled->plan()->launches[l].name, std::to_string(r.launch_threads[l]),
+               time_text(static_cast<double>(m)),
                time_text(static_cast<double>(*std::min_element(r.launch_ns[l].begin(), r.launch_ns[l].end()))),
                percent_text(static_cast<double>(m) / static_cast<double>(std::max<int64_t>(total, 1)))});
   }
@@ -229,6 +234,7 @@ Json report_json(const CompiledModel& model, const RunOptions& o, const RunResul
   }
   for (size_t l = 0; l < r.launch_ns.size() && !r.launch_ns[l].empty(); ++l)
     launches.push_back(Json{JsonObject{{"name", json(model.compiled->plan()->launches[l].name)},
+                                       {"threads", json(int64_t{r.launch_threads[l]})},
                                        {"median_ns", json(median(r.launch_ns[l]))}}});
   for (const auto& f : r.files) files.push_back(json(f.string()));
   JsonObject run{{"first_ns", json(r.first_ns)}, {"repeat", json(r.times_ns.size())}};

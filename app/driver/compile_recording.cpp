@@ -168,6 +168,7 @@ std::vector<trace::EventRecord> CompileRecording::events(trace::Id run, const st
     e.clock = "steady";
     e.start_ns = t.start;
     e.duration_ns = t.end - t.start;
+    e.args = "{\"threads\":" + std::to_string(t.threads) + "}";
     events.push_back(std::move(e));
   }
   return events;

@@ -14,6 +14,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
+#include <numeric>
+#include <string_view>
 #include <utility>
 
 #include "core/runtime/generator.h"
@@ -83,6 +85,19 @@ void copy_elements(const Tensor& from, const Tensor& to) {
   }
 }
 
+/// Of all buffers of about the same size: within a quarter.
+bool similar_sizes(const Layout& a, const Layout& b) {
+  const auto total = [](const Layout& l) { return std::accumulate(l.bytes.begin(), l.bytes.end(), 0.0); };
+  const double of_a = total(a), of_b = total(b);
+  return std::max(of_a, of_b) <= 1.25 * std::min(of_a, of_b);
+}
+
+/// STRATA_MEASURE_THREADS=0: all launches have all threads.
+bool measures_threads() {
+  const char* text = std::getenv("STRATA_MEASURE_THREADS");
+  return !text || std::string_view(text) != "0";
+}
+
 int64_t bytes_of(DType dtype, int64_t elements) { return elements * static_cast<int64_t>(dtype_size(dtype)); }
 
 /// Buffers that a launch writes, as positions in `Launch::buffers`.
@@ -139,6 +154,7 @@ struct Executor::Impl {
   void fill_pointers(Stage& stage);
   template <bool timed>
   void launch_all(Stage& stage);
+  void launch(Stage& stage);
   void observe(const Stage& stage, size_t launch) const;
   std::byte* address(int buffer) const;
   std::shared_ptr<Storage> memory(ResultMemory& kept, int64_t bytes) const;
@@ -171,6 +187,7 @@ struct Executor::Impl {
 
   bool timing = false;
   std::vector<LaunchTime> times;
+  std::vector<int64_t> durations;
   std::function<void(size_t, int, const Tensor&)> observer;
 };
 
@@ -290,6 +307,11 @@ void Executor::Impl::use_layout(Stage& stage, SymBindings symbols, const Layout*
   auto it = std::find_if(layouts.begin(), layouts.end(), [&](const auto& l) { return l->symbols == symbols; });
   if (it == layouts.end()) {
     std::unique_ptr<Layout> made = planner.make_layout(stage, std::move(symbols), before, &stage == &stages.back());
+    // Sizes that grow by one from call to call would never be measured.
+    if (!layouts.empty() && similar_sizes(*layouts.front(), *made))
+      made->choice = layouts.front()->choice;
+    else
+      made->choice = std::make_shared<ThreadChoice>(stage.last - stage.first, threads, measures_threads());
     if (layouts.size() >= kLayouts) layouts.pop_back();
     layouts.push_front(std::move(made));
   } else {
@@ -385,17 +407,36 @@ void Executor::Impl::fill_pointers(Stage& stage) {
 template <bool timed>
 void Executor::Impl::launch_all(Stage& stage) {
   std::byte* const* pointers = stage.layout->pointers.data();
+  const std::vector<int>& limits = stage.layout->choice->limits();
+  ThreadLimit limit;
   for (size_t i = stage.first; i < stage.last; ++i) {
+    limit.set(limits[i - stage.first]);
     const LaunchArgs args{pointers + planner.first_slot()[i], stage.layout->symbols, threads};
     if constexpr (timed) {
+      take_threads_used();
       const int64_t start = now();
       kernels[i]->run(args);
-      times[i] = {static_cast<uint32_t>(i), start, now()};
+      times[i] = {static_cast<uint32_t>(i), start, now(), take_threads_used()};
     } else {
       kernels[i]->run(args);
     }
     if (timed && observer) observe(stage, i);
   }
+}
+
+/// All launches of the stage, and what there is to learn from their times.
+void Executor::Impl::launch(Stage& stage) {
+  ThreadChoice& choice = *stage.layout->choice;
+  const bool each = timing || observer || choice.wants_launches();
+  if (each && times.size() < kernels.size()) times.resize(kernels.size());
+  if (observer || !choice.wants_runs()) return each ? launch_all<true>(stage) : launch_all<false>(stage);
+  const int64_t start = now();
+  each ? launch_all<true>(stage) : launch_all<false>(stage);
+  const int64_t ns = now() - start;
+  durations.clear();
+  for (size_t i = stage.first; each && i < stage.last; ++i) durations.push_back(times[i].end - times[i].start);
+  if (!timing && !observer) times.clear();
+  choice.finished(ns, durations);
 }
 
 void Executor::Impl::observe(const Stage& stage, size_t launch) const {
@@ -479,10 +520,7 @@ void Executor::Impl::run_stage(Stage& stage) {
   if (stage.layout->arena_base != stage.arena.get() || stage.layout->pointers.empty()) fill_static(stage);
   allocate_outputs(stage);
   fill_pointers(stage);
-  if (timing || observer)
-    launch_all<true>(stage);
-  else
-    launch_all<false>(stage);
+  launch(stage);
 }
 
 /// The inputs with the pairs that complex ones lie in.
@@ -508,7 +546,6 @@ void Executor::Impl::run(const std::vector<Tensor>& given, std::vector<Tensor>& 
 void Executor::Impl::run_real(const std::vector<Tensor>& inputs, std::vector<Tensor>& results) {
   const Release release{held};
   for (Tensor& t : results) t.storage.reset();  // so that their memory can be had again
-  if (timing || observer) times.resize(kernels.size());
   restart_generator();
   select(inputs);
   take_inputs(inputs);

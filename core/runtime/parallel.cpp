@@ -10,7 +10,9 @@
 #include <atomic>
 #include <cstdlib>
 #include <exception>
+#include <limits>
 #include <mutex>
+#include <utility>
 
 #ifdef STRATA_STD_THREADS
 #include <condition_variable>
@@ -46,6 +48,10 @@ struct Chunks {
   int64_t size;
 };
 
+/// Of this thread; see ThreadLimit.
+thread_local int most_threads = std::numeric_limits<int>::max();
+thread_local int used_threads = 1;
+
 /// Equal chunks of at least `grain`, at most one per thread.
 Chunks split(int64_t total, int64_t grain, int threads) {
   const int64_t most = std::max<int64_t>(1, total / std::max<int64_t>(1, grain));
@@ -54,6 +60,22 @@ Chunks split(int64_t total, int64_t grain, int threads) {
   return {static_cast<int>((total + size - 1) / size), size};
 }
 
+/// Work cut into chunks, for a team of threads: each member has neighbouring ones, which share cache lines.
+struct Region {
+  Chunks chunks;
+  int64_t total;
+  void (*body)(void*, int64_t, int64_t);
+  void* context;
+
+  int64_t team() const { return std::min(chunks.count, most_threads); }
+  void member(int64_t number, int64_t team) const {
+    const int64_t end = chunks.count * (number + 1) / team;
+    for (int64_t i = chunks.count * number / team; i < end; ++i)
+      body(context, i * chunks.size, std::min(total, (i + 1) * chunks.size));
+  }
+  void alone() const { body(context, 0, total); }
+};
+
 #ifdef STRATA_STD_THREADS
 
 thread_local bool inside_region = false;
@@ -61,8 +83,6 @@ thread_local bool inside_region = false;
 /// Workers that sleep between regions. One region at a time: a second caller runs its loop alone.
 class Pool {
  public:
-  using Body = void (*)(void*, int64_t, int64_t);
-
   ~Pool() {
     {
       std::lock_guard lock(mutex_);
@@ -72,23 +92,20 @@ class Pool {
     for (std::thread& t : workers_) t.join();
   }
 
-  bool run(Chunks chunks, int64_t total, Body body, void* context) {
-    std::unique_lock region(region_, std::try_to_lock);
-    if (!region.owns_lock()) return false;
-    grow(chunks.count - 1);
+  bool run(const Region& region, int64_t team) {
+    std::unique_lock only(region_, std::try_to_lock);
+    if (!only.owns_lock()) return false;
+    grow(static_cast<int>(team) - 1);
     {
       std::lock_guard lock(mutex_);
-      body_ = body;
-      context_ = context;
-      total_ = total;
-      chunk_ = chunks.size;
-      active_ = chunks.count - 1;
-      pending_ = active_;
+      work_ = region;
+      team_ = team;
+      pending_ = static_cast<int>(team) - 1;
       ++generation_;
     }
     wake_.notify_all();
     inside_region = true;
-    body(context, 0, std::min(chunks.size, total));
+    region.member(0, team);
     inside_region = false;
     std::unique_lock lock(mutex_);
     done_.wait(lock, [&] { return pending_ == 0; });
@@ -111,12 +128,11 @@ class Pool {
       wake_.wait(lock, [&] { return stopping_ || generation_ != seen; });
       if (stopping_) return;
       seen = generation_;
-      if (number >= active_) continue;
-      const int64_t begin = (number + 1) * chunk_, end = std::min(total_, begin + chunk_);
-      const Body body = body_;
-      void* const context = context_;
+      if (number + 1 >= team_) continue;
+      const Region region = work_;
+      const int64_t team = team_;
       lock.unlock();
-      body(context, begin, end);
+      region.member(number + 1, team);
       lock.lock();
       if (--pending_ == 0) done_.notify_one();
     }
@@ -126,16 +142,18 @@ class Pool {
   std::condition_variable wake_, done_;
   std::vector<std::thread> workers_;
   uint64_t generation_ = 0;
-  int active_ = 0, pending_ = 0;
-  int64_t total_ = 0, chunk_ = 0;
-  Body body_ = nullptr;
-  void* context_ = nullptr;
+  int64_t team_ = 0;
+  int pending_ = 0;
+  Region work_{};
   bool stopping_ = false;
 };
 
-void run_chunks(Chunks chunks, int64_t total, void (*body)(void*, int64_t, int64_t), void* context) {
+void run_region(const Region& region) {
   static Pool pool;
-  if (inside_region || !pool.run(chunks, total, body, context)) body(context, 0, total);
+  if (inside_region) return region.alone();
+  if (region.team() == 1) return region.member(0, 1);
+  note_threads_used(static_cast<int>(region.team()));
+  if (!pool.run(region, region.team())) region.alone();
 }
 
 #else
@@ -143,16 +161,13 @@ void run_chunks(Chunks chunks, int64_t total, void (*body)(void*, int64_t, int64
 /// This thread has forked, and with it a team that waits for threads that are not there.
 thread_local bool without_team = false;
 
-void run_chunks(Chunks chunks, int64_t total, void (*body)(void*, int64_t, int64_t), void* context) {
-  if (omp_in_parallel() || without_team) return body(context, 0, total);
-  const int64_t size = chunks.size, count = chunks.count;
-#pragma omp parallel num_threads(chunks.count)
-  {
-    // The runtime may give fewer threads than asked for.
-    const int64_t step = omp_get_num_threads();
-    for (int64_t i = omp_get_thread_num(); i < count; i += step)
-      body(context, i * size, std::min(total, (i + 1) * size));
-  }
+void run_region(const Region& region) {
+  if (omp_in_parallel() || without_team) return region.alone();
+  const int64_t team = region.team();
+  if (team == 1) return region.member(0, 1);
+  note_threads_used(static_cast<int>(team));
+#pragma omp parallel num_threads(static_cast<int>(team))
+  region.member(omp_get_thread_num(), omp_get_num_threads());  // the runtime may give fewer than asked for
 }
 
 #endif
@@ -217,6 +232,13 @@ struct Guarded {
 
 }  // namespace
 
+ThreadLimit::ThreadLimit() : before_(most_threads) {}
+ThreadLimit::~ThreadLimit() { most_threads = before_; }
+void ThreadLimit::set(int most) { most_threads = std::min(before_, std::max(1, most)); }
+
+int take_threads_used() { return std::exchange(used_threads, 1); }
+void note_threads_used(int threads) { used_threads = std::max(used_threads, threads); }
+
 int thread_count() {
   const int chosen = chosen_threads.load(std::memory_order_relaxed);
   if (chosen > 0) return chosen;
@@ -232,7 +254,7 @@ void parallel_for_raw(int64_t total, int64_t grain, int threads, void (*body)(vo
   if (total <= 0) return;
   const Chunks chunks = split(total, grain, threads);
   if (chunks.count == 1) return body(context, 0, total);
-  run_chunks(chunks, total, body, context);
+  run_region({chunks, total, body, context});
 }
 
 void parallel_for(int64_t total, int64_t grain, const std::function<void(int64_t, int64_t)>& body) {
@@ -240,7 +262,7 @@ void parallel_for(int64_t total, int64_t grain, const std::function<void(int64_t
   const Chunks chunks = split(total, grain, thread_count());
   if (chunks.count == 1) return body(0, total);
   Guarded guarded{body, {}, {}};
-  run_chunks(chunks, total, &Guarded::call, &guarded);
+  run_region({chunks, total, &Guarded::call, &guarded});
   if (guarded.error) std::rethrow_exception(guarded.error);
 }
 

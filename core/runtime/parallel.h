@@ -18,6 +18,23 @@ int usable_cores();
 int thread_count();
 void set_thread_count(int threads);
 
+/// While it lives, regions of the calling thread run on at most so many threads. How work is cut into chunks stays as
+/// it is, so that results do not change by a bit; a thread then has several chunks, next to each other. What other
+/// libraries do with OpenMP is not concerned.
+class ThreadLimit {
+ public:
+  ThreadLimit();
+  explicit ThreadLimit(int most) : ThreadLimit() { set(most); }
+  ~ThreadLimit();
+  ThreadLimit(const ThreadLimit&) = delete;
+  ThreadLimit& operator=(const ThreadLimit&) = delete;
+  /// Another limit; at least 1, and never more than what was there before this object.
+  void set(int most);
+
+ private:
+  int before_;
+};
+
 /// Calls `body(begin, end)` on disjoint chunks that cover [0, total), each at least `grain` long (but the last). Runs
 /// in the calling thread when one chunk suffices or when already inside a parallel region. Exceptions of `body` are
 /// rethrown here.
@@ -32,6 +49,11 @@ void parallel_for_raw(int64_t total, int64_t grain, int threads, const F& body) 
   const auto call = [](void* context, int64_t begin, int64_t end) { (*static_cast<const F*>(context))(begin, end); };
   parallel_for_raw(total, grain, threads, call, const_cast<F*>(&body));
 }
+
+/// The most threads that work of the calling thread has had since it last asked; at least 1. Libraries that share out
+/// work themselves are noted by those that call them.
+int take_threads_used();
+void note_threads_used(int threads);
 
 /// [0, total) in equal parts, one for each thread.
 template <class F>

@@ -178,6 +178,7 @@ class KernelCompiler {
 struct LaunchTime {
   uint32_t launch;
   int64_t start, end;
+  int threads = 1;  ///< that it ran on
 };
 
 /// Runs a plan. Not thread-safe: one call at a time.

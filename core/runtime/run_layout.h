@@ -16,6 +16,7 @@
 #include "core/runtime/input_binding.h"
 #include "core/runtime/plan.h"
 #include "core/runtime/scratch_user.h"
+#include "core/runtime/thread_choice.h"
 
 namespace strata {
 
@@ -45,12 +46,13 @@ struct Layout {
   std::vector<int64_t> bytes, numel;          ///< per buffer of this stage and those before
   std::vector<std::vector<int64_t>> strides;  ///< per input: as the plan wants them
   ArenaLayout arena;
-  std::vector<int64_t> offsets;      ///< per buffer, -1 where not in the stage's arena
-  std::vector<int64_t> scratch;      ///< per launch of the stage: offset of its scratch in the arena
-  std::vector<Lodger> lodgers;       ///< temporaries and scratch that lie in results
-  std::vector<std::byte*> pointers;  ///< of the stage's launches, one after the other
-  std::byte* arena_base = nullptr;   ///< that `pointers` was made for
-  std::vector<OutputView> outputs;   ///< last stage
+  std::vector<int64_t> offsets;          ///< per buffer, -1 where not in the stage's arena
+  std::vector<int64_t> scratch;          ///< per launch of the stage: offset of its scratch in the arena
+  std::vector<Lodger> lodgers;           ///< temporaries and scratch that lie in results
+  std::vector<std::byte*> pointers;      ///< of the stage's launches, one after the other
+  std::byte* arena_base = nullptr;       ///< that `pointers` was made for
+  std::vector<OutputView> outputs;       ///< last stage
+  std::shared_ptr<ThreadChoice> choice;  ///< shared with bindings of about the same size
 };
 
 struct FreeMemory {

@@ -7,11 +7,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <filesystem>
+#include <set>
 #include <thread>
 
 #include "app/driver/compile.h"
+#include "app/driver/inputs.h"
+#include "capture/pt2.h"
 #include "core/ir/text.h"
+#include "core/runtime/parallel.h"
 #include "core/trace/reader.h"
 #include "tests/app/cases.h"
 
@@ -232,6 +237,32 @@ TEST(Recorder, ForkedProcessLeavesTheFileAlone) {
   EXPECT_THAT(addresses(reader), ElementsAre("0/0"));
   ASSERT_THAT(reader.runs(), SizeIs(1));
   EXPECT_EQ(reader.runs()[0].label, "parent");
+}
+
+/// Runs go through several numbers of threads, and nothing of it is seen in the results.
+TEST(Compiled, ResultsAreTheSameForAnyNumberOfThreads) {
+  for (const std::string model : {"bert", "cnn_fmnist"}) {
+    const Program program = load_pt2(model_file(model));
+    CompileRequest request;
+    request.threads = 3;
+    const auto compiled = compile_program(program, request);
+    compiled->set_timing(true);
+    const std::vector<Tensor> inputs = random_inputs(program, 11);
+    const std::vector<Tensor> first = compiled->run(inputs);
+    std::set<int> threads;
+    for (int run = 0; run < 60; ++run) {
+      const std::vector<Tensor> next = compiled->run(inputs);
+      for (const LaunchTime& t : compiled->times()) threads.insert(t.threads);
+      ASSERT_EQ(next.size(), first.size());
+      for (size_t i = 0; i < next.size(); ++i) {
+        ASSERT_EQ(next[i].shape, first[i].shape);
+        const size_t bytes = static_cast<size_t>(next[i].numel()) * dtype_size(next[i].dtype);
+        EXPECT_EQ(std::memcmp(next[i].data(), first[i].data(), bytes), 0) << model << ", run " << run;
+      }
+    }
+    EXPECT_GT(threads.size(), 1u) << model;
+  }
+  set_thread_count(usable_cores());
 }
 
 }  // namespace

@@ -7,10 +7,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <random>
 
+#include "core/runtime/parallel.h"
 #include "core/runtime/plan.h"
 #include "core/runtime/scratch_user.h"
 #include "core/support/error.h"
@@ -153,6 +155,42 @@ TEST(Executor, DynamicSizesShareOneArena) {
   }
   EXPECT_EQ(e.arena_offsets()[0], -1);
   EXPECT_EQ(e.arena_offsets()[1], e.arena_offsets()[3]);
+}
+
+/// Launch 0 halves its time with each thread that it has, launch 1 doubles it.
+TEST(Executor, GivesEachLaunchTheThreadsThatSuitIt) {
+  const auto spin = [](int64_t us) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(us);
+    while (std::chrono::steady_clock::now() < end) {
+    }
+  };
+  Harness h;
+  const SymInt s = h.symbol("s", 0, 1000);
+  const int x = h.input("x", {s});
+  const int t = h.buffer(PlanBuffer::Kind::Temporary, "t", {s}, 0, 1);
+  const int y = h.buffer(PlanBuffer::Kind::Output, "y", {s}, 1, 1);
+  std::vector<int> threads(2);
+  for (const int launch : {0, 1})
+    h.launch({launch == 0 ? x : t, launch == 0 ? t : y}, [&, launch](const LaunchArgs& args) {
+      take_threads_used();
+      parallel_for_raw(args.threads, 1, args.threads, [](int64_t, int64_t) {});
+      threads[launch] = take_threads_used();
+      note_threads_used(threads[launch]);
+      spin(launch == 0 ? 2000 / threads[0] : 200 * threads[1] * threads[1]);
+    });
+  h.output(y);
+  Executor e(h.plan, std::move(h.kernels), 2);
+  // Sizes that differ little share what they learn, so that none of them is run often.
+  for (int64_t run = 0; run < 40; ++run) e.run({random_tensor({500 + run})});
+  EXPECT_EQ(threads, (std::vector<int>{2, 1}));
+  EXPECT_TRUE(e.times().empty());
+  e.set_timing(true);
+  e.run({random_tensor({540})});
+  ASSERT_EQ(e.times().size(), 2u);
+  EXPECT_EQ(e.times()[0].threads, 2);
+  EXPECT_EQ(e.times()[1].threads, 1);
+  e.run({random_tensor({50})});
+  EXPECT_EQ(threads, (std::vector<int>{2, 2})) << "a new size begins anew";
 }
 
 /// Fills its scratch, `rows` times 16 bytes, before it does its work.
