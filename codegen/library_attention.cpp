@@ -29,6 +29,7 @@ constexpr int64_t kFewRows = 8;          // up to here vectors run along the hea
 constexpr int64_t kTileVectors = 2;      // vectors of rows in a tile
 constexpr int64_t kTaskTiles = 4;        // tiles that share a packed block of keys
 constexpr int64_t kTaskFlops = 200'000;  // below, another thread costs more than it saves
+constexpr int64_t kHeadFlops = 20'000;   // what beginning and ending a head takes, in operations of products
 
 int64_t padded(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
@@ -609,7 +610,7 @@ class AttentionStep : public Step {
 
   /// Enough tasks for all threads, but not so many that packing the keys is repeated in vain.
   void divide(int threads) {
-    const int64_t flops = 2 * p_.batch * p_.rows * p_.keys * (p_.e + p_.values);
+    const int64_t flops = p_.batch * (kHeadFlops + 2 * p_.rows * p_.keys * (p_.e + p_.values));
     threads_ = static_cast<int>(std::clamp<int64_t>(flops / kTaskFlops, 1, threads));
     const int64_t wanted = threads_ == 1 ? 1 : (4 * threads_ + p_.batch - 1) / p_.batch;
     if (few()) {

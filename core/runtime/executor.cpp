@@ -408,7 +408,7 @@ template <bool timed>
 void Executor::Impl::launch_all(Stage& stage) {
   std::byte* const* pointers = stage.layout->pointers.data();
   const std::vector<int>& limits = stage.layout->choice->limits();
-  ThreadLimit limit;
+  ThreadLimit limit(stage.layout->choice->most());
   for (size_t i = stage.first; i < stage.last; ++i) {
     limit.set(limits[i - stage.first]);
     const LaunchArgs args{pointers + planner.first_slot()[i], stage.layout->symbols, threads};

@@ -50,6 +50,7 @@ struct Chunks {
 
 /// Of this thread; see ThreadLimit.
 thread_local int most_threads = std::numeric_limits<int>::max();
+thread_local int team_size = 0;  ///< 0: what each region asks for
 thread_local int used_threads = 1;
 
 /// Equal chunks of at least `grain`, at most one per thread.
@@ -64,6 +65,7 @@ Chunks split(int64_t total, int64_t grain, int threads) {
 struct Region {
   Chunks chunks;
   int64_t total;
+  int threads;  ///< that the caller has
   void (*body)(void*, int64_t, int64_t);
   void* context;
 
@@ -166,8 +168,13 @@ void run_region(const Region& region) {
   const int64_t team = region.team();
   if (team == 1) return region.member(0, 1);
   note_threads_used(static_cast<int>(team));
-#pragma omp parallel num_threads(static_cast<int>(team))
-  region.member(omp_get_thread_num(), omp_get_num_threads());  // the runtime may give fewer than asked for
+  // libgomp ends threads that a team does not need and makes new ones for the next, larger team, which takes longer
+  // than most regions. So teams are of one size, and members without work go through.
+#pragma omp parallel num_threads(team_size > 0 ? team_size : region.threads)
+  {
+    const int64_t members = std::min<int64_t>(team, omp_get_num_threads());  // it may give fewer than asked for
+    if (omp_get_thread_num() < members) region.member(omp_get_thread_num(), members);
+  }
 }
 
 #endif
@@ -232,9 +239,14 @@ struct Guarded {
 
 }  // namespace
 
-ThreadLimit::ThreadLimit() : before_(most_threads) {}
-ThreadLimit::~ThreadLimit() { most_threads = before_; }
-void ThreadLimit::set(int most) { most_threads = std::min(before_, std::max(1, most)); }
+ThreadLimit::ThreadLimit(int most) : before_(most_threads), team_before_(team_size) {
+  most_threads = team_size = std::min(before_, std::max(1, most));
+}
+ThreadLimit::~ThreadLimit() {
+  most_threads = before_;
+  team_size = team_before_;
+}
+void ThreadLimit::set(int most) { most_threads = std::min(team_size, std::max(1, most)); }
 
 int take_threads_used() { return std::exchange(used_threads, 1); }
 void note_threads_used(int threads) { used_threads = std::max(used_threads, threads); }
@@ -254,7 +266,7 @@ void parallel_for_raw(int64_t total, int64_t grain, int threads, void (*body)(vo
   if (total <= 0) return;
   const Chunks chunks = split(total, grain, threads);
   if (chunks.count == 1) return body(context, 0, total);
-  run_region({chunks, total, body, context});
+  run_region({chunks, total, threads, body, context});
 }
 
 void parallel_for(int64_t total, int64_t grain, const std::function<void(int64_t, int64_t)>& body) {
@@ -262,7 +274,7 @@ void parallel_for(int64_t total, int64_t grain, const std::function<void(int64_t
   const Chunks chunks = split(total, grain, thread_count());
   if (chunks.count == 1) return body(0, total);
   Guarded guarded{body, {}, {}};
-  run_region({chunks, total, &Guarded::call, &guarded});
+  run_region({chunks, total, thread_count(), &Guarded::call, &guarded});
   if (guarded.error) std::rethrow_exception(guarded.error);
 }
 

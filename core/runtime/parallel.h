@@ -19,20 +19,19 @@ int thread_count();
 void set_thread_count(int threads);
 
 /// While it lives, regions of the calling thread run on at most so many threads. How work is cut into chunks stays as
-/// it is, so that results do not change by a bit; a thread then has several chunks, next to each other. What other
-/// libraries do with OpenMP is not concerned.
+/// it is, so that results do not change by a bit; a thread then has several chunks, next to each other. All teams of
+/// OpenMP's have as many threads, however few of them have work. What other libraries do with OpenMP is not concerned.
 class ThreadLimit {
  public:
-  ThreadLimit();
-  explicit ThreadLimit(int most) : ThreadLimit() { set(most); }
+  explicit ThreadLimit(int most);
   ~ThreadLimit();
   ThreadLimit(const ThreadLimit&) = delete;
   ThreadLimit& operator=(const ThreadLimit&) = delete;
-  /// Another limit; at least 1, and never more than what was there before this object.
+  /// Another limit, at least 1 and at most that of the constructor, for teams of the same size.
   void set(int most);
 
  private:
-  int before_;
+  int before_, team_before_;
 };
 
 /// Calls `body(begin, end)` on disjoint chunks that cover [0, total), each at least `grain` long (but the last). Runs

@@ -14,7 +14,7 @@ constexpr int kRounds = 2;
 /// Runs before anything is measured: the first ones make what launches need, and touch memory for the first time.
 constexpr int kFirstRuns = 3;
 /// Settled runs whose least time is compared with what is expected, and runs that a choice lasts in any case.
-constexpr int kLately = 32, kLasts = 4 * kLately;
+constexpr int kLately = 16, kLasts = 4 * kLately;
 
 /// What fewer threads must gain, as a share of the time: more threads are better company for large sizes.
 constexpr double kWorthFewer = 0.97;
@@ -33,7 +33,7 @@ double of(int64_t ns) { return static_cast<double>(ns); }
 
 ThreadChoice::ThreadChoice(size_t launches, int threads, bool measures)
     : launches_(launches), threads_(std::max(1, threads)) {
-  limits_.assign(launches_, threads_);
+  set_limits(std::vector<int>(launches_, threads_));
   settled_ = for_good_ = !measures || threads_ == 1 || launches_ == 0;
   if (for_good_) return;
   start();
@@ -49,10 +49,15 @@ void ThreadChoice::start() {
   use(0);
 }
 
+void ThreadChoice::set_limits(std::vector<int> limits) {
+  limits_ = std::move(limits);
+  most_ = limits_.empty() ? threads_ : std::ranges::max(limits_);
+}
+
 void ThreadChoice::use(size_t way) {
   way_ = way;
   run_ = 0;
-  limits_ = ways_[way].limits;
+  set_limits(ways_[way].limits);
 }
 
 void ThreadChoice::finished(int64_t ns, std::span<const int64_t> launches) {
@@ -117,7 +122,7 @@ std::vector<int> ThreadChoice::mixed(const Way& base) const {
 }
 
 void ThreadChoice::settle(size_t way) {
-  limits_ = std::move(ways_[way].limits);
+  set_limits(std::move(ways_[way].limits));
   expected_ = ways_[way].ns;
   ways_.clear();
   settled_ = true;

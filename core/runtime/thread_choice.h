@@ -27,6 +27,8 @@ class ThreadChoice {
 
   /// The most threads of each launch in the next run.
   const std::vector<int>& limits() const { return limits_; }
+  /// The largest of them.
+  int most() const { return most_; }
   /// Whether `finished` is to have the time of each launch of the next run, and whether it is called at all.
   bool wants_launches() const { return !settled_ && run_ > 0; }
   bool wants_runs() const { return !for_good_; }
@@ -49,6 +51,7 @@ class ThreadChoice {
   };
 
   void start();
+  void set_limits(std::vector<int> limits);
   void use(size_t way);
   void next_way();
   void compare_mixed();
@@ -58,7 +61,7 @@ class ThreadChoice {
   std::vector<int> mixed(const Way& base) const;
 
   size_t launches_;
-  int threads_;
+  int threads_, most_;
   std::vector<int> limits_;
   std::vector<Way> ways_;  ///< being tried: as many threads everywhere, falling, and at the end one that mixes them
   size_t way_ = 0, base_ = 0;

@@ -3,6 +3,7 @@
 
 /// How many threads launches run on: the limit of `parallel_for`, and the choice that runs lead to.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <functional>
 #include <mutex>
@@ -64,10 +65,28 @@ TEST(ThreadLimit, EndsWithItsObjectAndIsNeverRaised) {
     two.set(1);
     EXPECT_EQ(used(), 1);
     two.set(3);
-    EXPECT_EQ(used(), 3);
+    EXPECT_EQ(used(), 2);
     std::thread([&] { EXPECT_EQ(used(), 4); }).join();  // of this thread alone
   }
   EXPECT_EQ(used(), 4);
+}
+
+/// libgomp ends the threads that a smaller team does not need and makes new ones for the next large one, which takes
+/// longer than most regions do.
+TEST(ThreadLimit, RegionsOfAnySizeHaveTheSameThreads) {
+  std::set<int> threads;  // of the system, which does not give a number again soon
+  std::mutex mutex;
+  const auto collect = [&](int64_t, int64_t) {
+    std::lock_guard lock(mutex);
+    threads.insert(static_cast<int>(::gettid()));
+  };
+  ThreadLimit limit(4);
+  for (int round = 0; round < 50; ++round)
+    for (const int most : {4, 2, 3}) {
+      limit.set(most);
+      for (const int64_t total : {2, 4, 3, 64}) parallel_for_raw(total, 1, round % 2 ? 4 : 3, collect);
+    }
+  EXPECT_LE(threads.size(), 4U);
 }
 
 TEST(ThreadLimit, GivesWhatAFunctionThrows) {
