@@ -611,7 +611,7 @@ class AttentionStep : public Step {
   /// Enough tasks for all threads, but not so many that packing the keys is repeated in vain.
   void divide(int threads) {
     const int64_t flops = p_.batch * (kHeadFlops + 2 * p_.rows * p_.keys * (p_.e + p_.values));
-    threads_ = static_cast<int>(std::clamp<int64_t>(flops / kTaskFlops, 1, threads));
+    threads_ = threads_for(flops / kTaskFlops, threads);
     const int64_t wanted = threads_ == 1 ? 1 : (4 * threads_ + p_.batch - 1) / p_.batch;
     if (few()) {
       splits_ = std::clamp<int64_t>(p_.keys / (2 * kBlock), 1, wanted);

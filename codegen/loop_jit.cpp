@@ -68,28 +68,18 @@ class LoopKernel : public CompiledKernel {
   void run(const LaunchArgs& args) override {
     bind(args.symbols);
     if (total_ <= 0) return;
-    Context context{function_, args.buffers, values_.data(), align_, total_};
     if (serial_ || chunk_ >= total_ || args.threads == 1) {
       function_(args.buffers, values_.data(), 0, total_);
     } else {
       // In whole vectors: where a thread begins, stores are as aligned as at the start.
-      parallel_for_raw((total_ + align_ - 1) / align_, chunk_ / align_, args.threads, &call, &context);
+      parallel_for_raw((total_ + align_ - 1) / align_, chunk_ / align_, args.threads, [&](int64_t begin, int64_t end) {
+        function_(args.buffers, values_.data(), begin * align_, std::min(end * align_, total_));
+      });
     }
     if (!checks_.empty()) look_for_violations(args.symbols);
   }
 
  private:
-  struct Context {
-    LoopFunction function;
-    std::byte* const* buffers;
-    const int64_t* symbols;
-    int64_t unit, total;
-  };
-  static void call(void* context, int64_t begin, int64_t end) {
-    auto* c = static_cast<Context*>(context);
-    c->function(c->buffers, c->symbols, begin * c->unit, std::min(end * c->unit, c->total));
-  }
-
   void look_for_violations(const SymBindings& symbols) {
     for (size_t i = 0; i < checks_.size(); ++i) {
       if (cells_[2 * i] == 0) continue;

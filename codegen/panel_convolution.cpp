@@ -46,7 +46,7 @@ class PanelConvolutionStep : public Step {
     places_ = out_.numel() / s_.out_channels;
     panels_ = parts(s_.out_channels, kPanelColumns);
     const int64_t work = out_.numel() * s_.in_channels * s_.kernel[0] * s_.kernel[1];
-    threads_ = static_cast<int>(std::clamp<int64_t>(work / kTaskProducts, 1, call.threads));
+    threads_ = threads_for(work / kTaskProducts, call.threads);
     cut_ = cut_for(1, parts(places_, kPlacesTogether), panels_, threads_, true);
     take_ops(result_ops(call));
   }

@@ -43,7 +43,7 @@ class PanelMatmulStep : public Step {
     for (size_t d = 0; d + 2 < r; ++d) batch_ *= into_.shape[d];
     panels_ = parts(s_.columns, kPanelColumns);
     const int64_t work = batch_ * s_.rows * s_.columns * s_.depth;
-    threads_ = static_cast<int>(std::clamp<int64_t>(work / kTaskProducts, 1, threads));
+    threads_ = threads_for(work / kTaskProducts, threads);
     const bool packed = form == Form::Panels;
     const bool keeps_rows =
         s_.rows >= (packed ? 1 : 2) * kRowsForAllPanels * threads_ || (packed && s_.depth * s_.columns <= kFewElements);

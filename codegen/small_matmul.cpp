@@ -64,7 +64,7 @@ class SmallMatmulStep : public Step {
     for (size_t d = 0; d + 2 < r; ++d) batch_ *= into_.shape[d];
     blocks_ = (s_.columns + kColumns - 1) / kColumns;
     const int64_t work = batch_ * s_.rows * s_.columns * s_.depth;
-    threads_ = static_cast<int>(std::clamp<int64_t>(work / kTaskProducts, 1, threads));
+    threads_ = threads_for(work / kTaskProducts, threads);
   }
 
   void run(const StepArgs& args) override {

@@ -118,7 +118,7 @@ class Lines : public Step {
       : g_(g), bias_(std::move(bias)), ops_(std::move(ops)), result_(std::move(result)) {
     const size_t spatial = result_.rank() - 2;
     for (size_t d = 0; d < spatial; ++d) result_step_[3 - spatial + d] = result_.strides[d + 2];
-    threads_ = static_cast<int>(std::clamp<int64_t>(tasks, 1, threads));
+    threads_ = threads_for(tasks, threads);
     // Of one dimension there is one line for each sample: pieces of it, then, that begin with a new input position.
     const int64_t wanted = (threads_ + g.lines() - 1) / g.lines();
     span_ = ((g.out[2] + wanted - 1) / wanted + g.stride[2] - 1) / g.stride[2] * g.stride[2];
@@ -391,7 +391,7 @@ class TurnTaps : public Step {
   TurnTaps(View from, View to, const Geometry& g, int threads)
       : from_(std::move(from)), to_(std::move(to)), channels_(g.channels), taps_(g.taps) {
     count_ = from_.numel() / (channels_ * taps_);
-    threads_ = static_cast<int>(std::clamp<int64_t>(from_.numel() / kTaskElements, 1, threads));
+    threads_ = threads_for(from_.numel() / kTaskElements, threads);
   }
 
   void run(const StepArgs& args) override {

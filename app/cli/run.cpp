@@ -37,7 +37,7 @@ struct RunResult {
   int64_t first_ns = 0;
   std::vector<int64_t> times_ns;                ///< of the repeated runs
   std::vector<std::vector<int64_t>> launch_ns;  ///< per launch, of the repeated runs
-  std::vector<int> launch_threads;              ///< per launch, in the last run
+  std::vector<LaunchTime> last;                 ///< launches of the last run
   std::vector<std::filesystem::path> files;
 
   bool passed() const {
@@ -128,13 +128,11 @@ void execute(CompiledModel& model, const RunOptions& o, const std::vector<Tensor
     start = now_ns();
     compiled.run_into(inputs, again);
     result.times_ns.push_back(now_ns() - start);
-    const auto times = compiled.times();
+    result.last = compiled.times();
+    const auto& times = result.last;
     result.launch_ns.resize(times.size());
-    result.launch_threads.clear();
-    for (size_t l = 0; l < times.size(); ++l) {
-      if (o.verbose) result.launch_ns[l].push_back(times[l].end - times[l].start);
-      result.launch_threads.push_back(times[l].threads);
-    }
+    if (o.verbose)
+      for (size_t l = 0; l < times.size(); ++l) result.launch_ns[l].push_back(times[l].end - times[l].start);
     if (model.recorder) model.recorder->run(o.request.backend, i, start, result.times_ns.back(), times);
     progress.say(fmt::format("running: {} of {}", i + 1, o.repeat));
   }
@@ -193,7 +191,7 @@ std::string launch_table(const CompiledModel& model, const RunResult& r) {
   Table table({">#", "launch", ">threads", ">median", ">min", ">share"});
   for (size_t l = 0; l < r.launch_ns.size(); ++l) {
     const int64_t m = median(r.launch_ns[l]);
-    table.row({std::to_string(l), model.compiled->plan()->launches[l].name, std::to_string(r.launch_threads[l]),
+    table.row({std::to_string(l), model.compiled->plan()->launches[l].name, std::to_string(r.last[l].threads),
                time_text(static_cast<double>(m)),
                time_text(static_cast<double>(*std::min_element(r.launch_ns[l].begin(), r.launch_ns[l].end()))),
                percent_text(static_cast<double>(m) / static_cast<double>(std::max<int64_t>(total, 1)))});
@@ -234,7 +232,7 @@ Json report_json(const CompiledModel& model, const RunOptions& o, const RunResul
   }
   for (size_t l = 0; l < r.launch_ns.size() && !r.launch_ns[l].empty(); ++l)
     launches.push_back(Json{JsonObject{{"name", json(model.compiled->plan()->launches[l].name)},
-                                       {"threads", json(int64_t{r.launch_threads[l]})},
+                                       {"threads", json(int64_t{r.last[l].threads})},
                                        {"median_ns", json(median(r.launch_ns[l]))}}});
   for (const auto& f : r.files) files.push_back(json(f.string()));
   JsonObject run{{"first_ns", json(r.first_ns)}, {"repeat", json(r.times_ns.size())}};

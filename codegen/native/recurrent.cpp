@@ -265,7 +265,7 @@ class Layer {
     const Product product(in_place ? given.ptr<const T>() : copy.data(), std::move(bias), batch_, n_);
     std::vector<T> x(static_cast<size_t>(batch_ * width_)), y(x.size());
     const int64_t work = batch_ * width_ * n_, panels = product.panels();
-    const int threads = static_cast<int>(std::clamp<int64_t>(work / kStepProducts, 1, a_.threads));
+    const int threads = threads_for(work / kStepProducts, a_.threads);
     for (int64_t step = 0; step < steps_; ++step) {
       const int64_t t = reverse_ ? steps_ - 1 - step : step;
       library::pack_rows(matrix_of(gates_, batch_dim_, t * gates_.strides[1 - batch_dim_]), batch_, width_, width_,

@@ -427,15 +427,15 @@ void Executor::Impl::launch_all(Stage& stage) {
 /// All launches of the stage, and what there is to learn from their times.
 void Executor::Impl::launch(Stage& stage) {
   ThreadChoice& choice = *stage.layout->choice;
-  const bool each = timing || observer || choice.wants_launches();
+  const bool learns = choice.wants_launches(), each = timing || observer || learns;
   if (each && times.size() < kernels.size()) times.resize(kernels.size());
   if (observer || !choice.wants_runs()) return each ? launch_all<true>(stage) : launch_all<false>(stage);
   const int64_t start = now();
   each ? launch_all<true>(stage) : launch_all<false>(stage);
   const int64_t ns = now() - start;
   durations.clear();
-  for (size_t i = stage.first; each && i < stage.last; ++i) durations.push_back(times[i].end - times[i].start);
-  if (!timing && !observer) times.clear();
+  for (size_t i = stage.first; learns && i < stage.last; ++i) durations.push_back(times[i].end - times[i].start);
+  if (!timing) times.clear();
   choice.finished(ns, durations);
 }
 

@@ -271,10 +271,11 @@ void parallel_for_raw(int64_t total, int64_t grain, int threads, void (*body)(vo
 
 void parallel_for(int64_t total, int64_t grain, const std::function<void(int64_t, int64_t)>& body) {
   if (total <= 0) return;
-  const Chunks chunks = split(total, grain, thread_count());
+  const int threads = thread_count();
+  const Chunks chunks = split(total, grain, threads);
   if (chunks.count == 1) return body(0, total);
   Guarded guarded{body, {}, {}};
-  run_region({chunks, total, thread_count(), &Guarded::call, &guarded});
+  run_region({chunks, total, threads, &Guarded::call, &guarded});
   if (guarded.error) std::rethrow_exception(guarded.error);
 }
 

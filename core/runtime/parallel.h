@@ -5,6 +5,7 @@
 /// The one way to use several cores: OpenMP, or std::thread where STRATA_STD_THREADS is defined (sanitizers do not
 /// understand libgomp).
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 
@@ -17,6 +18,9 @@ int usable_cores();
 /// process may use.
 int thread_count();
 void set_thread_count(int threads);
+
+/// One for each task that is worth a thread, up to `threads`; at least 1.
+inline int threads_for(int64_t tasks, int threads) { return static_cast<int>(std::clamp<int64_t>(tasks, 1, threads)); }
 
 /// While it lives, regions of the calling thread run on at most so many threads. How work is cut into chunks stays as
 /// it is, so that results do not change by a bit; a thread then has several chunks, next to each other. All teams of

@@ -43,10 +43,13 @@ ThreadChoice::ThreadChoice(size_t launches, int threads, bool measures)
 void ThreadChoice::start() {
   settled_ = mixing_ = false;
   ways_.clear();
-  for (int t = threads_; t >= 1; t /= 2)
-    ways_.push_back({std::vector<int>(launches_, t), INT64_MAX, std::vector<int64_t>(launches_, INT64_MAX)});
+  for (int t = threads_; t >= 1; t /= 2) add_way(std::vector<int>(launches_, t));
   round_ = 0;
   use(0);
+}
+
+void ThreadChoice::add_way(std::vector<int> limits) {
+  ways_.push_back({std::move(limits), INT64_MAX, std::vector<int64_t>(launches_, INT64_MAX)});
 }
 
 void ThreadChoice::set_limits(std::vector<int> limits) {
@@ -103,7 +106,7 @@ void ThreadChoice::compare_mixed() {
   if (limits == ways_[base_].limits) return settle(base_);
   mixing_ = true;
   round_ = 0;
-  ways_.push_back({std::move(limits), INT64_MAX, std::vector<int64_t>(launches_, INT64_MAX)});
+  add_way(std::move(limits));
   use(ways_.size() - 1);
 }
 

@@ -32,7 +32,7 @@ class ThreadChoice {
   /// Whether `finished` is to have the time of each launch of the next run, and whether it is called at all.
   bool wants_launches() const { return !settled_ && run_ > 0; }
   bool wants_runs() const { return !for_good_; }
-  /// The next run has ended: nanoseconds in all, and, where wanted, of each launch.
+  /// A run with these limits has ended: nanoseconds in all, and, where wanted, of each launch.
   void finished(int64_t ns, std::span<const int64_t> launches);
 
   /// Whether the limits are those that were found, until they are looked into again.
@@ -51,6 +51,7 @@ class ThreadChoice {
   };
 
   void start();
+  void add_way(std::vector<int> limits);
   void set_limits(std::vector<int> limits);
   void use(size_t way);
   void next_way();
