@@ -11,7 +11,7 @@
 #include <algorithm>
 
 #pragma GCC push_options
-#pragma GCC target("avx2,fma")
+#pragma GCC target("avx2,fma,f16c")
 #include "codegen/vector_avx2.h"
 
 namespace strata::library {

@@ -12,7 +12,8 @@ bool has_avx512() {
   return all;
 }
 bool has_avx2() {
-  static const bool all = host_target().has("avx2") && host_target().has("fma");
+  const Target& t = host_target();
+  static const bool all = t.has("avx2") && t.has("fma") && t.has("f16c");
   return all;
 }
 bool has_avx2_at_most() { return has_avx2() && !has_avx512(); }

@@ -8,7 +8,7 @@ namespace strata::library {
 
 /// AVX-512 F, BW, DQ and VL.
 bool has_avx512();
-/// AVX2 and FMA.
+/// AVX2, FMA and F16C, which come together.
 bool has_avx2();
 /// The latter alone: what is written for it is used.
 bool has_avx2_at_most();

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <type_traits>
 
+#include "codegen/halves.h"
 #include "codegen/vector_clones.h"
 #include "codegen/vector_math.h"
 #include "core/runtime/elements.h"
@@ -36,8 +37,15 @@ T narrow(C v) {
     return static_cast<T>(v);
 }
 
+template <class T>
+constexpr bool kIsHalf = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
+template <class T>
+constexpr DType kHalfType = std::is_same_v<T, Half> ? DType::F16 : DType::BF16;
+
 template <class C, class T>
 void load_piece(C* x, const T* p, int64_t stride, int64_t n) {
+  if constexpr (kIsHalf<T> && std::is_same_v<C, float>)
+    if (stride == 1) return halves_to_floats(kHalfType<T>, p, x, n);
   if (stride == 1)
     for (int64_t i = 0; i < n; ++i) x[i] = static_cast<C>(work_value(p[i]));
   else if (stride == 0)
@@ -48,6 +56,8 @@ void load_piece(C* x, const T* p, int64_t stride, int64_t n) {
 
 template <class C, class T>
 void store_piece(const C* x, T* p, int64_t stride, int64_t n) {
+  if constexpr (kIsHalf<T> && std::is_same_v<C, float>)
+    if (stride == 1) return floats_to_halves(kHalfType<T>, x, p, n);
   if (stride == 1)
     for (int64_t i = 0; i < n; ++i) p[i] = narrow<T>(x[i]);
   else
@@ -257,9 +267,12 @@ class ElementwiseStep : public EpilogueInParts {
     return std::all_of(ops_.begin(), ops_.end(),
                        [&](const ResultOp& op) { return !op.has_operand() || op.operand.strides == to_.strides; });
   }
-  /// The dimension that rows go along: the last one, unless it is short and another one, dense on one side, is longer.
+  /// The dimension that rows go along: one that is dense on both sides, or the last one, unless it is short and another
+  /// one, dense on one side, is longer.
   size_t best_row() const {
     constexpr int64_t kShort = 16;
+    for (size_t d = 0; d < to_.rank(); ++d)
+      if (from_.strides[d] == 1 && to_.strides[d] == 1 && to_.shape[d] >= kShort) return d;
     size_t best = to_.rank() - 1;
     if (to_.shape[best] >= kShort) return best;
     for (size_t d = 0; d < to_.rank(); ++d)

@@ -3,6 +3,7 @@
 #include "codegen/llvm_math.h"
 
 #include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/PatternMatch.h>
 
 #include <dlfcn.h>
 
@@ -161,7 +162,38 @@ llvm::Value* MathEmitter::widen(Value* memory, DType stored) {
   }
 }
 
+/// The 16-bit float that `value` was widened from, where nothing but its sign has changed since; else null. Moving
+/// numbers then takes no conversion.
+llvm::Value* MathEmitter::before_widening(Value* value, DType stored, int depth) {
+  namespace match = llvm::PatternMatch;
+  constexpr int kDeepest = 6;  // choices among choices: as many as concatenations have parts
+  if (depth > kDeepest) return nullptr;
+  llvm::Type* type = like(register_type(stored), value);
+  Value *x = nullptr, *condition = nullptr, *y = nullptr;
+  const auto widened = [&] {
+    return stored == DType::F16
+               ? match::match(value, match::m_FPExt(match::m_Value(x)))
+               : match::match(
+                     value, match::m_BitCast(match::m_Shl(match::m_ZExt(match::m_Value(x)), match::m_SpecificInt(16))));
+  };
+  if (widened()) return x->getType() == type ? x : nullptr;
+  if (auto* constant = llvm::dyn_cast<llvm::Constant>(value))
+    return constant->isNullValue() ? llvm::Constant::getNullValue(type) : nullptr;
+  if (match::match(value, match::m_Select(match::m_Value(condition), match::m_Value(x), match::m_Value(y)))) {
+    x = before_widening(x, stored, depth + 1);
+    y = x ? before_widening(y, stored, depth + 1) : nullptr;
+    return y ? b_.CreateSelect(condition, x, y) : nullptr;
+  }
+  if (!match::match(value, match::m_FNeg(match::m_Value(x)))) return nullptr;
+  x = before_widening(x, stored, depth + 1);
+  if (!x) return nullptr;
+  llvm::Type* bits = like(b_.getInt16Ty(), x);
+  return b_.CreateBitCast(b_.CreateXor(b_.CreateBitCast(x, bits), llvm::ConstantInt::get(bits, 0x8000)), type);
+}
+
 llvm::Value* MathEmitter::narrow(Value* value, DType from, DType stored) {
+  if (from == DType::F32 && is_reduced_float(stored))
+    if (Value* as_it_was = before_widening(value, stored)) return as_it_was;
   Value* converted = cast(value, from, stored);
   return stored == DType::Bool ? b_.CreateZExt(converted, like(b_.getInt8Ty(), converted)) : converted;
 }

@@ -70,8 +70,10 @@ class MathEmitter {
   /// no end yet.
   using Values = std::vector<Value*>;
   Values by_rarity(Value* condition, const std::function<Values()>& rare, const std::function<Values()>& usual);
+  Value* one_by_rarity(Value* condition, const std::function<Value*()>& rare, const std::function<Value*()>& usual);
 
  private:
+  Value* before_widening(Value* value, DType stored, int depth = 0);
   Value* splat_like(Value* scalar, const Value* shape);
   Value* number(double value, const Value* shape) { return llvm::ConstantFP::get(shape->getType(), value); }
   /// The same where it is one of many, and floats are computed with.
@@ -111,7 +113,6 @@ class MathEmitter {
   Value* exp_series(Value* x, Value* something, bool of_difference);
   Value* bits_of(Value* x);
   Value* sine(loop::ScalarOp op, Value* x);
-  Value* one_by_rarity(Value* condition, const std::function<Value*()>& rare, const std::function<Value*()>& usual);
   Value* short_sine(loop::ScalarOp op, Value* x, Value* size);
   Value* vector_call(const std::string& function, unsigned width, std::span<Value* const> args);
   Value* call_lanes(const std::string& function, llvm::Type* result, std::span<Value* const> args);

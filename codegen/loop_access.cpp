@@ -352,9 +352,21 @@ llvm::Value* KernelEmitter::load_contiguous(BufferId buffer, const Address& a, V
     Value* v = b_.CreateAlignedLoad(type, place, align_of(buffer));
     return reversed ? reverse(v) : v;
   }
-  Value* zero = llvm::Constant::getNullValue(type);
-  Value* v = b_.CreateMaskedLoad(type, place, align_of(buffer), reversed ? reverse(mask) : mask, zero);
+  Value* v = load_masked(type, place, align_of(buffer), reversed ? reverse(mask) : mask);
   return reversed ? reverse(v) : v;
+}
+
+/// Without AVX-512 no instruction loads some of a vector's short elements, and it takes one branch for each. But where
+/// masks tell parts of an axis apart, most vectors lie in one of them: a whole one is loaded at once, none not at all.
+llvm::Value* KernelEmitter::load_masked(FixedVectorType* type, Value* place, llvm::Align align, Value* mask) {
+  Value* zero = llvm::Constant::getNullValue(type);
+  const auto masked = [&] { return b_.CreateMaskedLoad(type, place, align, mask, zero); };
+  const bool has_instruction = target_.avx512 || type->getScalarSizeInBits() >= 32;
+  // What is hoisted stands in front of a branch that is there already.
+  if (has_instruction || lanes_ < 2 || b_.GetInsertBlock()->getTerminator()) return masked();
+  return math_.one_by_rarity(
+      b_.CreateNot(mask), [&] { return math_.one_by_rarity(mask, masked, [&] { return zero; }); },
+      [&] { return b_.CreateAlignedLoad(type, place, align); });
 }
 
 llvm::Value* KernelEmitter::gather(BufferId buffer, Value* addresses, Value* mask) {

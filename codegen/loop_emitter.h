@@ -131,6 +131,7 @@ class KernelEmitter {
   Value* load_uniform(const loop::Scalar& s, const Address& a, bool vector);
   Value* load_lanes(loop::BufferId buffer, const Address& a, Value* mask);
   Value* load_contiguous(loop::BufferId buffer, const Address& a, Value* mask, bool reversed);
+  Value* load_masked(llvm::FixedVectorType* type, Value* place, llvm::Align align, Value* mask);
   Value* load_interleaved(loop::BufferId buffer, const Address& a, Value* mask);
   Value* spread(Value* mask, unsigned step, unsigned v);
   Value* gather(loop::BufferId buffer, Value* addresses, Value* mask);

@@ -144,14 +144,31 @@ AxisId best_inner_axis(const Kernel& k, const Nest& nest, int lanes) {
   return best;
 }
 
+/// Whether 16-bit floats are moved and nothing else: their bits are, which are never widened (`MathEmitter::narrow`).
+bool only_moves_halves(const Kernel& k) {
+  const auto is_half = [&](BufferId b) { return is_reduced_float(k.buffers[b].dtype); };
+  const auto moves = [&](const Scalar& s) {
+    if (s.dtype != DType::F32) return !is_floating(s.dtype);
+    return s.op == ScalarOp::Select || s.op == ScalarOp::Neg || (s.op == ScalarOp::Load && is_half(s.buffer)) ||
+           (s.op == ScalarOp::Const && s.number == 0);
+  };
+  const auto stores = [&](const Nest& nest) {
+    return nest.reductions.empty() &&
+           std::ranges::all_of(nest.stores, [&](const Store& s) { return is_half(s.buffer) && !s.accumulate; });
+  };
+  return std::ranges::all_of(k.scalars, moves) && std::ranges::all_of(k.nests, stores);
+}
+
 /// Bytes of the widest type that is computed with across lanes; int64 index arithmetic beside narrower data does not
 /// count.
 int widest_bytes(const Kernel& k) {
   size_t widest = 1;
+  const size_t half = only_moves_halves(k) ? 2 : 4;
   for (const Scalar& s : k.scalars) {
     if (s.dtype == DType::F64) widest = 8;
-    if (s.op == ScalarOp::Index || s.op == ScalarOp::Reduced) continue;
-    size_t size = is_reduced_float(s.dtype) ? 4 : dtype_size(s.dtype);
+    if (s.op == ScalarOp::Index || s.op == ScalarOp::Reduced || (half == 2 && s.op == ScalarOp::Const)) continue;
+    const bool is_half = is_reduced_float(s.dtype) || (half == 2 && s.dtype == DType::F32);
+    size_t size = is_half ? half : dtype_size(s.dtype);
     widest = std::max(widest, std::min<size_t>(size, s.dtype == DType::I64 || s.dtype == DType::U64 ? 4 : 8));
   }
   bool any_float =

@@ -35,10 +35,18 @@ void tidy_strides(View& v) {
   }
 }
 
-/// Copies an operand into scratch, contiguous and in `dtype`, when oneDNN cannot read it where it is.
+/// Copies an operand into scratch, dense and in `dtype`, when oneDNN cannot read it where it is; columns stay columns.
 void stage(View& v, DType dtype, Instance& instance) {
   if (v.dtype == dtype && is_plain_matrix(v)) return;
-  const View to = instance.scratch.tensor(dtype, v.shape);
+  const size_t r = v.rank();
+  const bool columns = v.strides[r - 2] == 1 && v.strides[r - 1] != 1;
+  std::vector<int64_t> shape = v.shape;
+  if (columns) std::swap(shape[r - 2], shape[r - 1]);
+  View to = instance.scratch.tensor(dtype, std::move(shape));
+  if (columns) {
+    std::swap(to.shape[r - 2], to.shape[r - 1]);
+    std::swap(to.strides[r - 2], to.strides[r - 1]);
+  }
   instance.steps.push_back(make_copy(v, to));
   v = to;
 }

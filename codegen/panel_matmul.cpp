@@ -38,6 +38,7 @@ class PanelMatmulStep : public Step {
     s_.a_stride = p_.a.strides[r - 2];
     s_.b_stride = b_stride;
     s_.form = form;
+    s_.b_dtype = p_.b.dtype;
     s_.c_stride = into_.strides[r - 2];
     s_.alpha = p_.scale;
     for (size_t d = 0; d + 2 < r; ++d) batch_ *= into_.shape[d];
@@ -81,7 +82,7 @@ class PanelMatmulStep : public Step {
     PanelProduct s = s_;
     s.bias = p_.bias ? reinterpret_cast<const float*>(args.at(p_.bias->slot)) : nullptr;
     s.a = at(args, p_.a, batch);
-    s.b = at(args, p_.b, batch);
+    s.b = matrix_at(args, p_.b, into_.shape, batch);
     s.c = at(args, into_, batch);
     if (!rest_) return panel_product(s, first, last, panel, last_panel);
     const int64_t block = row_block(s_.form);
@@ -141,9 +142,11 @@ bool build_panel_matmul(const ConcreteCall& call, PackedConstants& packed, Insta
     form = Form::Panels;
     b_stride = pack(p, packed, made);
   } else {
-    if (p.b.dtype == DType::F32 && p.b.strides[r - 2] == 1 && p.b.strides[r - 1] != 1)
+    // Halves are widened as they are packed.
+    const bool packs = p.b.dtype == DType::F32 || is_reduced_float(p.b.dtype);
+    if (packs && p.b.strides[r - 2] == 1 && p.b.strides[r - 1] != 1)
       form = Form::Lines;
-    else if (!has_dense_rows(p.b))
+    else if (!packs || !is_dense(p.b, r - 1))
       stage(p.b, made);
     b_stride = p.b.strides[form == Form::Lines ? r - 1 : r - 2];
   }

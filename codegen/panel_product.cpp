@@ -10,7 +10,7 @@
 #include <algorithm>
 
 #pragma GCC push_options
-#pragma GCC target("avx2,fma")
+#pragma GCC target("avx2,fma,f16c")
 #include "codegen/vector_avx2.h"
 
 namespace strata::library {
@@ -63,32 +63,70 @@ void tile(const float* a, int64_t a_stride, const float* b, int64_t depth, int64
 using Tile = void (*)(const float*, int64_t, const float*, int64_t, int64_t, const Ending&);
 constexpr Tile kTiles[kRows] = {tile<1>, tile<2>, tile<3>, tile<4>, tile<5>, tile<6>};
 
+/// Elements of b as they become float32: a vector of the first n that there are, and four, for up to four.
+struct Floats {
+  using Element = float;
+  static __m256 load(const float* p, int64_t n) { return load_floats(p, n); }
+  static __m128 four(const float* p, int64_t n) {
+    return n >= 4 ? _mm_loadu_ps(p) : _mm_maskload_ps(p, _mm256_castsi256_si128(lanes(n)));
+  }
+};
+struct Halves {
+  using Element = uint16_t;
+  static __m128i four_bits(const uint16_t* p, int64_t n) {
+    if (n >= 4) return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p));
+    uint64_t bits = 0;
+    for (int64_t i = 0; i < n; ++i) bits |= static_cast<uint64_t>(p[i]) << (16 * i);
+    return _mm_cvtsi64_si128(static_cast<int64_t>(bits));
+  }
+};
+struct BFloat16s : Halves {
+  static __m256 load(const uint16_t* p, int64_t n) { return load_halves(p, n); }
+  static __m128 four(const uint16_t* p, int64_t n) {
+    return _mm_castsi128_ps(_mm_slli_epi32(_mm_cvtepu16_epi32(four_bits(p, n)), 16));
+  }
+};
+struct Float16s : Halves {
+  static __m256 load(const uint16_t* p, int64_t n) { return load_float16s(p, n); }
+  static __m128 four(const uint16_t* p, int64_t n) { return _mm_cvtph_ps(four_bits(p, n)); }
+};
+
 /// Lines of b, n of them, from `line` on: element k of line i becomes to[k * kPanelColumns + i].
-void turn_lines(const float* line, int64_t stride, int64_t n, int64_t depth, float* to) {
+template <class T>
+void turn_lines(const typename T::Element* line, int64_t stride, int64_t n, int64_t depth, float* to) {
   for (int64_t half = 0; half < kPanelColumns; half += kFloatLanes) {
-    const float* b[kFloatLanes];
+    const typename T::Element* b[kFloatLanes];
     for (int64_t i = 0; i < kFloatLanes; ++i) b[i] = line + std::min(half + i, n - 1) * stride;
     __m256 out[4];
     int64_t k = 0;
     for (; k + 4 <= depth; k += 4) {
-      turn_four(b, k, 4, out);
+      turn_loaded([&](int i) __attribute__((always_inline)) { return T::four(b[i] + k, 4); }, out);
 #pragma GCC unroll 4
       for (int i = 0; i < 4; ++i) store_floats(to + (k + i) * kPanelColumns + half, out[i]);
     }
-    if (k < depth) turn_four(b, k, depth - k, out);
+    if (k == depth) continue;
+    turn_loaded([&](int i) { return T::four(b[i] + k, depth - k); }, out);
     for (int i = 0; k + i < depth; ++i) store_floats(to + (k + i) * kPanelColumns + half, out[i]);
   }
 }
 
 /// Rows of b, n columns from `row` on, as panels of kDepth by kPanelColumns.
-void copy_rows(const float* row, int64_t stride, int64_t n, int64_t depth, float* to) {
+template <class T>
+void copy_rows(const typename T::Element* row, int64_t stride, int64_t n, int64_t depth, float* to) {
   for (int64_t k = 0; k < depth; ++k, row += stride, to += kPanelColumns) {
     float* out = to;
     for (int64_t c = 0; c < n; c += kPanelColumns, out += kDepth * kPanelColumns) {
-      store_floats(out, load_floats(row + c, n - c));
-      if (n - c > kFloatLanes) store_floats(out + kFloatLanes, load_floats(row + c + kFloatLanes, n - c - kFloatLanes));
+      store_floats(out, T::load(row + c, n - c));
+      if (n - c > kFloatLanes) store_floats(out + kFloatLanes, T::load(row + c + kFloatLanes, n - c - kFloatLanes));
     }
   }
+}
+
+template <class T>
+void pack(const PanelProduct& p, int64_t column, int64_t n, int64_t k, int64_t depth, float* room) {
+  const auto* b = static_cast<const typename T::Element*>(p.b);
+  p.form == PanelProduct::Form::Lines ? turn_lines<T>(b + column * p.b_stride + k, p.b_stride, n, depth, room)
+                                      : copy_rows<T>(b + k * p.b_stride + column, p.b_stride, n, depth, room);
 }
 
 /// Elements [k, k + depth) of n columns from `column` on, as panels; `room` is for those that must be packed. Returns
@@ -99,11 +137,13 @@ struct Panels {
 };
 Panels panels_of(const PanelProduct& p, int64_t column, int64_t n, int64_t k, int64_t depth, float* room) {
   if (p.form == PanelProduct::Form::Panels)
-    return {p.b + column / kPanelColumns * p.b_stride + k * kPanelColumns, p.b_stride};
-  if (p.form == PanelProduct::Form::Lines)
-    turn_lines(p.b + column * p.b_stride + k, p.b_stride, n, depth, room);
+    return {static_cast<const float*>(p.b) + column / kPanelColumns * p.b_stride + k * kPanelColumns, p.b_stride};
+  if (p.b_dtype == DType::F32)
+    pack<Floats>(p, column, n, k, depth, room);
+  else if (p.b_dtype == DType::BF16)
+    pack<BFloat16s>(p, column, n, k, depth, room);
   else
-    copy_rows(p.b + k * p.b_stride + column, p.b_stride, n, depth, room);
+    pack<Float16s>(p, column, n, k, depth, room);
   return {room, kDepth * kPanelColumns};
 }
 

@@ -7,6 +7,8 @@
 
 #include <cstdint>
 
+#include "core/ir/dtype.h"
+
 namespace strata::library {
 
 constexpr int64_t kPanelColumns = 16;
@@ -21,10 +23,11 @@ struct PanelProduct {
   int64_t rows, columns, depth;
   const float* a;  ///< [rows, depth], each row dense
   int64_t a_stride;
-  const float* b;
+  const void* b;
   int64_t b_stride;  ///< from row to row, column to column, panel to panel
   Form form;
-  float* c;  ///< rows dense
+  DType b_dtype;  ///< F32; but for panels, also BF16 or F16, widened as they are packed
+  float* c;       ///< rows dense
   int64_t c_stride;
   float alpha;
   const float* bias;  ///< [columns], or null

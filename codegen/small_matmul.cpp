@@ -17,7 +17,7 @@ namespace strata::library {
 namespace {
 
 // Multiplications up to which own products are no slower than the library's, without its primitives and scratch (20 KB
-// and more for each shape); its products of bfloat16 are faster.
+// and more for each shape); its products of bfloat16, where it has them, are faster.
 constexpr int64_t kSmall = 262'144;
 constexpr int64_t kSmallBfloat16 = 16'384;
 constexpr int64_t kFewRows = 12;           // up to here b's columns are read where they lie, whatever their number
@@ -32,7 +32,7 @@ enum class Form : uint8_t { None, Lines, Rows };
 Form form_of(const MatmulProduct& p, bool packs) {
   const size_t r = p.result.rank();
   const int64_t rows = p.result.shape[r - 2], columns = p.result.shape[r - 1], depth = p.a.shape[r - 1];
-  const bool halves = p.b.dtype == DType::BF16;
+  const bool halves = p.b.dtype == DType::BF16 && onednn_dtype(DType::BF16);  // the library multiplies them as they are
   // Columns come in vectors of 16. What a library does around a batch of products it does once.
   const int64_t one = rows * ((columns + 15) / 16 * 16) * depth, all = one * (p.result.numel() / (rows * columns));
   const bool is_small = rows * columns * depth <= kSmallBfloat16 || (!halves && all <= kSmall);
@@ -107,8 +107,8 @@ class SmallMatmulStep : public Step {
 
 bool takes(const ConcreteCall& call) {
   const DType a = call.operands[0].dtype, b = call.operands[1].dtype, to = call.result.dtype;
-  if (!has_small_products() || a != b || (a != DType::F32 && a != DType::BF16)) return false;
-  if ((to != DType::F32 && to != DType::BF16) || call.result.rank() < 2) return false;
+  const auto has = [](DType t) { return t == DType::F32 || is_reduced_float(t); };
+  if (!has_small_products() || a != b || !has(a) || !has(to) || call.result.rank() < 2) return false;
   return call.result.numel() > 0 && call.operands[0].shape.back() > 0;
 }
 

@@ -22,10 +22,10 @@ struct SmallProduct {
   const void* b;  ///< lines: [columns, depth], each column of b dense; else [depth, columns], each row dense
   int64_t b_stride;
   bool lines;
-  DType dtype;  ///< of a and b: F32 or BF16
+  DType dtype;  ///< of a and b: F32, BF16 or F16
   void* c;
   int64_t c_stride;  ///< from row to row; columns lie dense
-  DType c_dtype;     ///< F32 or BF16
+  DType c_dtype;     ///< F32, BF16 or F16
   float alpha;
   const float* bias;  ///< [columns], or null
 };

@@ -10,7 +10,7 @@
 #include <immintrin.h>
 
 #pragma GCC push_options
-#pragma GCC target("avx2,fma")
+#pragma GCC target("avx2,fma,f16c")
 #include "codegen/vector_avx2.h"
 // After the vector that it is written in.
 #include "codegen/small_product_tile.h"

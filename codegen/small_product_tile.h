@@ -21,8 +21,10 @@ inline void store(const SmallProduct& p, int64_t row, int64_t column, int64_t n,
   const int64_t at = row * p.c_stride + column;
   if (p.c_dtype == DType::F32)
     store_floats(static_cast<float*>(p.c) + at, x, n);
-  else
+  else if (p.c_dtype == DType::BF16)
     store_halves(static_cast<uint16_t*>(p.c) + at, x, n);
+  else
+    store_float16s(static_cast<uint16_t*>(p.c) + at, x, n);
 }
 
 struct PlainFloats {
@@ -44,6 +46,12 @@ struct WideFloats {
     return _mm_cvtss_f32(_mm_castsi128_ps(_mm_cvtsi32_si128(static_cast<int>(static_cast<uint32_t>(*p) << 16))));
   }
   static void step(FloatVector& sum, Register x, Register y) { sum = multiply_add(x, y, sum); }
+};
+
+/// And float16.
+struct WideFloat16s : WideFloats {
+  static Register load(const uint16_t* p, int64_t n) { return load_float16s(p, n); }
+  static float one(const uint16_t* p) { return _mm_cvtss_f32(_mm_cvtph_ps(_mm_cvtsi32_si128(static_cast<int>(*p)))); }
 };
 
 /// R rows by C columns of dot products, R C <= kFloatLanes. Columns that are not there are computed from the last one.
@@ -212,10 +220,12 @@ inline void dot_products(const SmallProduct& p, int64_t first, int64_t last) {
 }
 
 inline void multiply_floats(const SmallProduct& p, int64_t first, int64_t last) {
-  if (p.lines)
-    p.dtype == DType::F32 ? dot_products<PlainFloats>(p, first, last) : dot_products<WideFloats>(p, first, last);
-  else
-    p.dtype == DType::F32 ? combinations<PlainFloats>(p, first, last) : combinations<WideFloats>(p, first, last);
+  const auto by = [&](auto type) {
+    using P = decltype(type);
+    p.lines ? dot_products<P>(p, first, last) : combinations<P>(p, first, last);
+  };
+  if (p.dtype == DType::F32) return by(PlainFloats{});
+  p.dtype == DType::BF16 ? by(WideFloats{}) : by(WideFloat16s{});
 }
 
 }  // namespace

@@ -66,6 +66,24 @@ inline void store_halves(uint16_t* p, __m256 x, int64_t n) {
   for (int64_t i = 0; i < n; ++i) p[i] = some[i];
 }
 
+/// Eight float16 as float32.
+inline __m256 load_float16s(const uint16_t* p) {
+  return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+}
+inline __m256 load_float16s(const uint16_t* p, int64_t n) {
+  if (n >= 8) return load_float16s(p);
+  alignas(16) uint16_t some[8] = {};
+  for (int64_t i = 0; i < n; ++i) some[i] = p[i];
+  return load_float16s(some);
+}
+inline void store_float16s(uint16_t* p, __m256 x, int64_t n) {
+  const __m128i halves = _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT);
+  if (n >= 8) return _mm_storeu_si128(reinterpret_cast<__m128i*>(p), halves);
+  alignas(16) uint16_t some[8];
+  _mm_store_si128(reinterpret_cast<__m128i*>(some), halves);
+  for (int64_t i = 0; i < n; ++i) p[i] = some[i];
+}
+
 /// Lane i of the result is lane from + i, for those that there are.
 inline __m256 lanes_from(__m256 x, int from) {
   const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
@@ -79,17 +97,12 @@ __attribute__((always_inline)) inline __m256 sums_of(__m256 (&x)[8]) {
   return _mm256_add_ps(_mm256_permute2f128_ps(low, high, 0x20), _mm256_permute2f128_ps(low, high, 0x31));
 }
 
-/// Four elements of eight lines, from n >= 1 of each on: element k + i of all of them is out[i].
-__attribute__((always_inline)) inline void turn_four(const float* const (&b)[8], int64_t k, int64_t n,
-                                                     __m256 (&out)[4]) {
-  const __m128i mask = _mm256_castsi256_si128(lanes(n));
+/// Four elements of eight lines, four of line i given by `load(i)`: element j of all of them is out[j].
+template <class Load>
+__attribute__((always_inline)) inline void turn_loaded(const Load& load, __m256 (&out)[4]) {
   __m256 x[4];  // lane 4 l + j of x[i]: element j of line 4 l + i
 #pragma GCC unroll 4
-  for (int i = 0; i < 4; ++i) {
-    const __m128 low = n >= 4 ? _mm_loadu_ps(b[i] + k) : _mm_maskload_ps(b[i] + k, mask);
-    const __m128 high = n >= 4 ? _mm_loadu_ps(b[4 + i] + k) : _mm_maskload_ps(b[4 + i] + k, mask);
-    x[i] = _mm256_insertf128_ps(_mm256_castps128_ps256(low), high, 1);
-  }
+  for (int i = 0; i < 4; ++i) x[i] = _mm256_insertf128_ps(_mm256_castps128_ps256(load(i)), load(4 + i), 1);
   const __m256d low01 = _mm256_castps_pd(_mm256_unpacklo_ps(x[0], x[1]));
   const __m256d low23 = _mm256_castps_pd(_mm256_unpacklo_ps(x[2], x[3]));
   const __m256d high01 = _mm256_castps_pd(_mm256_unpackhi_ps(x[0], x[1]));
@@ -98,6 +111,15 @@ __attribute__((always_inline)) inline void turn_four(const float* const (&b)[8],
   out[1] = _mm256_castpd_ps(_mm256_unpackhi_pd(low01, low23));
   out[2] = _mm256_castpd_ps(_mm256_unpacklo_pd(high01, high23));
   out[3] = _mm256_castpd_ps(_mm256_unpackhi_pd(high01, high23));
+}
+/// Of float32, from n >= 1 of element k of each on.
+__attribute__((always_inline)) inline void turn_four(const float* const (&b)[8], int64_t k, int64_t n,
+                                                     __m256 (&out)[4]) {
+  const __m128i mask = _mm256_castsi256_si128(lanes(n));
+  turn_loaded(
+      [&](int i)
+          __attribute__((always_inline)) { return n >= 4 ? _mm_loadu_ps(b[i] + k) : _mm_maskload_ps(b[i] + k, mask); },
+      out);
 }
 
 }  // namespace

@@ -54,6 +54,17 @@ inline __m256i narrowed(__m512 x) {
 }
 inline void store_halves(uint16_t* p, __m512 x, int64_t n) { _mm256_mask_storeu_epi16(p, lanes(n), narrowed(x)); }
 
+/// Sixteen float16 as float32.
+inline __m512 load_float16s(const uint16_t* p) {
+  return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+}
+inline __m512 load_float16s(const uint16_t* p, int64_t n) {
+  return n >= 16 ? load_float16s(p) : _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(lanes(n), p));
+}
+inline void store_float16s(uint16_t* p, __m512 x, int64_t n) {
+  _mm256_mask_storeu_epi16(p, lanes(n), _mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT));
+}
+
 /// Lane i of the result is lane from + i, for those that there are.
 inline __m512 lanes_from(__m512 x, int from) {
   const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);

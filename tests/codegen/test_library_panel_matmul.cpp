@@ -108,6 +108,28 @@ TEST(LibraryPanelMatmul, OtherTypesAreWidened) {
   }
 }
 
+/// Rows and columns of 16-bit floats that may change between calls: they are widened as they are packed, not before.
+TEST(LibraryPanelMatmul, HalvesOfEverySizeOfRest) {
+  for (const DType dtype : {DType::BF16, DType::F16}) {
+    for (const int64_t columns : {57, 64, 79, 81, 133}) {
+      for (const int64_t depth : {333, 334, 335, 336, 337, 700}) {
+        for (const bool turned : {false, true}) {
+          const int64_t rows = 13 + columns % 5;
+          Case c("matmul", static_cast<unsigned>(columns * 1000 + depth));
+          c.operand(dtype, {rows, depth});
+          c.operand(dtype, {depth, columns}, turned ? std::vector<int>{1, 0} : std::vector<int>{}, false, 5);
+          c.result(DType::F32, {rows, columns});
+          const std::string text = c.check(kF32, true, 2);
+          if (library::has_avx512()) continue;
+          expect_panels(text);
+          const std::string as_it_is = dtype == DType::BF16 ? "\n  b bf16[" : "\n  b f16[";
+          EXPECT_EQ(text.find(as_it_is) != text.npos, library::has_avx2_at_most()) << text;
+        }
+      }
+    }
+  }
+}
+
 TEST(LibraryPanelMatmul, NanAndInfinityReachWhatTheyShould) {
   Case c("matmul", 25);
   c.operand(DType::F32, {90, 350});

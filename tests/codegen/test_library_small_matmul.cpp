@@ -16,9 +16,12 @@ bool is_own(const std::string& text) { return text.find("matmul own kernel for")
 /// Or one in panels, which AVX2 has (test_library_panel_matmul.cpp).
 bool is_ours(const std::string& text) { return text.find("matmul own kernel") != text.npos; }
 
+/// Whether oneDNN multiplies elements of this type as they are, so that less is left to our kernels.
+bool is_narrow_in_library(DType dtype) { return dtype == DType::BF16 && library::has_avx512(); }
+
 /// A weight [columns, depth] that may change between calls, as a linear layer reads it.
 TEST(LibrarySmallMatmul, FewRowsOnATransposedWeight) {
-  for (DType dtype : {DType::F32, DType::BF16}) {
+  for (DType dtype : {DType::F32, DType::BF16, DType::F16}) {
     for (int64_t rows : {1, 2, 3, 4, 5, 7, 8, 12}) {
       for (int64_t columns : {1, 5, 16, 63, 65, 200}) {
         for (int64_t depth : {64, 77, 280}) {
@@ -30,8 +33,8 @@ TEST(LibrarySmallMatmul, FewRowsOnATransposedWeight) {
           c.call.has_bias = has_bias;
           c.result(dtype, {rows, columns});
           const std::string text = c.check(tolerance(dtype));
-          const bool few = rows <= (dtype == DType::F32 ? 12 : 4);
-          const bool own = library::has_avx512() || dtype == DType::BF16 ? is_own(text) : is_ours(text);
+          const bool few = rows <= (is_narrow_in_library(dtype) ? 4 : 12);
+          const bool own = library::has_avx512() || rows < library::kManyRows ? is_own(text) : is_ours(text);
           EXPECT_TRUE(!library::has_small_products() || own == (few || columns == 1)) << text;
         }
       }
@@ -61,11 +64,11 @@ TEST(LibrarySmallMatmul, MoreRowsOnATransposedWeight) {
 }
 
 TEST(LibrarySmallMatmul, SmallOperandsOfEveryLayout) {
-  for (DType dtype : {DType::F32, DType::BF16}) {
+  for (DType dtype : {DType::F32, DType::BF16, DType::F16}) {
     for (bool constant : {false, true}) {
       for (const auto& s : std::vector<std::vector<int64_t>>{
                {1, 1, 1}, {6, 16, 16}, {7, 3, 33}, {13, 40, 17}, {2, 65, 100}, {9, 200, 45}, {14, 65, 130}}) {
-        if (dtype == DType::BF16 && s[0] * s[1] * s[2] > 16'384) continue;  // the library's
+        if (is_narrow_in_library(dtype) && s[0] * s[1] * s[2] > 16'384) continue;  // the library's
         for (bool transposed : {false, true}) {
           Case c("matmul", 5);
           c.operand(dtype, {s[0], s[1]});
@@ -74,8 +77,8 @@ TEST(LibrarySmallMatmul, SmallOperandsOfEveryLayout) {
           c.call.has_bias = true;
           c.result(dtype, {s[0], s[2]});
           const std::string text = c.check(tolerance(dtype));
-          const bool packs = dtype == DType::BF16 && !constant && transposed;
-          const bool widens = dtype == DType::BF16 && constant && !library::has_avx512();  // the weight, once
+          const bool packs = is_narrow_in_library(dtype) && !constant && transposed;
+          const bool widens = dtype == DType::F16 && constant && library::has_avx512();  // the weight, once
           EXPECT_TRUE(!library::has_small_products() || packs || widens || is_ours(text)) << text;
         }
       }
@@ -90,7 +93,7 @@ TEST(LibrarySmallMatmul, BatchesScalesAndOperationsOnTheResult) {
   c.call.alpha = 0.5;
   c.result(DType::F32, {2, 3, 4, 11}, {0, 2, 1, 3});
   EXPECT_EQ(is_own(c.check(2e-6)), library::has_small_products());
-  for (DType dtype : {DType::F32, DType::BF16}) {
+  for (DType dtype : {DType::F32, DType::BF16, DType::F16}) {
     Case d("matmul", 7);
     d.operand(dtype, {3, 96});
     d.operand(dtype, {96, 70}, {1, 0});

@@ -97,6 +97,34 @@ TEST(LoopJit, MaskedLoads) {
   }
 }
 
+/// Concatenations of types of every size: vectors that lie in one part, or in two, and negated parts. 16-bit floats
+/// keep their bits, those of NaN too.
+TEST(LoopJit, ConcatenatedParts) {
+  for (const Target& target : targets()) {
+    for (const DType dtype : {DType::BF16, DType::F16, DType::F32, DType::I8, DType::I16, DType::Bool}) {
+      for (const int64_t first : {1, 16, 37, 64}) {
+        for (const bool negated : {false, true}) {
+          if (negated && !is_floating(dtype)) continue;
+          const int64_t rows = 3, second = 40, all = first + second;
+          LoopCase c("cat");
+          const BufferId x = c.input("x", dtype, rows * first), y = c.input("y", dtype, rows * second);
+          const BufferId z = c.output("z", dtype, rows * all);
+          const SymInt i = c.outer(rows), j = c.outer(all);
+          Body& b = c.body;
+          b.begin_nest({});
+          const ScalarId at = b.index(j), end = b.integer(first);
+          const ScalarId before = b.binary(ScalarOp::Lt, at, end), after = b.binary(ScalarOp::Ge, at, end);
+          ScalarId left = b.load(x, i * first + j, before);
+          const ScalarId right = b.load(y, i * second + j - first, after);
+          if (negated) left = b.unary(ScalarOp::Neg, left);
+          b.store({z, i * all + j, b.select(before, left, right)});
+          check(c, Check::Jit, target);
+        }
+      }
+    }
+  }
+}
+
 void softmax(LoopCase& c, SymInt rows, SymInt columns, DType dtype = DType::F32) {
   BufferId x = c.input("x", dtype, rows * columns), y = c.output("y", dtype, rows * columns);
   SymInt i = c.outer(rows);

@@ -179,12 +179,12 @@ bool sums_squares(const Node& node) {
                      [&](std::string_view name) { return target.find(name) != target.npos; });
 }
 
-/// Whether those squares overflow there.
-bool squares_overflow(const Tensor& x) {
+/// Whether those squares overflow where the largest number is `most`.
+bool squares_overflow(const Tensor& x, double most) {
   double sum = 0;
   for (const double v : numbers_of(x))
     if (std::isfinite(v)) sum += v * v;
-  return sum > std::numeric_limits<float>::max() / 4;  // differences from the mean are up to twice as large
+  return sum > most / 4;  // differences from the mean are up to twice as large
 }
 
 /// Weights of attention that would be denormal are 0 in kernels, PyTorch's too: times an infinite value that is NaN,
@@ -207,21 +207,22 @@ bool chooses(const Node& node) {
 
 bool multiplies_all(const Node& node) { return std::string_view(node.target).starts_with("aten.prod."); }
 
-/// Whether products of some of the numbers leave float32's range, so that it depends on the order whether the product
-/// of all is infinite, 0 or, of an infinite part and one that is 0, NaN. (Of 16-bit types, products are float32's.)
-bool products_leave_range(const Tensor& x) {
+/// Whether products of some of the numbers leave the range up to `most`, so that it depends on the order whether the
+/// product of all is infinite, 0 or, of an infinite part and one that is 0, NaN.
+bool products_leave_range(const Tensor& x, double most) {
   double large = 0, small = 0;
   for (const double v : numbers_of(x))
     if (std::isfinite(v) && v != 0) (std::abs(v) > 1 ? large : small) += std::abs(std::log2(std::abs(v)));
-  return large > 126 || small > 126;
+  const double powers = std::log2(most) - 2;
+  return large > powers || small > powers;
 }
 
-/// Whether a sum of some of the numbers, in one order or another, is beyond float32 although that of all may not be.
-bool sums_overflow(const Tensor& x) {
+/// Whether a sum of some of the numbers, in one order or another, is beyond `most` although that of all may not be.
+bool sums_overflow(const Tensor& x, double most) {
   double sum = 0;
   for (const double v : numbers_of(x))
     if (std::isfinite(v)) sum += std::abs(v);
-  return sum > std::numeric_limits<float>::max();
+  return sum > most;
 }
 
 /// Operators that sum products of elements of two operands.
@@ -242,22 +243,25 @@ bool may_leave_range(const Node& node) {
 
 using Operands = std::unordered_map<const Node*, Tensor>;
 
-/// Whether numbers on the way to a node's result may be beyond float32 although the result may not be, in an order of
-/// the work that a kernel may have.
+/// Whether numbers on the way to a node's result may be beyond what its kernels compute in although the result may not
+/// be, in an order of the work that a kernel may have. (16-bit types are computed in float32. Of float64, a product
+/// that is rounded on its own may be infinite where one that is added at once is not.)
 bool leaves_range(const Node& node, const Operands& values) {
+  const double most = node.type.is_tensor() && node.tensor().dtype == DType::F64 ? std::numeric_limits<double>::max()
+                                                                                 : std::numeric_limits<float>::max();
   double product = 1, terms = 1;
   for (const Node* operand : node.operands()) {
     const auto it = values.find(operand);
     if (it == values.end()) continue;
     const Tensor& x = it->second;
-    if ((sums_squares(node) && squares_overflow(x)) || (multiplies_all(node) && products_leave_range(x)) ||
-        (sums_all(node) && sums_overflow(x)))
+    if ((sums_squares(node) && squares_overflow(x, most)) || (multiplies_all(node) && products_leave_range(x, most)) ||
+        (sums_all(node) && sums_overflow(x, most)))
       return true;
     if (scales_by_powers(node) && operand == node.args.back().node() && magnitude(x) > 120) return true;
     product *= magnitude(x);
     terms = std::max(terms, static_cast<double>(x.numel()));
   }
-  return sums_products(node) && product * terms > std::numeric_limits<float>::max();
+  return sums_products(node) && product * terms > most;
 }
 
 /// Larger than the rounding error of the result: `var` of nearly equal elements squares that of their mean, `std` takes
@@ -288,6 +292,9 @@ bool hides_rounding(const Node& node) { return hidden_rounding(node, 1, 1) != 0;
 class Noise {
  public:
   explicit Noise(std::mt19937_64& rng) : rng_(rng), flushes_((std::mt19937_64(rng)() >> 20U) % 2 == 0) {}
+
+  /// What stands for a number of which nothing is certain: whatever it is in truth, one of the two differs from it.
+  double doubtful() { return rng_() % 2 ? std::nan("") : std::numeric_limits<double>::infinity(); }
 
   /// Moves elements by the rounding error of `declared`, and by up to `hidden`.
   void disturb(DType declared, const RefValue& value, double hidden = 0) {
@@ -467,10 +474,10 @@ Results interpret(const RandomProgram& program, const Graph& graph, bool float64
         if (const Node* x = is_norm(maker) ? maker.args[0].node() : nullptr; x && operands->contains(x))
           hidden *= magnification(maker, operands->at(x));
       }
-      // Nothing is certain then: NaN tells that of all that is made of it.
+      // Nothing is certain then, which tells of all that is made of it.
       if (may_leave_range(maker) && node.type.is_tensor() && is_floating(node.tensor().dtype) &&
-          node.tensor().dtype != DType::F64 && leaves_range(maker, *operands))
-        value = Tensor::full(value.tensor().dtype, value.tensor().shape, std::nan(""));
+          leaves_range(maker, *operands))
+        value = Tensor::full(value.tensor().dtype, value.tensor().shape, run->doubtful());
       doubt_infinities(maker, value);
       if (chooses(maker)) run->change_signs_of_zeros(value);
       if (is_fresh(node)) run->disturb(type_of(node, rounded_as(node)), value, hidden + long_sum_rounding(node, value));
