@@ -7,9 +7,11 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "codegen/native/lines.h"
 #include "codegen/native/native_kernel.h"
+#include "codegen/native/sort_keys.h"
 #include "codegen/native/strided.h"
 #include "core/ir/ops/line_selection.h"
 #include "core/runtime/parallel.h"
@@ -23,11 +25,28 @@ size_t dim_of(const Arguments& a) {
 
 int64_t grain(int64_t length) { return std::max<int64_t>(1, 4096 / std::max<int64_t>(length, 1)); }
 
-/// `choose(line)` names an element of each line; `Pair`: it sees positions too.
-template <class T, bool Pair, class F>
-void choose_lines(const Arguments& a, F choose) {
-  using Work = WorkType<T>;
-  using Item = std::conditional_t<Pair, std::pair<Work, int64_t>, Work>;
+/// Keys of a line with their places.
+template <class T>
+class KeyedLine {
+ public:
+  using Item = std::pair<SortKey<T>, int64_t>;
+  explicit KeyedLine(size_t n) : keys_(n), items_(n) {}
+  std::span<Item> take(const T* x, int64_t step) {
+    const std::span<Item> items = items_.span();
+    take_sort_keys(x, step, static_cast<int64_t>(items.size()), false, keys_.data());
+    for (size_t i = 0; i < items.size(); ++i) items[i] = {keys_.data()[i], static_cast<int64_t>(i)};
+    return items;
+  }
+
+ private:
+  LineRoom<SortKey<T>> keys_;
+  LineRoom<Item> items_;
+};
+
+/// `choose(from, step)` names an element of each line, which begins at `from`; there is one `choose` for each thread,
+/// that `make(length)` gives.
+template <class T, class F>
+void choose_lines(const Arguments& a, F make) {
   const Tensor& x = a.tensor(0);
   const Lines lines(x, dim_of(a));
   if (lines.length == 0 && lines.count > 0)
@@ -35,17 +54,10 @@ void choose_lines(const Arguments& a, F choose) {
   T* values = a.result(0).defined() ? a.result(0).ptr<T>() : nullptr;
   int64_t* positions = a.result(1).defined() ? a.result(1).ptr<int64_t>() : nullptr;
   parallel_for(lines.count, grain(lines.length), [&](int64_t begin, int64_t end) {
-    std::vector<Item> line(static_cast<size_t>(lines.length));
+    auto choose = make(static_cast<size_t>(lines.length));
     for (int64_t l = begin; l < end; ++l) {
       const T* from = x.ptr<const T>() + lines.start(l);
-      for (int64_t i = 0; i < lines.length; ++i) {
-        const Work v = work_value(from[i * lines.step]);
-        if constexpr (Pair)
-          line[static_cast<size_t>(i)] = {v, i};
-        else
-          line[static_cast<size_t>(i)] = v;
-      }
-      const int64_t at = choose(line);
+      const int64_t at = choose(from, lines.step);
       if (values) values[l] = from[at * lines.step];
       if (positions) positions[l] = at;
     }
@@ -60,18 +72,52 @@ void kthvalue(const Arguments& a) {
     throw_user("operator '" + a.call.node().name + "' (" + a.call.op().name +
                "): selected number k out of range for dimension " + std::to_string(dim_of(a)));
   with_stored_type(a.tensor(0).dtype, [&]<class T>(T) {
-    choose_lines<T, true>(a, [k](auto& line) { return ops::kth_position(line, k - 1); });
+    choose_lines<T>(a, [k](size_t length) {
+      return [k, line = KeyedLine<T>(length)](const T* x, int64_t step) mutable {
+        std::span items = line.take(x, step);
+        return ops::kth_position(items, k - 1);
+      };
+    });
   });
+}
+
+/// As `ops::median_position`.
+template <class T>
+int64_t median_of(std::span<typename KeyedLine<T>::Item> line, bool skip_nan) {
+  auto numbers = static_cast<int64_t>(line.size());
+  if constexpr (kIsFloat<T>) {
+    const auto is_nan = [](const auto& item) { return item.first == kNanKey<T>; };
+    const auto first = std::find_if(line.begin(), line.end(), is_nan);
+    if (first != line.end() && !skip_nan) return first - line.begin();
+    numbers -= std::count_if(first, line.end(), is_nan);
+    if (numbers == 0) return ops::median_position(std::vector<double>(line.size(), std::nan("")), true);
+  }
+  const auto middle = line.begin() + (numbers - 1) / 2;
+  std::nth_element(line.begin(), middle, line.end());
+  return middle->second;
 }
 template <bool SkipNan>
 void median(const Arguments& a) {
   with_stored_type(a.tensor(0).dtype, [&]<class T>(T) {
-    choose_lines<T, false>(a, [](auto& line) { return ops::median_position(line, SkipNan); });
+    choose_lines<T>(a, [](size_t length) {
+      return [line = KeyedLine<T>(length)](const T* x, int64_t step) mutable {
+        return median_of<T>(line.take(x, step), SkipNan);
+      };
+    });
   });
 }
 void mode(const Arguments& a) {
-  with_stored_type(a.tensor(0).dtype,
-                   [&]<class T>(T) { choose_lines<T, true>(a, [](auto& line) { return ops::mode_position(line); }); });
+  with_stored_type(a.tensor(0).dtype, [&]<class T>(T) {
+    choose_lines<T>(a, [](size_t length) {
+      return [line = std::vector<std::pair<WorkType<T>, int64_t>>(length)](const T* x, int64_t step) mutable {
+        for (size_t i = 0; i < line.size(); ++i) {
+          const auto at = static_cast<int64_t>(i);
+          line[i] = {work_value(x[at * step]), at};
+        }
+        return ops::mode_position(line);
+      };
+    });
+  });
 }
 
 // --------------------------------------------------------------------------------------------------------------

@@ -52,19 +52,46 @@ template <class T>
 T work_value(T x) {
   return x;
 }
-inline float work_value(Half x) { return half_to_float(x.bits); }
-/// Inline, so that loops over it become vector instructions.
+// Inline and without branches, so that loops over them become vector instructions.
+
+/// The exponent is moved from 15 to 127, and twice as far for infinity and NaN; what has none is a multiple of 2^-24,
+/// which a subtraction of float32 brings into form (no denormal number of float32 comes up on the way).
+inline float work_value(Half x) {
+  const uint32_t shifted = (x.bits & 0x7fffU) << 13, exponent = shifted & 0x0f800000U;
+  const uint32_t moved = shifted + (exponent == 0x0f800000U ? 0x70000000U : 0x38000000U);
+  const float small = std::bit_cast<float>(shifted + 0x38800000U) - 0x1p-14F;
+  const uint32_t magnitude = exponent == 0 ? std::bit_cast<uint32_t>(small) : moved;
+  return std::bit_cast<float>(magnitude | (x.bits & 0x8000U) << 16);
+}
 inline float work_value(BFloat16 x) { return std::bit_cast<float>(static_cast<uint32_t>(x.bits) << 16); }
 
 inline bool work_value(Truth x) { return x.value != 0; }
+
+/// To nearest, ties to even: on the bits; what has no exponent afterwards by an addition of float32, whose last bit is
+/// then worth 2^-24. 65520 and above become infinity.
+inline Half nearest_half(float x) {
+  const auto bits = std::bit_cast<uint32_t>(x);
+  const uint32_t magnitude = bits & 0x7fffffffU, sign = bits >> 16 & 0x8000U;
+  const uint32_t usual = (magnitude - 0x38000000U + 0xfffU + (magnitude >> 13 & 1U)) >> 13;
+  const uint32_t small = std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) + 0.5F) - 0x3f000000U;
+  const uint32_t large = magnitude > 0x7f800000U ? 0x7e00U : 0x7c00U;
+  const uint32_t rounded = magnitude < 0x38800000U ? small : magnitude >= 0x477ff000U ? large : usual;
+  return {static_cast<uint16_t>(rounded | sign)};
+}
+/// NaN stays NaN.
+inline BFloat16 nearest_bfloat16(float x) {
+  const auto bits = std::bit_cast<uint32_t>(x);
+  const uint32_t rounded = (bits + 0x7fffU + (bits >> 16 & 1U)) >> 16;
+  return {static_cast<uint16_t>((bits & 0x7fffffffU) > 0x7f800000U ? (bits >> 16) | 0x40U : rounded)};
+}
 
 /// Rounds to nearest, ties to even.
 template <class T>
 T stored_value(WorkType<T> x) {
   if constexpr (std::is_same_v<T, Half>)
-    return {float_to_half(x)};
+    return nearest_half(x);
   else if constexpr (std::is_same_v<T, BFloat16>)
-    return {float_to_bfloat16(x)};
+    return nearest_bfloat16(x);
   else if constexpr (std::is_same_v<T, Truth>)
     return {static_cast<uint8_t>(x)};
   else

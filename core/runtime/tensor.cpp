@@ -212,31 +212,9 @@ std::vector<double> Tensor::values() const {
 }
 
 float bfloat16_to_float(uint16_t bits) { return work_value(BFloat16{bits}); }
-
-uint16_t float_to_bfloat16(float value) {
-  const auto bits = std::bit_cast<uint32_t>(value);
-  if (std::isnan(value)) return static_cast<uint16_t>(bits >> 16 | 0x40);
-  return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
-
-float half_to_float(uint16_t bits) {
-  const uint32_t sign = static_cast<uint32_t>(bits & 0x8000) << 16, exponent = bits >> 10 & 31, mantissa = bits & 0x3ff;
-  if (exponent == 31) return std::bit_cast<float>(sign | 0x7f800000 | mantissa << 13);
-  if (exponent != 0) return std::bit_cast<float>(sign | (exponent + 112) << 23 | mantissa << 13);
-  const float magnitude = static_cast<float>(mantissa) * 0x1p-24F;
-  return sign ? -magnitude : magnitude;
-}
-
-uint16_t float_to_half(float value) {
-  const auto bits = std::bit_cast<uint32_t>(value);
-  const auto sign = static_cast<uint16_t>(bits >> 16 & 0x8000);
-  const uint32_t magnitude = bits & 0x7fffffff;
-  if (magnitude > 0x7f800000) return sign | 0x7e00;
-  if (magnitude >= 0x477ff000) return sign | 0x7c00;  // 65520 and above round to infinity
-  if (magnitude < 0x38800000)                         // subnormal: the float adder rounds to a multiple of 2^-24
-    return sign | static_cast<uint16_t>(std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) + 0.5F) - 0x3f000000);
-  return sign | static_cast<uint16_t>((magnitude - 0x38000000 + 0xfff + (magnitude >> 13 & 1)) >> 13);
-}
+uint16_t float_to_bfloat16(float value) { return nearest_bfloat16(value).bits; }
+float half_to_float(uint16_t bits) { return work_value(Half{bits}); }
+uint16_t float_to_half(float value) { return nearest_half(value).bits; }
 
 double load_as_double(DType dtype, const std::byte* p) {
   switch (dtype) {

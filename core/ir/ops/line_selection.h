@@ -27,9 +27,9 @@ bool comes_after(T a, T b) {
 }
 
 /// Hoare's selection with the median of three as pivot: position of the element of rank `k` from 0. `line` is
-/// reordered.
-template <class T>
-int64_t kth_position(std::vector<std::pair<T, int64_t>>& line, int64_t k) {
+/// reordered: pairs of a value and a position.
+template <class Line>
+int64_t kth_position(Line& line, int64_t k) {
   int64_t low = 0, high = static_cast<int64_t>(line.size()) - 1;
   const auto after = [&](int64_t a, int64_t b) {
     return comes_after(line[static_cast<size_t>(a)].first, line[static_cast<size_t>(b)].first);
@@ -56,14 +56,14 @@ int64_t kth_position(std::vector<std::pair<T, int64_t>>& line, int64_t k) {
     if (j <= k) low = i;
   }
   if (high == low + 1 && after(low, high)) swap(low, high);
-  return line[static_cast<size_t>(k)].second;
+  return static_cast<int64_t>(line[static_cast<size_t>(k)].second);
 }
 
 /// Moves the `k` largest (or smallest) elements of a line to its front, in order, the first of them too if `sorted`.
 /// Which of equals these are, and where each stands, follows from the steps of the library's algorithms, as in PyTorch:
 /// experts whose scores are equal are chosen by that. 0 <= k <= size.
-template <class T>
-void select_first(std::vector<std::pair<T, int64_t>>& line, int64_t k, bool largest, bool sorted) {
+template <class Line>
+void select_first(Line& line, int64_t k, bool largest, bool sorted) {
   if (k == 0) return;
   const auto before = [largest](const auto& a, const auto& b) {
     return largest ? comes_after(a.first, b.first) : comes_after(b.first, a.first);
