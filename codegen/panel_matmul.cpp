@@ -108,10 +108,51 @@ bool takes(const ConcreteCall& call) {
   return call.result.rank() >= 2 && call.result.numel() > 0 && call.operands[0].shape.back() > 0;
 }
 
+/// Matrices of columns that lie dense become rows in scratch.
+class TurnStep : public Step {
+ public:
+  TurnStep(View from, View to, int threads) : from_(std::move(from)), to_(std::move(to)) {
+    const size_t r = to_.rank();
+    rows_ = to_.shape[r - 2];
+    columns_ = to_.shape[r - 1];
+    blocks_ = parts(rows_, kRows);
+    matrices_ = to_.numel() / (rows_ * columns_);
+    threads_ = threads_for(to_.numel() / kTaskElements, threads);
+  }
+
+  void run(const StepArgs& args) override {
+    parallel_parts(matrices_ * blocks_, threads_, [&](int64_t begin, int64_t end) {
+      const size_t r = to_.rank();
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t matrix = i / blocks_, row = i % blocks_ * kRows;
+        const auto size = static_cast<int64_t>(dtype_size(from_.dtype));
+        auto* to = reinterpret_cast<float*>(matrix_at(args, to_, to_.shape, matrix)) + row * columns_;
+        turn_columns(from_.dtype, matrix_at(args, from_, to_.shape, matrix) + row * size, from_.strides[r - 1],
+                     std::min(kRows, rows_ - row), columns_, to, columns_);
+      }
+    });
+  }
+
+  std::string describe() const override {
+    return "turn " + library::describe(from_) + " -> " + library::describe(to_) + "\n";
+  }
+
+ private:
+  static constexpr int64_t kRows = 64, kTaskElements = 16'384;
+  View from_, to_;
+  int64_t rows_ = 0, columns_ = 0, blocks_ = 0, matrices_ = 0;
+  int threads_ = 1;
+};
+
 /// Copies an operand into scratch, dense and float32.
-void stage(View& v, Instance& instance) {
+void stage(View& v, Instance& instance, int threads) {
   const View to = instance.scratch.tensor(DType::F32, v.shape);
-  instance.steps.push_back(make_copy(v, to));
+  const size_t r = v.rank();
+  const bool has_type = v.dtype == DType::F32 || is_reduced_float(v.dtype);
+  if (has_type && v.strides[r - 2] == 1 && v.shape[r - 2] > 1 && v.shape[r - 1] > 1)
+    instance.steps.push_back(std::make_unique<TurnStep>(v, to, threads));
+  else
+    instance.steps.push_back(make_copy(v, to));
   v = to;
 }
 
@@ -135,7 +176,7 @@ bool build_panel_matmul(const ConcreteCall& call, PackedConstants& packed, Insta
   made.scratch = instance.scratch;
   MatmulProduct p = make_matmul_product(call, made);
   const size_t r = p.result.rank();
-  if (!has_dense_rows(p.a)) stage(p.a, made);
+  if (!has_dense_rows(p.a)) stage(p.a, made, call.threads);
   Form form = Form::Rows;
   int64_t b_stride = 0;
   if (p.b_constant && p.b.dtype == DType::F32 && p.b.rank() == 2 && is_plain_matrix(p.b)) {
@@ -147,7 +188,7 @@ bool build_panel_matmul(const ConcreteCall& call, PackedConstants& packed, Insta
     if (packs && p.b.strides[r - 2] == 1 && p.b.strides[r - 1] != 1)
       form = Form::Lines;
     else if (!packs || !is_dense(p.b, r - 1))
-      stage(p.b, made);
+      stage(p.b, made, call.threads);
     b_stride = p.b.strides[form == Form::Lines ? r - 1 : r - 2];
   }
   const bool direct = has_dense_rows(p.result);

@@ -110,6 +110,22 @@ void turn_lines(const typename T::Element* line, int64_t stride, int64_t n, int6
   }
 }
 
+template <class T>
+void turn_all(const typename T::Element* from, int64_t from_stride, int64_t rows, int64_t columns, float* to,
+              int64_t to_stride) {
+  for (int64_t column = 0; column < columns; column += kFloatLanes) {
+    const int64_t n = std::min(kFloatLanes, columns - column);
+    const typename T::Element* lines[kFloatLanes];
+    for (int64_t i = 0; i < kFloatLanes; ++i) lines[i] = from + (column + std::min(i, n - 1)) * from_stride;
+    for (int64_t row = 0; row < rows; row += 4) {
+      const int64_t m = std::min<int64_t>(4, rows - row);
+      __m256 out[4];
+      turn_loaded([&](int i) __attribute__((always_inline)) { return T::four(lines[i] + row, m); }, out);
+      for (int64_t i = 0; i < m; ++i) store_floats(to + (row + i) * to_stride + column, out[i], n);
+    }
+  }
+}
+
 /// Rows of b, n columns from `row` on, as panels of kDepth by kPanelColumns.
 template <class T>
 void copy_rows(const typename T::Element* row, int64_t stride, int64_t n, int64_t depth, float* to) {
@@ -193,6 +209,16 @@ void panel_product(const PanelProduct& product, int64_t first_row, int64_t last_
   multiply_panels(product, first_row, last_row, first_panel, last_panel);
 }
 
+void turn_columns(DType dtype, const void* from, int64_t from_stride, int64_t rows, int64_t columns, float* to,
+                  int64_t to_stride) {
+  const auto as = [&](auto type) {
+    using T = decltype(type);
+    turn_all<T>(static_cast<const typename T::Element*>(from), from_stride, rows, columns, to, to_stride);
+  };
+  if (dtype == DType::F32) return as(Floats{});
+  dtype == DType::BF16 ? as(BFloat16s{}) : as(Float16s{});
+}
+
 }  // namespace strata::library
 
 #else
@@ -200,6 +226,9 @@ void panel_product(const PanelProduct& product, int64_t first_row, int64_t last_
 namespace strata::library {
 
 void panel_product(const PanelProduct&, int64_t, int64_t, int64_t, int64_t) {
+  throw_internal("no AVX2 on this processor");
+}
+void turn_columns(DType, const void*, int64_t, int64_t, int64_t, float*, int64_t) {
   throw_internal("no AVX2 on this processor");
 }
 

@@ -41,4 +41,9 @@ constexpr int64_t row_block(PanelProduct::Form form) { return form == PanelProdu
 void panel_product(const PanelProduct& product, int64_t first_row, int64_t last_row, int64_t first_panel,
                    int64_t last_panel);
 
+/// Columns that lie dense as rows that do: to[r * to_stride + c] = from[c * from_stride + r], for `rows` by `columns`;
+/// `from` has F32, BF16 or F16. Only where has_avx2().
+void turn_columns(DType dtype, const void* from, int64_t from_stride, int64_t rows, int64_t columns, float* to,
+                  int64_t to_stride);
+
 }  // namespace strata::library
