@@ -6,6 +6,8 @@
 #include <llvm/Analysis/LoopAnalysisManager.h>
 #include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/IR/AssemblyAnnotationWriter.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Instructions.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/MC/TargetRegistry.h>
@@ -54,6 +56,25 @@ std::unique_ptr<llvm::TargetMachine> make_machine(const Target& target) {
   return machine;
 }
 
+/// Comparisons of widened float16 with constants have been narrowed again, for which no processor but those with
+/// AVX512-FP16 has an instruction: each lane would be widened and compared on its own.
+struct WidenComparisons : llvm::PassInfoMixin<WidenComparisons> {
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager&) {
+    bool changed = false;
+    for (llvm::BasicBlock& block : function) {
+      for (llvm::Instruction& instruction : block) {
+        auto* compare = llvm::dyn_cast<llvm::FCmpInst>(&instruction);
+        if (!compare || !compare->getOperand(0)->getType()->getScalarType()->isHalfTy()) continue;
+        llvm::IRBuilder<> b(compare);
+        llvm::Type* type = compare->getOperand(0)->getType()->getWithNewType(b.getFloatTy());
+        for (unsigned i = 0; i < 2; ++i) compare->setOperand(i, b.CreateFPExt(compare->getOperand(i), type));
+        changed = true;
+      }
+    }
+    return changed ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
+  }
+};
+
 /// The code is vectorised and hoisted already: promote accumulators, fold, drop duplicates.
 void clean_up(llvm::Module& module, llvm::TargetMachine& machine) {
   llvm::LoopAnalysisManager loops;
@@ -70,6 +91,7 @@ void clean_up(llvm::Module& module, llvm::TargetMachine& machine) {
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
   passes.addPass(llvm::EarlyCSEPass());
   passes.addPass(llvm::InstCombinePass());
+  passes.addPass(WidenComparisons());
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), true));
   passes.addPass(llvm::EarlyCSEPass(true));

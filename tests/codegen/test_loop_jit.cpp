@@ -97,6 +97,29 @@ TEST(LoopJit, MaskedLoads) {
   }
 }
 
+/// float16 is compared with constants in float32: no processor up to AVX-512 compares it by vectors.
+TEST(LoopJit, HalvesAreComparedAsTheyAreComputed) {
+  for (const Target& target : targets()) {
+    LoopCase c("relu");
+    const BufferId x = c.input("x", DType::F16, 100), y = c.output("y", DType::F16, 100);
+    const SymInt i = c.outer(100);
+    Body& b = c.body;
+    b.begin_nest({});
+    const ScalarId v = b.load(x, i), one = b.constant(1, DType::F32);
+    b.store({y, i, b.select(b.binary(ScalarOp::Gt, v, one), one, b.binary(ScalarOp::Add, v, v))});
+    check(c, Check::Jit, target);
+    codegen::LoopJit jit(target);
+    const Kernel* kernels[] = {&c.kernel};
+    const auto compiled = jit.compile(kernels, {1, true});
+    for (const CodeArtifact& a : jit.artifacts(0)) {
+      if (a.kind != "llvm-ir") continue;
+      EXPECT_NE(a.text.find(" x float>"), std::string::npos) << a.text;
+      for (size_t at = a.text.find("fcmp"); at != std::string::npos; at = a.text.find("fcmp", at + 1))
+        EXPECT_EQ(a.text.substr(at, a.text.find('\n', at) - at).find("half"), std::string::npos) << a.text;
+    }
+  }
+}
+
 /// Concatenations of types of every size: vectors that lie in one part, or in two, and negated parts. 16-bit floats
 /// keep their bits, those of NaN too.
 TEST(LoopJit, ConcatenatedParts) {
