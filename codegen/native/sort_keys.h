@@ -15,6 +15,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "core/ir/ops/line_selection.h"
 #include "core/runtime/elements.h"
 #include "core/support/huge_pages.h"
 
@@ -158,6 +159,69 @@ class LineSorter {
   size_t n_;
   LineRoom<SortKey<T>> keys_;
   LineRoom<std::pair<uint32_t, Place>> line_, room_;
+};
+
+/// The `k` largest of lines of `n` elements, as `ops::select_first` names them: the same steps on keys, but that most
+/// elements, which a heap of `k` would not take, are passed over many at a time.
+template <class T>
+class LineSelector {
+ public:
+  LineSelector(int64_t n, int64_t k, bool sorted)
+      : n_(n),
+        k_(k),
+        sorted_(sorted),
+        by_heap_(k * 64 <= n),
+        keys_(static_cast<size_t>(n)),
+        line_(static_cast<size_t>(by_heap_ ? k : n)) {}
+
+  void select(const T* x, int64_t step, bool smallest) {
+    take_sort_keys(x, step, n_, smallest, keys_.data());
+    if (k_ == 0) return;
+    for (int64_t i = 0; i < (by_heap_ ? k_ : n_); ++i) line_.data()[i] = item(i);
+    if (by_heap_) return by_heap();
+    std::span<Item> line = line_.span();
+    ops::select_first(line, k_, true, sorted_);
+  }
+
+  int64_t place(int64_t i) const { return line_.data()[i].second; }
+
+ private:
+  using Item = std::pair<SortKey<T>, int64_t>;
+  Item item(int64_t i) const { return {keys_.data()[i], i}; }
+
+  /// std::partial_sort of GCC's library: what is larger than the least of the `k` largest so far takes its place.
+  void by_heap() {
+    constexpr int64_t kTogether = 64;
+    Item* const heap = line_.data();
+    const auto larger = [](const Item& a, const Item& b) { return a.first > b.first; };
+    std::make_heap(heap, heap + k_, larger);
+    for (int64_t i = k_; i < n_; i += kTogether) {
+      const int64_t last = std::min(i + kTogether, n_);
+      if (!any_above(keys_.data() + i, last - i, heap->first)) continue;
+      for (int64_t j = i; j < last; ++j)
+        if (keys_.data()[j] > heap->first) replace_least(item(j));
+    }
+    std::sort_heap(heap, heap + k_, larger);
+  }
+
+  /// The hole at the top goes down to a leaf, always to the lesser child, and from there `item` goes up.
+  void replace_least(Item item) {
+    Item* const heap = line_.data();
+    int64_t hole = 0;
+    for (int64_t child = 2; child <= k_; child = 2 * hole + 2) {
+      if (child == k_ || heap[child].first > heap[child - 1].first) --child;
+      heap[hole] = heap[child];
+      hole = child;
+    }
+    for (; hole > 0 && heap[(hole - 1) / 2].first > item.first; hole = (hole - 1) / 2)
+      heap[hole] = heap[(hole - 1) / 2];
+    heap[hole] = item;
+  }
+
+  int64_t n_, k_;
+  bool sorted_, by_heap_;
+  LineRoom<SortKey<T>> keys_;
+  LineRoom<Item> line_;
 };
 
 }  // namespace strata::native

@@ -6,13 +6,11 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 
 #include "codegen/native/lines.h"
 #include "codegen/native/native_kernel.h"
 #include "codegen/native/sort_keys.h"
 #include "codegen/native/strided.h"
-#include "core/ir/ops/line_selection.h"
 #include "core/runtime/parallel.h"
 
 namespace strata::native {
@@ -44,58 +42,6 @@ Order order_of(const Arguments& a) {
     refuse(a.call, "k must lie in [0, " + std::to_string(n) + "], found " + std::to_string(order.keep));
   return order;
 }
-
-/// The `k` largest of lines of `n` elements, as `ops::select_first` names them: the same steps on keys, but that most
-/// elements, which a heap of `k` would not take, are passed over many at a time.
-template <class T>
-class LineSelector {
- public:
-  LineSelector(int64_t n, int64_t k, bool sorted)
-      : n_(n),
-        k_(k),
-        sorted_(sorted),
-        by_heap_(k * 64 <= n),
-        keys_(static_cast<size_t>(n)),
-        line_(static_cast<size_t>(by_heap_ ? k + 1 : n)) {}
-
-  void select(const T* x, int64_t step, bool smallest) {
-    take_sort_keys(x, step, n_, smallest, keys_.data());
-    if (k_ == 0) return;
-    for (int64_t i = 0; i < (by_heap_ ? k_ : n_); ++i) line_.data()[i] = item(i);
-    if (by_heap_) return by_heap();
-    std::span<Item> line = line_.span();
-    ops::select_first(line, k_, true, sorted_);
-  }
-
-  int64_t place(int64_t i) const { return line_.data()[i].second; }
-
- private:
-  using Item = std::pair<SortKey<T>, int64_t>;
-  Item item(int64_t i) const { return {keys_.data()[i], i}; }
-
-  /// std::partial_sort: what comes before the last of a heap takes its place.
-  void by_heap() {
-    constexpr int64_t kTogether = 64;
-    Item *const heap = line_.data(), *const end = heap + k_;
-    const auto before = [](const Item& a, const Item& b) { return a.first > b.first; };
-    std::make_heap(heap, end, before);
-    for (int64_t i = k_; i < n_; i += kTogether) {
-      const int64_t last = std::min(i + kTogether, n_);
-      if (!any_above(keys_.data() + i, last - i, heap->first)) continue;
-      for (int64_t j = i; j < last; ++j) {
-        if (keys_.data()[j] <= heap->first) continue;
-        *end = item(j);
-        std::pop_heap(heap, end + 1, before);
-      }
-    }
-    std::sort_heap(heap, end, before);
-  }
-
-  int64_t n_, k_;
-  bool sorted_, by_heap_;
-  LineRoom<SortKey<T>> keys_;
-  LineRoom<Item> line_;
-};
 
 template <class T>
 void sort_lines(const Arguments& a, const Order& order) {

@@ -142,6 +142,18 @@ def cases():
     yield "nan_to_num", lambda x: x.nan_to_num(), (r(512, 1024),)
     yield "prod", lambda x: x.prod(-1), (r(1024, 512),)
     yield "median", lambda x: x.median(-1)[0], (r(256, 512),)
+    yield "sort long", lambda x: x.sort()[0], (r(1000000),)
+    yield "sort int64", lambda x: x.sort()[0], (ints(0, 1000, (1000000,)),)
+    yield "topk of a vocabulary", lambda x: x.topk(40)[0], (r(4, 50257),)
+    yield "mm of a transpose", lambda x, y: x.t() @ y, (r(256, 256), r(256, 256))
+    for name, narrow in (("bf16", torch.bfloat16), ("f16", torch.float16)):
+        for rows in (1, 14, 128):
+            yield f"{name} linear, {rows} rows", lambda x, w: F.linear(x, w), (r(rows, 1024).to(narrow), r(256, 1024).to(narrow))
+        yield f"{name} convolution", lambda x, w: F.conv2d(x, w, padding=1), (r(1, 64, 28, 28).to(narrow), r(64, 64, 3, 3).to(narrow))
+        yield f"{name} cat", lambda x, y: torch.cat([x, y], 1), (r(512, 512).to(narrow), r(512, 512).to(narrow))
+        yield f"{name} embedding", lambda w, i: F.embedding(i, w), (r(1000, 512).to(narrow), ints(0, 1000, (512,)))
+        yield f"{name} transpose", lambda x: x.t().contiguous(), (r(512, 512).to(narrow),)
+        yield f"{name} exp", lambda x: x.exp(), (r(512, 512).to(narrow),)
 
 
 def measure(function, tensors, seconds):

@@ -60,6 +60,23 @@ void check_line(size_t n, std::mt19937_64& random, bool few) {
   }
 }
 
+/// The same elements, equal ones among them, in the same order as by the library's steps on values.
+template <class T>
+void check_largest(size_t n, size_t k, std::mt19937_64& random, bool few) {
+  const std::vector<T> x = random_line<T>(n, random, few);
+  for (const bool smallest : {false, true}) {
+    for (const bool sorted : {false, true}) {
+      std::vector<std::pair<WorkType<T>, int64_t>> line(n);
+      for (size_t i = 0; i < n; ++i) line[i] = {work_value(x[i]), static_cast<int64_t>(i)};
+      ops::select_first(line, static_cast<int64_t>(k), !smallest, sorted);
+      native::LineSelector<T> selector(static_cast<int64_t>(n), static_cast<int64_t>(k), sorted);
+      selector.select(x.data(), 1, smallest);
+      for (size_t i = 0; i < k; ++i)
+        ASSERT_EQ(selector.place(static_cast<int64_t>(i)), line[i].second) << n << " " << k << " " << i;
+    }
+  }
+}
+
 template <class T>
 class SortKeys : public ::testing::Test {};
 using Types = ::testing::Types<int8_t, uint8_t, int16_t, int32_t, int64_t, float, double, Half, BFloat16>;
@@ -70,6 +87,23 @@ TYPED_TEST(SortKeys, LinesAreSortedStably) {
   std::mt19937_64 random(std::random_device{}());
   for (const size_t n : {1, 2, 17, 31, 32, 33, 300, 5000})
     for (const bool few : {false, true}) check_line<TypeParam>(n, random, few);
+}
+
+/// Few of many, which a heap finds, and many.
+TYPED_TEST(SortKeys, TheLargestAreThoseOfTheLibrary) {
+  std::mt19937_64 random(std::random_device{}());
+  for (const auto& [n, k] : std::vector<std::pair<size_t, size_t>>{{1, 1},
+                                                                   {63, 1},
+                                                                   {64, 1},
+                                                                   {200, 2},
+                                                                   {200, 3},
+                                                                   {500, 7},
+                                                                   {5000, 40},
+                                                                   {5000, 77},
+                                                                   {20, 20},
+                                                                   {300, 100},
+                                                                   {9, 0}})
+    for (const bool few : {false, true}) check_largest<TypeParam>(n, k, random, few);
 }
 
 }  // namespace
