@@ -237,6 +237,7 @@ class ElementwiseStep : public EpilogueInParts {
       from_ = line(std::move(from_));
       to_ = line(std::move(to_));
     } else {
+      merge_dimensions();
       put_last(best_row());
     }
     columns_ = to_.shape.back();
@@ -278,6 +279,24 @@ class ElementwiseStep : public EpilogueInParts {
     for (size_t d = 0; d < to_.rank(); ++d)
       if ((from_.strides[d] == 1 || to_.strides[d] == 1) && to_.shape[d] > to_.shape[best]) best = d;
     return best;
+  }
+  /// Neighbours that are one behind the other on all sides become one: taps of a kernel, in a row that is worth a loop.
+  void merge_dimensions() {
+    std::vector<View*> views{&from_, &to_};
+    for (ResultOp& op : ops_)
+      if (op.has_operand()) views.push_back(&op.operand);
+    for (size_t d = to_.rank() - 1; d-- > 0;) {
+      const bool joined = std::all_of(views.begin(), views.end(), [d](const View* v) {
+        return v->strides[d] == v->strides[d + 1] * v->shape[d + 1];
+      });
+      if (!joined) continue;
+      const auto at = static_cast<ptrdiff_t>(d);
+      for (View* v : views) {
+        v->shape[d + 1] *= v->shape[d];
+        v->shape.erase(v->shape.begin() + at);
+        v->strides.erase(v->strides.begin() + at);
+      }
+    }
   }
   void put_last(size_t dim) {
     const auto move = [dim](View& v) {
