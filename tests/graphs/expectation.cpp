@@ -82,6 +82,7 @@ bool cancels_inside(const Node& node) {
                                                 "aten.log_sigmoid",
                                                 "aten.logaddexp",
                                                 "aten.binary_cross_",
+                                                "aten.poisson_nll_",
                                                 "aten.linspace",
                                                 "aten.upsample_bilinear",
                                                 "aten.grid_sam",
