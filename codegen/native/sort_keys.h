@@ -67,7 +67,7 @@ class LineRoom {
   }
   T* data() const { return items_.get(); }
   std::span<T> span() const { return {items_.get(), size_}; }
-  void swap(LineRoom& other) { items_.swap(other.items_); }
+  void swap(LineRoom& other) noexcept { items_.swap(other.items_); }
 
  private:
   std::unique_ptr<T[]> items_;
