@@ -12,6 +12,7 @@
 #include <limits>
 #include <memory>
 #include <span>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -24,26 +25,9 @@ namespace strata::native {
 template <class T>
 constexpr bool kIsFloat = std::is_floating_point_v<T> || std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
 
-template <size_t Bytes>
-struct UnsignedOf;
-template <>
-struct UnsignedOf<1> {
-  using type = uint8_t;
-};
-template <>
-struct UnsignedOf<2> {
-  using type = uint16_t;
-};
-template <>
-struct UnsignedOf<4> {
-  using type = uint32_t;
-};
-template <>
-struct UnsignedOf<8> {
-  using type = uint64_t;
-};
+/// The unsigned number of an element's size.
 template <class T>
-using SortKey = typename UnsignedOf<sizeof(T)>::type;
+using SortKey = std::tuple_element_t<std::bit_width(sizeof(T)) - 1, std::tuple<uint8_t, uint16_t, uint32_t, uint64_t>>;
 
 /// Of floats, the key that all NaNs have, and nothing else: the largest one.
 template <class T>
