@@ -42,8 +42,9 @@ alignas(64) constexpr float kZeros[kDepth] = {};
 struct Ending {
   float* out;
   int64_t stride;
-  const float* bias;   ///< null where the result is added to, or where there is none
-  const float* added;  ///< from where the tile begins; null before the last piece, or where there is none
+  const float* bias;  ///< null where the result is added to, or where there is none
+  /// Null before the last piece, or where there is none; `added` from where the tile begins.
+  const float *scale, *shift, *added;
   bool adds, relu;
 };
 
@@ -51,8 +52,10 @@ inline void finish(const Ending& e, int place, int64_t column, int64_t n, __m256
   const int64_t at = place * e.stride + column;
   if (e.bias) x = add(x, load_floats(e.bias + column, n));
   if (e.adds) x = add(x, load_floats(e.out + at, n));
+  if (e.scale) x = multiply(x, load_floats(e.scale + column, n));
+  if (e.shift) x = add(x, load_floats(e.shift + column, n));
   if (e.added) x = add(x, load_floats(e.added + at, n));
-  if (e.relu) x = _mm256_max_ps(__m256{}, x);  // of NaN the second
+  if (e.relu) x = not_negative(x);
   store_floats(e.out + at, x, n);
 }
 
@@ -190,7 +193,9 @@ void multiply(const ConvolutionProduct& p, int64_t first, int64_t last, int64_t 
         const int64_t column = panel * kPanelColumns, n = std::min(kPanelColumns, p.out_channels - column);
         const float* weight =
             p.weight + panel * panel_size + (piece.first * p.in_channels + piece.channel) * kPanelColumns;
-        Ending e{nullptr, p.out_place, !adds && p.bias ? p.bias + column : nullptr, nullptr, adds, ends && p.relu};
+        const auto part_of = [&](bool is_now, const float* x) { return is_now && x ? x + column : nullptr; };
+        Ending e{nullptr, p.out_place, part_of(!adds, p.bias), part_of(ends, p.scale), part_of(ends, p.shift),
+                 nullptr, adds,        ends && p.relu};
         for (int64_t t = 0; t < tiles; ++t) {
           const int64_t at = (from + t * kPlaces) * p.out_place + column;
           e.out = p.out + at;

@@ -20,6 +20,8 @@ struct ConvolutionProduct {
   float* out;                          ///< places of all images one after the other
   int64_t out_place;                   ///< stride
   const float* bias;                   ///< [out_channels], or null
+  const float* scale;                  ///< [out_channels], what comes to then is multiplied by, or null
+  const float* shift;                  ///< [out_channels], added to it, or null
   const float* added;                  ///< lies as the result does, and is added to it; or null
   bool relu;                           ///< in the end, numbers below 0 become 0
 };

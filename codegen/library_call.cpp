@@ -18,6 +18,7 @@
 #include "codegen/pointwise_convolution.h"
 #include "codegen/small_matmul.h"
 #include "codegen/transposed_convolution.h"
+#include "codegen/winograd_convolution.h"
 #include "core/runtime/parallel.h"
 #include "core/support/error.h"
 
@@ -296,8 +297,8 @@ bool Kernel::build_fast(const ConcreteCall& call, Instance& instance) {
   if (call_.kind == "matmul")
     return build_small_matmul(call, packed_, instance) || build_large_matmul(call, packed_, instance);
   return build_transposed_convolution(call, packed_, instance) ||
-         build_pointwise_convolution(call, packed_, instance) || build_panel_convolution(call, packed_, instance) ||
-         build_onednn_convolution(call, packed_, instance);
+         build_pointwise_convolution(call, packed_, instance) || build_winograd_convolution(call, packed_, instance) ||
+         build_panel_convolution(call, packed_, instance) || build_onednn_convolution(call, packed_, instance);
 }
 
 void Kernel::build(const ConcreteCall& call, Instance& instance) {

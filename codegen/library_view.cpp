@@ -60,6 +60,16 @@ View ScratchPlan::tensor(DType dtype, std::vector<int64_t> shape) {
   return v;
 }
 
+View channels_last(View v) {
+  int64_t step = 1;
+  for (size_t k = 0; k < v.rank(); ++k) {
+    const size_t d = k == 0 ? 1 : k + 1 == v.rank() ? 0 : v.rank() - k;
+    v.strides[d] = step;
+    step *= v.shape[d];
+  }
+  return v;
+}
+
 View channels_at_end(View view) {
   std::rotate(view.shape.begin() + 1, view.shape.begin() + 2, view.shape.end());
   std::rotate(view.strides.begin() + 1, view.strides.begin() + 2, view.strides.end());

@@ -133,6 +133,8 @@ struct ResultOp {
 /// `view` with dimensions of size 1 put in front until it has `rank` dimensions.
 View with_rank(View view, size_t rank);
 
+/// Dense memory of [n, c, d...] as it lies with its channels last.
+View channels_last(View view);
 /// [n, c, d...] as [n, d..., c].
 View channels_at_end(View view);
 /// Whether channels of [n, c, d...] lie next to each other.

@@ -279,6 +279,19 @@ std::shared_ptr<dnnl::memory> PackedConstants::get(const void* key, const dnnl::
   return packed;
 }
 
+std::shared_ptr<dnnl::memory> PackedConstants::make(const void* key, int64_t floats,
+                                                    const std::function<void(float*)>& fill) {
+  const dnnl::memory::desc as({floats}, dnnl::memory::data_type::f32, dnnl::memory::format_tag::a);
+  std::lock_guard lock(mutex_);
+  for (const Entry& e : entries_) {
+    if (e.key == key && e.memory->get_desc() == as) return e.memory;
+  }
+  auto made = std::make_shared<dnnl::memory>(as, onednn_engine());
+  fill(static_cast<float*>(made->get_data_handle()));
+  entries_.push_back({key, made});
+  return made;
+}
+
 std::function<void(std::byte*)> onednn_unpack(std::shared_ptr<dnnl::memory> packed, const dnnl::memory::desc& plain) {
   const dnnl::memory::desc from = packed->get_desc();
   const dnnl::reorder::primitive_desc pd(onednn_engine(), from, onednn_engine(), plain, {}, /*allow_empty=*/true);

@@ -97,6 +97,8 @@ class PackedConstants {
   /// there is neither such a copy nor an address in the slot.
   std::shared_ptr<dnnl::memory> get(const void* key, const dnnl::memory::desc& from, const dnnl::memory::desc& to,
                                     const Slot& source);
+  /// `floats` floats, written by `fill` the first time that they are asked for by this key and number.
+  std::shared_ptr<dnnl::memory> make(const void* key, int64_t floats, const std::function<void(float*)>& fill);
   size_t bytes() const;
 
  private:

@@ -71,16 +71,6 @@ bool is_channels_last(const View& v) {
   return true;
 }
 
-View channels_last(View v) {
-  int64_t step = 1;
-  for (size_t k = 0; k < v.rank(); ++k) {
-    const size_t d = k == 0 ? 1 : k + 1 == v.rank() ? 0 : v.rank() - k;
-    v.strides[d] = step;
-    step *= v.shape[d];
-  }
-  return v;
-}
-
 View plain(View v) {
   v.strides = contiguous_strides(std::span<const int64_t>(v.shape));
   return v;

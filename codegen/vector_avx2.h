@@ -23,6 +23,10 @@ inline __m256i lanes(int64_t n) {
 inline __m256 all_lanes(float x) { return _mm256_set1_ps(x); }
 inline __m256 multiply(__m256 x, __m256 y) { return _mm256_mul_ps(x, y); }
 inline __m256 add(__m256 x, __m256 y) { return _mm256_add_ps(x, y); }
+inline __m256 subtract(__m256 x, __m256 y) { return _mm256_sub_ps(x, y); }
+/// Numbers below 0 become 0; NaN stays.
+inline __m256 not_negative(__m256 x) { return _mm256_max_ps(__m256{}, x); }  // of NaN the second
+inline bool has_nan(__m256 x) { return _mm256_movemask_ps(_mm256_cmp_ps(x, x, _CMP_UNORD_Q)) != 0; }
 /// x * y + sum, rounded once.
 inline __m256 multiply_add(__m256 x, __m256 y, __m256 sum) { return _mm256_fmadd_ps(x, y, sum); }
 

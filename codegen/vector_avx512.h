@@ -21,6 +21,10 @@ inline __mmask16 lanes(int64_t n) { return n >= 16 ? __mmask16(0xffff) : __mmask
 inline __m512 all_lanes(float x) { return _mm512_set1_ps(x); }
 inline __m512 multiply(__m512 x, __m512 y) { return _mm512_mul_ps(x, y); }
 inline __m512 add(__m512 x, __m512 y) { return _mm512_add_ps(x, y); }
+inline __m512 subtract(__m512 x, __m512 y) { return _mm512_sub_ps(x, y); }
+/// Numbers below 0 become 0; NaN stays.
+inline __m512 not_negative(__m512 x) { return _mm512_max_ps(__m512{}, x); }  // of NaN the second
+inline bool has_nan(__m512 x) { return _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q) != 0; }
 /// x * y + sum, rounded once.
 inline __m512 multiply_add(__m512 x, __m512 y, __m512 sum) { return _mm512_fmadd_ps(x, y, sum); }
 

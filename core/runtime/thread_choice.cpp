@@ -128,6 +128,8 @@ void ThreadChoice::settle(size_t way) {
   set_limits(std::move(ways_[way].limits));
   expected_ = ways_[way].ns;
   ways_.clear();
+  lasts_ = limits_ == found_ ? std::min(2 * lasts_, kLooksAgain) : kLooksFirst;
+  found_ = limits_;
   settled_ = true;
   least_ = INT64_MAX;
   since_ = 0;
@@ -135,7 +137,7 @@ void ThreadChoice::settle(size_t way) {
 
 void ThreadChoice::settled_run(int64_t ns) {
   least_ = std::min(least_, ns);
-  if (++since_ >= kLooksAgain) return start();
+  if (++since_ >= lasts_) return start();
   if (since_ % kLately != 0) return;
   const bool changed = of(least_) > kSlower * of(expected_) || of(least_) < kFaster * of(expected_);
   if (changed && since_ >= kLasts) return start();

@@ -8,7 +8,9 @@
 /// virtual machine runs on changes while it runs: whether a second thread is worth its while cannot be told from what
 /// a launch computes. So the first runs go through all numbers of threads, halving, twice; a few of them are timed
 /// launch by launch. What follows is the best number for all launches, or, where that is faster still, the best for
-/// each. It is looked into again after some time, and when runs take longer or shorter than they did.
+/// each. It is looked into again when runs take longer or shorter than they did, and after some time: soon at first,
+/// for what was disturbed while it was timed (all least times can be those of a neighbour's work), then less and less
+/// often while the same is found.
 ///
 /// Results do not depend on it (see ThreadLimit).
 
@@ -39,8 +41,9 @@ class ThreadChoice {
   bool settled() const { return settled_; }
   /// Runs of more nanoseconds than this are not tried on fewer threads.
   static constexpr int64_t kLongest = 20'000'000;
-  /// Settled runs after which all is looked into again.
-  static constexpr int kLooksAgain = 1000;
+  /// Settled runs after which all is looked into again: the first time, or once something else was found, and the most
+  /// that it comes to, doubling.
+  static constexpr int kLooksFirst = 100, kLooksAgain = 1600;
 
  private:
   /// A way to run all launches, and the least times that it has taken.
@@ -70,7 +73,8 @@ class ThreadChoice {
   int round_ = 0;  ///< of all ways; then of the mixed one and what it is made from
   bool mixing_ = false, settled_ = false, for_good_ = false;
   int64_t expected_ = 0, least_ = INT64_MAX;  ///< of settled runs: as found, and of late
-  int since_ = 0;                             ///< settled runs
+  int since_ = 0, lasts_ = kLooksFirst;       ///< settled runs, and how many there are to be
+  std::vector<int> found_;                    ///< the limits of the settled runs before these
 };
 
 }  // namespace strata

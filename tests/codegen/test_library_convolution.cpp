@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/instruction_sets.h"
 #include "codegen/small_product.h"
+#include "codegen/winograd.h"
 #include "core/support/error.h"
 #include "library_reference.h"
 
@@ -75,8 +76,8 @@ TEST(LibraryConvolution, AllDimensionsLayoutsAndWeights) {
 /// one piece and of several, tiles that are not full, and work on the result of every kind.
 TEST(LibraryConvolution, FewChannelsInPanels) {
   unsigned seed = 900;
-  for (const Shape& s : std::vector<Shape>{{2, 16, 16, 1, 13, 3, 1, 1, 1},
-                                           {1, 32, 16, 1, 33, 3, 1, 1, 1},
+  for (const Shape& s : std::vector<Shape>{{2, 16, 16, 1, 13, 3, 1, 1, 2},
+                                           {1, 32, 16, 1, 17, 5, 1, 1, 1},
                                            {3, 19, 11, 1, 7, 3, 2, 1, 1},
                                            {1, 48, 16, 1, 9, 5, 1, 2, 1},
                                            {1, 340, 12, 1, 5, 3, 1, 1, 1},
@@ -84,7 +85,7 @@ TEST(LibraryConvolution, FewChannelsInPanels) {
                                            {1, 24, 9, 1, 20, 3, 1, 4, 3},
                                            {1, 16, 16, 1, 3, 7, 1, 3, 1},
                                            {1, 17, 16, 1, 30, 7, 3, 2, 2}}) {
-    for (int work = 0; work < 5; ++work) {
+    for (int work = 0; work < 6; ++work) {
       Case c = make(s, 2, DType::F32, false, true, true, ++seed);
       c.call.has_bias = work != 1;
       const std::vector<int64_t> out = c.tensors.back().shape;
@@ -92,8 +93,10 @@ TEST(LibraryConvolution, FewChannelsInPanels) {
       const int same = c.operand(DType::F32, out, {0, 2, 3, 1}), channel = c.operand(DType::F32, {s.o, 1, 1});
       const int other = c.operand(DType::F32, out);
       c.result(DType::F32, out, {0, 2, 3, 1});
-      if (work == 2 || work == 3) c.post(K::Add, 0, 0, same);
-      if (work == 1 || work == 2) c.post(K::Relu);
+      if (work == 5) c.post(K::Mul, 0, 0, channel);
+      if (work == 5) c.post(K::Add, 0, 0, channel);
+      if (work == 2 || work == 3 || work == 5) c.post(K::Add, 0, 0, same);
+      if (work == 1 || work == 2 || work == 5) c.post(K::Relu);
       if (work == 4) {
         c.post(K::HardSwish);
         c.post(K::Mul, 0, 0, channel);
@@ -107,13 +110,76 @@ TEST(LibraryConvolution, FewChannelsInPanels) {
 
 /// What lies beyond the edges is not multiplied: an infinite weight would make NaN of it.
 TEST(LibraryConvolution, InfiniteWeightsAtTheEdges) {
-  Case c = make({1, 16, 16, 1, 5, 3, 1, 1, 1}, 2, DType::F32, false, true, true, 950);
-  Tensor& weight = c.tensors[1];
-  weight.set(0, HUGE_VAL);  // of the first tap
-  c.check(kF32 * 2);
-  const std::vector<double> result = c.tensors.back().values();
-  for (const size_t beyond : {0U, 1U, 6U, 12U}) EXPECT_TRUE(std::isfinite(result[beyond])) << beyond;  // of 5 by 6
-  EXPECT_FALSE(std::isfinite(result[8])) << result[8];
+  for (const int64_t size : {4, 6}) {  // in panels and after Winograd
+    Case c = make({1, 16, 16, 1, size, 3, 1, 1, 1}, 2, DType::F32, false, true, true, 950);
+    Tensor& weight = c.tensors[1];
+    weight.set(0, HUGE_VAL);  // of the first tap
+    c.check(kF32 * 2);
+    const std::vector<double> result = c.tensors.back().values();
+    const size_t columns = static_cast<size_t>(size) + 1;
+    for (const size_t beyond : {size_t{0}, size_t{1}, columns, 2 * columns})
+      EXPECT_TRUE(std::isfinite(result[beyond])) << beyond;
+    EXPECT_FALSE(std::isfinite(result[columns + 2])) << result[columns + 2];
+  }
+}
+
+/// Kernels of 3 by 3 in tiles of 4 by 4: every padding, sizes that no tile ends with, channels that no vector ends
+/// with, weights that are packed or turned in each run, channels last and first, work on the result of every kind.
+TEST(LibraryConvolution, AfterWinograd) {
+  unsigned seed = 970;
+  for (const Shape& s : std::vector<Shape>{{2, 16, 16, 1, 13, 3, 1, 1, 1},
+                                           {1, 35, 50, 1, 11, 3, 1, 0, 1},
+                                           {3, 19, 40, 1, 7, 3, 1, 2, 1},
+                                           {4, 512, 33, 1, 4, 3, 1, 1, 1},
+                                           {1, 16, 33, 1, 9, 3, 1, 3, 1}}) {
+    for (int work = s.c > 500 ? 4 : 0; work < 6; ++work) {
+      const bool constant = seed % 3 != 0;
+      const bool weight_last = ++seed % 2, last = seed % 5 != 0;
+      const std::vector<int> order = last ? std::vector<int>{0, 2, 3, 1} : std::vector<int>{};
+      Case c = make(s, 2, DType::F32, false, constant, last, seed, weight_last);
+      c.call.has_bias = work != 1;
+      const std::vector<int64_t> out = c.tensors.back().shape;
+      c.tensors.pop_back();  // operands come before the result
+      const int same = c.operand(DType::F32, out, order), channel = c.operand(DType::F32, {s.o, 1, 1});
+      const int other = c.operand(DType::F32, out);
+      c.result(DType::F32, out, order);
+      if (work == 5) c.post(K::Mul, 0, 0, channel);
+      if (work == 5) c.post(K::Add, 0, 0, channel);
+      if (work == 2 || work == 3 || work == 5) c.post(K::Add, 0, 0, same);
+      if (work == 1 || work == 2 || work == 5) c.post(K::Relu);
+      if (work == 4) {
+        c.post(K::HardSwish);
+        c.post(K::Mul, 0, 0, channel);
+        c.post(K::Add, 0, 0, other);
+      }
+      const std::string text = c.check(kF32 * 2, true, static_cast<int>(seed % 4) + 1);
+      EXPECT_EQ(text.find("after Winograd") != text.npos, library::winograd_kernels() != nullptr) << text;
+      const bool turns = library::winograd_kernels() && !constant;
+      EXPECT_EQ(text.find("turned in each run") != text.npos, turns) << text;
+    }
+  }
+}
+
+/// Where differences of infinities would make NaN of what is infinite, and sums of large numbers infinities of what is
+/// not.
+TEST(LibraryConvolution, NumbersThatAreNotFiniteAfterWinograd) {
+  const double large = 3e38, nan = std::numeric_limits<double>::quiet_NaN();
+  for (const double odd : {HUGE_VAL, -HUGE_VAL, nan, large}) {
+    for (int variant = 0; variant < 4; ++variant) {
+      Case c = make({1, 16, 40, 1, 11, 3, 1, 1, 1}, 2, DType::F32, false, variant & 1, true, 990);
+      // Elements that two or four tiles share, next to each other or not, of one channel and of several.
+      Tensor& in = c.tensors[0];
+      const int64_t plane = 11 * 12;
+      for (const int64_t at : variant & 2 ? std::vector<int64_t>{0, 26, 27, plane + 40, 2 * plane + 131}
+                                          : std::vector<int64_t>{3 * plane + 65})
+        in.set(at, odd);
+      if (odd == large)  // weights that leave results in range
+        for (int64_t i = 0; i < c.tensors[1].numel(); ++i) c.tensors[1].set(i, i % 7 == 0 ? 0.1 : 0.0);
+      c.post(K::Relu);
+      const std::string text = c.check(kF32 * 2);
+      EXPECT_EQ(text.find("after Winograd") != text.npos, library::winograd_kernels() != nullptr) << text;
+    }
+  }
 }
 
 TEST(LibraryConvolution, TransposedWithOutputPadding) {

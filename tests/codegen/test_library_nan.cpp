@@ -91,9 +91,9 @@ int differing(const std::vector<double>& found, const std::vector<double>& expec
 }
 
 /// Shapes that take different kernels of the library, and small products of our own.
-enum class Form { Matmul, Batched, Large, Conv3, Conv1, Depthwise, Transposed };
-constexpr Form kForms[] = {Form::Matmul, Form::Batched,   Form::Large,     Form::Conv3,
-                           Form::Conv1,  Form::Depthwise, Form::Transposed};
+enum class Form { Matmul, Batched, Large, Conv3, Winograd, Conv1, Depthwise, Transposed };
+constexpr Form kForms[] = {Form::Matmul,   Form::Batched, Form::Large,     Form::Conv3,
+                           Form::Winograd, Form::Conv1,   Form::Depthwise, Form::Transposed};
 
 /// Operands: input, weight, bias, one of the result's shape (read only if an operation does).
 Case make(Form form, DType dtype, bool constant, unsigned seed) {
@@ -112,10 +112,10 @@ Case make(Form form, DType dtype, bool constant, unsigned seed) {
     c.operand(dtype, {19}, {}, constant);
     out = matrix(rows, 19);
   } else {
-    const int64_t taps = form == Form::Conv1 ? 1 : 3;
+    const int64_t taps = form == Form::Conv1 ? 1 : 3, in = form == Form::Conv3 ? 12 : 16;
     c.call.groups = form == Form::Depthwise ? 16 : 1;
-    c.operand(dtype, {2, 16, 7, 7});
-    c.operand(dtype, {16, 16 / c.call.groups, taps, taps}, {}, constant);
+    c.operand(dtype, {2, in, 7, 7});
+    c.operand(dtype, {16, in / c.call.groups, taps, taps}, {}, constant);
     c.operand(dtype, {16}, {}, constant);
     c.call.stride = c.call.dilation = {1, 1};
     c.call.padding = {taps / 2, taps / 2};

@@ -200,6 +200,33 @@ TEST(ThreadChoice, LooksAgainWhenTimesChange) {
   EXPECT_EQ(choice.limits(), std::vector<int>{2});
 }
 
+TEST(ThreadChoice, ADisturbedChoiceDoesNotLast) {
+  ThreadChoice choice(1, 2);
+  // Two threads are twice as fast, but something else had the second core when they were timed.
+  bool busy = true;
+  const Cost cost = [&](size_t i, const std::vector<int>& t) { return t[i] == 1 ? 100'000 : busy ? 400'000 : 50'000; };
+  learn(choice, 1, cost);
+  EXPECT_EQ(choice.limits(), std::vector<int>{1});
+  busy = false;
+  const auto runs_until = [&](auto done) {
+    int runs = 0;
+    for (; runs < 2 * ThreadChoice::kLooksAgain && !done(); ++runs)
+      choice.finished(cost(0, choice.limits()), std::vector{cost(0, choice.limits())});
+    return runs;
+  };
+  const auto settles = [&] { return choice.settled(); };
+  const auto looks = [&] { return !choice.settled(); };
+  EXPECT_EQ(runs_until(looks), ThreadChoice::kLooksFirst);
+  runs_until(settles);
+  EXPECT_EQ(choice.limits(), std::vector<int>{2});
+  // What stays as it was is asked less and less often.
+  for (int lasts = ThreadChoice::kLooksFirst; lasts <= ThreadChoice::kLooksAgain; lasts *= 2) {
+    EXPECT_EQ(runs_until(looks), lasts);
+    EXPECT_LE(runs_until(settles), 20);
+  }
+  EXPECT_EQ(runs_until(looks), ThreadChoice::kLooksAgain);
+}
+
 TEST(ThreadChoice, HasNothingToChooseFrom) {
   for (ThreadChoice choice : {ThreadChoice(3, 1), ThreadChoice(0, 4), ThreadChoice(3, 4, false)}) {
     EXPECT_TRUE(choice.settled());

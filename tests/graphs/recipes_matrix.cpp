@@ -150,7 +150,26 @@ bool stays_plain(const Node* x) {
   return std::all_of(operands.begin(), operands.end(), stays_plain);
 }
 
+/// As many channels as vectors take, kernels of 3 by 3: what has kernels of its own.
+Convolution wide_convolution(G& g, const Node* given) {
+  Convolution c;
+  c.dims = 2;
+  const int64_t in = given ? shape_of(given)[1].value() : g.between(16, 20);
+  c.out = g.between(16, 36);
+  c.x = {g.size(), in};
+  c.weight = {c.out, in, 3, 3};
+  for (size_t i = 0; i < c.dims; ++i) c.x.push_back(given ? shape_of(given)[i + 2] : SymInt(g.between(4, 9)));
+  c.stride = c.dilation = {1, 1};
+  c.padding = {g.between(0, 2), g.between(0, 2)};
+  for (size_t i = 0; i < c.dims; ++i)  // the window fits
+    if (c.x[i + 2].value() < 3) c.padding[i] = std::max<int64_t>(c.padding[i], 1);
+  c.output_padding = {0, 0};
+  return c;
+}
+
 Convolution convolution(G& g, size_t dims, bool transposed, const Node* given = nullptr) {
+  const bool has_channels = !given || shape_of(given)[1].value() >= 16;
+  if (dims == 2 && !transposed && has_channels && g.chance(given ? 60 : 12)) return wide_convolution(g, given);
   Convolution c;
   c.dims = dims;
   c.transposed = transposed;
