@@ -154,13 +154,13 @@ bool takes(const ConcreteCall& call) {
 
 /// Few channels make short products, few tiles do not make up for weights that are nearly twice as large, and tiles
 /// that reach beyond the result compute what nobody needs.
-bool pays(const ConcreteCall& call) {
-  constexpr int64_t kFewestChannels = 16, kFewestTiles = 8, kFewestTilesOfEach = 24;
+bool pays(const ConcreteCall& call, const WinogradKernels& kernels) {
+  constexpr int64_t kFewestIn = 16, kFewestTiles = 8, kFewestTilesOfEach = 24;
   constexpr double kLargestShare = 0.7;
   const WinogradProduct p = product_of(call);
   const ConvolutionProduct& c = p.convolution;
   const int64_t tiles = tiles_of(p, call.result), places = call.result.numel() / c.out_channels;
-  if (c.in_channels < kFewestChannels || c.out_channels < kFewestChannels) return false;
+  if (c.in_channels < kFewestIn || c.out_channels < kernels.columns * 3 / 8) return false;
   const bool each = weight_of(call) == Weight::Each;
   if (tiles < (each ? kFewestTilesOfEach : kFewestTiles)) return false;
   if (each && c.in_channels * c.out_channels > kMostPairsEach) return false;
@@ -206,7 +206,7 @@ Slot constant_weight(const ConcreteCall& call, const WinogradKernels& kernels, P
 
 bool build_winograd_convolution(const ConcreteCall& call, PackedConstants& packed, Instance& instance) {
   const WinogradKernels* kernels = winograd_kernels();
-  if (!kernels || !takes(call) || !pays(call)) return false;
+  if (!kernels || !takes(call) || !pays(call, *kernels)) return false;
   Instance made;
   made.scratch = instance.scratch;
   ConcreteCall moved = call;
