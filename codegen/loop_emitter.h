@@ -130,7 +130,8 @@ class KernelEmitter {
   Value* emit_load(const loop::Scalar& s, bool vector);
   Value* load_uniform(const loop::Scalar& s, const Address& a, bool vector);
   Value* load_lanes(loop::BufferId buffer, const Address& a, Value* mask);
-  Value* load_contiguous(loop::BufferId buffer, const Address& a, Value* mask, bool reversed);
+  Value* load_contiguous(loop::BufferId buffer, const Address& a, Value* mask, bool reversed,
+                         Value* condition = nullptr);
   Value* load_masked(llvm::FixedVectorType* type, Value* place, llvm::Align align, Value* mask);
   Value* load_interleaved(loop::BufferId buffer, const Address& a, Value* mask);
   Value* spread(Value* mask, unsigned step, unsigned v);
@@ -146,6 +147,7 @@ class KernelEmitter {
   Value* reverse(Value* v);
   llvm::AllocaInst* at_entry(llvm::Type* type, const char* name, Value* count = nullptr);
   Value* zeros();
+  Value* zero_vector();
   Value* sink();
   llvm::Align align_of(loop::BufferId buffer) const { return llvm::Align(dtype_size(k_.buffers[buffer].dtype)); }
 
@@ -251,7 +253,7 @@ class KernelEmitter {
   std::unordered_map<loop::ScalarId, Value*> values_;
   std::map<std::tuple<size_t, size_t, size_t>, Value*> reduced_;
   std::vector<Block*> hoist_;
-  Value* zeros_ = nullptr;
+  Value *zeros_ = nullptr, *zero_vector_ = nullptr;
   Value* sink_ = nullptr;
   std::map<std::tuple<int64_t, unsigned, unsigned>, llvm::AllocaInst*> violations_;  ///< by check, bits and lanes
 
