@@ -24,18 +24,13 @@ struct Room {
       : row(in_channels + (in_channels % 512 == 0 ? kApart : 0)),
         part(tiles * row + kApart),
         sum_part(tiles * kColumns + kApart),
-        tiles_(room),
+        tiles(room),
         sums(room + kWinogradParts * part) {}
   int64_t size() const { return kWinogradParts * (part + sum_part); }
-  float* at(int64_t tile) const { return tiles_ + tile * row; }
+  float* at(int64_t tile) const { return tiles + tile * row; }
 
   int64_t row, part, sum_part;  ///< distances: from tile to tile, and from part to part
-
- private:
-  float* tiles_;
-
- public:
-  float* sums;
+  float *tiles, *sums;
 };
 
 /// From part to part of a panel of weights.
