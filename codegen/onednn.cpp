@@ -264,12 +264,16 @@ bool onednn_is_fast(const char* implementation) {
   return std::string_view(implementation).find("ref") == std::string_view::npos;
 }
 
+std::shared_ptr<dnnl::memory> PackedConstants::find(const void* key, const dnnl::memory::desc& as) const {
+  for (const Entry& e : entries_)
+    if (e.key == key && e.memory->get_desc() == as) return e.memory;
+  return nullptr;
+}
+
 std::shared_ptr<dnnl::memory> PackedConstants::get(const void* key, const dnnl::memory::desc& from,
                                                    const dnnl::memory::desc& to, const Slot& source) {
   std::lock_guard lock(mutex_);
-  for (const Entry& e : entries_) {
-    if (e.key == key && e.memory->get_desc() == to) return e.memory;
-  }
+  if (auto known = find(key, to)) return known;
   if (!source.fixed) throw NotPacked{};
   auto packed = std::make_shared<dnnl::memory>(to, onednn_engine());
   dnnl::memory plain(from, onednn_engine(), source.resolve(nullptr, nullptr));
@@ -283,9 +287,7 @@ std::shared_ptr<dnnl::memory> PackedConstants::make(const void* key, int64_t flo
                                                     const std::function<void(float*)>& fill) {
   const dnnl::memory::desc as({floats}, dnnl::memory::data_type::f32, dnnl::memory::format_tag::a);
   std::lock_guard lock(mutex_);
-  for (const Entry& e : entries_) {
-    if (e.key == key && e.memory->get_desc() == as) return e.memory;
-  }
+  if (auto known = find(key, as)) return known;
   auto made = std::make_shared<dnnl::memory>(as, onednn_engine());
   fill(static_cast<float*>(made->get_data_handle()));
   entries_.push_back({key, made});

@@ -106,6 +106,9 @@ class PackedConstants {
     const void* key;
     std::shared_ptr<dnnl::memory> memory;
   };
+  /// Null if there is none. The mutex is held.
+  std::shared_ptr<dnnl::memory> find(const void* key, const dnnl::memory::desc& as) const;
+
   mutable std::mutex mutex_;
   std::vector<Entry> entries_;
 };

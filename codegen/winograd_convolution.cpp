@@ -47,6 +47,14 @@ WinogradProduct product_of(const ConcreteCall& call) {
 
 int64_t tiles_of(const WinogradProduct& p, const View& out) { return out.shape[0] * p.tile_rows() * p.tile_columns(); }
 
+/// The whole weight, shared out among threads.
+void turn_weights(const WinogradKernels& kernels, const WinogradProduct& p, int most_threads, float* to) {
+  const ConvolutionProduct& c = p.convolution;
+  const int threads = threads_for(c.in_channels * c.out_channels / kPairsOfTask, most_threads);
+  parallel_parts(parts(c.out_channels, kernels.columns), threads,
+                 [&](int64_t begin, int64_t end) { kernels.turn_weights(p, begin, end, to); });
+}
+
 class WinogradStep : public Step {
  public:
   /// `weight` is where the turned or packed one lies.
@@ -63,7 +71,6 @@ class WinogradStep : public Step {
     tiles_ = tiles_of(p_, out_);
     panels_ = parts(c.out_channels, kernels_.columns);
     threads_ = threads_for(products_of(call) / kTaskProducts, call.threads);
-    turning_threads_ = threads_for(c.in_channels * c.out_channels / kPairsOfTask, call.threads);
     cut_ = cut_for(1, parts(tiles_, kernels_.rows), panels_, threads_, true);
     most_ = std::min(p_.turned ? kTogether : kTogetherByPanel, tiles_);
     const int64_t floats = kernels_.room(c.in_channels, most_) + (p_.turned ? 0 : kernels_.panel(c.in_channels));
@@ -78,10 +85,7 @@ class WinogradStep : public Step {
     p.convolution.out = reinterpret_cast<float*>(args.at(out_.slot));
     if (p.turned) p.plain = reinterpret_cast<const float*>(args.at(plain_.slot));
     end_.give(args, p.convolution);
-    if (kind_ == Weight::Each)
-      parallel_parts(panels_, turning_threads_, [&](int64_t begin, int64_t end) {
-        kernels_.turn_weights(p, begin, end, reinterpret_cast<float*>(args.at(weight_)));
-      });
+    if (kind_ == Weight::Each) turn_weights(kernels_, p, args.threads, reinterpret_cast<float*>(args.at(weight_)));
     parallel_parts(cut_.rows * cut_.panels, threads_, [&](int64_t begin, int64_t end) {
       for (; begin < end; ++begin) task(args, p, begin);
     });
@@ -140,7 +144,7 @@ class WinogradStep : public Step {
   const WinogradProduct p_;
   const ConvolutionEnd end_;
   int64_t tiles_ = 0, panels_ = 0, most_ = 0, room_floats_ = 0;
-  int threads_ = 1, turning_threads_ = 1;
+  int threads_ = 1;
   PanelCut cut_;
   Slot room_;
 };
@@ -192,10 +196,8 @@ Slot constant_weight(const ConcreteCall& call, const WinogradKernels& kernels, P
     WinogradProduct p = product_of(call);
     p.plain = reinterpret_cast<const float*>(w.slot.resolve(nullptr, nullptr));
     const int64_t panels = parts(w.shape[0], kernels.columns);
-    const int threads = threads_for(w.shape[0] * w.shape[1] / kPairsOfTask, call.threads);
-    memory = packed.make(call.packed_key, panels * kernels.panel(w.shape[1]), [&](float* to) {
-      parallel_parts(panels, threads, [&](int64_t begin, int64_t end) { kernels.turn_weights(p, begin, end, to); });
-    });
+    memory = packed.make(call.packed_key, panels * kernels.panel(w.shape[1]),
+                         [&](float* to) { turn_weights(kernels, p, call.threads, to); });
   }
   const Slot slot{Slot::Kind::Fixed, 0, 0, static_cast<std::byte*>(memory->get_data_handle())};
   made.owned.push_back(std::move(memory));

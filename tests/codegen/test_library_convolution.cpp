@@ -72,6 +72,27 @@ TEST(LibraryConvolution, AllDimensionsLayoutsAndWeights) {
   }
 }
 
+/// Work on the result of the kinds that our own kernels tell apart, `work` of kWorks; `order` is how the result lies,
+/// and what is added to it.
+constexpr int kWorks = 6;
+void add_work(Case& c, int work, const std::vector<int>& order) {
+  c.call.has_bias = work != 1;
+  const std::vector<int64_t> out = c.tensors.back().shape;
+  c.tensors.pop_back();  // operands come before the result
+  const int same = c.operand(DType::F32, out, order), channel = c.operand(DType::F32, {out[1], 1, 1});
+  const int other = c.operand(DType::F32, out);
+  c.result(DType::F32, out, order);
+  if (work == 5) c.post(K::Mul, 0, 0, channel);
+  if (work == 5) c.post(K::Add, 0, 0, channel);
+  if (work == 2 || work == 3 || work == 5) c.post(K::Add, 0, 0, same);
+  if (work == 1 || work == 2 || work == 5) c.post(K::Relu);
+  if (work == 4) {
+    c.post(K::HardSwish);
+    c.post(K::Mul, 0, 0, channel);
+    c.post(K::Add, 0, 0, other);
+  }
+}
+
 /// Few output channels that lie next to each other, in panels where vectors have eight lanes: edges, steps, kernels of
 /// one piece and of several, tiles that are not full, and work on the result of every kind.
 TEST(LibraryConvolution, FewChannelsInPanels) {
@@ -85,23 +106,9 @@ TEST(LibraryConvolution, FewChannelsInPanels) {
                                            {1, 24, 9, 1, 20, 3, 1, 4, 3},
                                            {1, 16, 16, 1, 3, 7, 1, 3, 1},
                                            {1, 17, 16, 1, 30, 7, 3, 2, 2}}) {
-    for (int work = 0; work < 6; ++work) {
+    for (int work = 0; work < kWorks; ++work) {
       Case c = make(s, 2, DType::F32, false, true, true, ++seed);
-      c.call.has_bias = work != 1;
-      const std::vector<int64_t> out = c.tensors.back().shape;
-      c.tensors.pop_back();  // operands come before the result
-      const int same = c.operand(DType::F32, out, {0, 2, 3, 1}), channel = c.operand(DType::F32, {s.o, 1, 1});
-      const int other = c.operand(DType::F32, out);
-      c.result(DType::F32, out, {0, 2, 3, 1});
-      if (work == 5) c.post(K::Mul, 0, 0, channel);
-      if (work == 5) c.post(K::Add, 0, 0, channel);
-      if (work == 2 || work == 3 || work == 5) c.post(K::Add, 0, 0, same);
-      if (work == 1 || work == 2 || work == 5) c.post(K::Relu);
-      if (work == 4) {
-        c.post(K::HardSwish);
-        c.post(K::Mul, 0, 0, channel);
-        c.post(K::Add, 0, 0, other);
-      }
+      add_work(c, work, {0, 2, 3, 1});
       const std::string text = c.check(kF32 * 2, true, static_cast<int>(seed % 4) + 1);
       EXPECT_EQ(text.find("own kernel in panels") != text.npos, library::has_avx2_at_most()) << text;
     }
@@ -132,26 +139,12 @@ TEST(LibraryConvolution, AfterWinograd) {
                                            {3, 19, 40, 1, 7, 3, 1, 2, 1},
                                            {4, 512, 33, 1, 4, 3, 1, 1, 1},
                                            {1, 16, 33, 1, 9, 3, 1, 3, 1}}) {
-    for (int work = s.c > 500 ? 4 : 0; work < 6; ++work) {
+    for (int work = s.c > 500 ? 4 : 0; work < kWorks; ++work) {
       const bool constant = seed % 3 != 0;
       const bool weight_last = ++seed % 2, last = seed % 5 != 0;
       const std::vector<int> order = last ? std::vector<int>{0, 2, 3, 1} : std::vector<int>{};
       Case c = make(s, 2, DType::F32, false, constant, last, seed, weight_last);
-      c.call.has_bias = work != 1;
-      const std::vector<int64_t> out = c.tensors.back().shape;
-      c.tensors.pop_back();  // operands come before the result
-      const int same = c.operand(DType::F32, out, order), channel = c.operand(DType::F32, {s.o, 1, 1});
-      const int other = c.operand(DType::F32, out);
-      c.result(DType::F32, out, order);
-      if (work == 5) c.post(K::Mul, 0, 0, channel);
-      if (work == 5) c.post(K::Add, 0, 0, channel);
-      if (work == 2 || work == 3 || work == 5) c.post(K::Add, 0, 0, same);
-      if (work == 1 || work == 2 || work == 5) c.post(K::Relu);
-      if (work == 4) {
-        c.post(K::HardSwish);
-        c.post(K::Mul, 0, 0, channel);
-        c.post(K::Add, 0, 0, other);
-      }
+      add_work(c, work, order);
       const std::string text = c.check(kF32 * 2, true, static_cast<int>(seed % 4) + 1);
       EXPECT_EQ(text.find("after Winograd") != text.npos, library::winograd_kernels() != nullptr) << text;
       const bool turns = library::winograd_kernels() && !constant;
