@@ -420,6 +420,7 @@ llvm::Value* KernelEmitter::stored_form(const Store& s, Value* value, Value* old
 
 void KernelEmitter::emit_store(const Store& s) {
   set_line(s.node);
+  if (puts_in_runs_) return put_in_run(s);
   Address a = address(s.index, s.buffer);
   bool mask_varies = s.mask != kNone && vector(s.mask);
   if (lanes_ == 1) return store_scalar(s, a, get(s.value));

@@ -84,6 +84,12 @@ class KernelEmitter {
   Value* tile_is_aligned();
   Value* bits_past_vector(loop::BufferId buffer, const SymInt& index, Value* pitch = nullptr);
   void emit_part_tiles(Value* rows, Value* points, Value* first);
+  void emit_tile_in_runs(Value* rows, Value* points);  // loop_run.cpp, with what follows
+  Value* runs_are_aligned();
+  void put_in_run(const loop::Store& s);
+  void store_run(size_t store, Value* line, Value* points);
+  Value* unknown_one();
+  void fetch_next_tile(Value* line, Value* points, Value* turned, Value* one);
   Turned turned_square();
   void emit_turned_row(const Turned& turned, Value* first, unsigned r);
   std::vector<Value*> turned_rows(const loop::Scalar& s);
@@ -254,6 +260,9 @@ class KernelEmitter {
   std::map<std::tuple<size_t, size_t, size_t>, Value*> reduced_;
   std::vector<Block*> hoist_;
   Value *zeros_ = nullptr, *zero_vector_ = nullptr;
+  std::vector<llvm::AllocaInst*> runs_;  ///< per store: lines that are put together
+  bool puts_in_runs_ = false;            ///< stores go there
+  llvm::AllocaInst* fetched_ = nullptr;  ///< 0, once what the line before fetches is on its way
   Value* sink_ = nullptr;
   std::map<std::tuple<int64_t, unsigned, unsigned>, llvm::AllocaInst*> violations_;  ///< by check, bits and lanes
 

@@ -108,7 +108,7 @@ void choose_ahead(KernelPlan& plan, const Target& target) {
   const bool foresees = target.amx;
   for (const NestPlan& nest : plan.nests)
     for (ScalarId id : nest.turned)
-      if ((!foresees || nest.squares == 1) && bytes_of(k.buffers[k.scalars[id].buffer]) >= target.cache_bytes)
+      if ((!foresees || nest.squares == 1 || nest.run > 0) && bytes_of(k.buffers[k.scalars[id].buffer]) >= target.cache_bytes)
         plan.ahead.push_back(id);
   if (plan.lanes_are_points) return choose_streams_ahead(plan, target);
   choose_columns_ahead(plan, target);

@@ -359,6 +359,7 @@ bool use_tiles(KernelPlan& plan, int lanes, const Target& target) {
   plan.nests[0].lanes = lanes;
   plan.nests[0].turned = std::move(tiles->turned);
   plan.nests[0].squares = tiles->squares;
+  plan.nests[0].run = tiles->run;
   return true;
 }
 

@@ -18,6 +18,9 @@ struct NestPlan {
   bool masked = false;  ///< one loop whose last iteration is masked, instead of a plain loop and a masked rest
   std::vector<loop::ScalarId> turned;  ///< loads read in tiles and transposed (loop_tile.h); none: no tiles
   int squares = 1;                     ///< of a tile, side by side
+  /// Elements of a line that a tile's results are put together to before they are stored, or 0: they are stored as they
+  /// come. Then the last outer axis counts the tiles along the lines (loop_run.cpp).
+  int64_t run = 0;
   /// Long sums of floating numbers: after so many iterations of the loop over axis `block_axis` (an index into the
   /// nest's; of the last one, vectors of all copies) what has come together moves into a sum in float64. 0: never.
   int64_t block = 0;

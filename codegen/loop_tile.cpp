@@ -114,8 +114,27 @@ bool lies_within(const Kernel& k, AxisId axis, AxisId other) {
   });
 }
 
-/// `axis` as `each * whole + part`: gives the new axes, `whole` or nothing where one part is all of it.
-std::pair<std::optional<AxisId>, AxisId> cut(Kernel& k, ShapeEnv& env, AxisId axis, int64_t each) {
+/// Elements of a line that are put together before they are stored, or 0.
+int64_t run_of(const Kernel& k, AxisId read, AxisId written, int64_t cache_bytes) {
+  const Nest& nest = k.nests[0];
+  if (nest.stores.size() > kMostRuns) return 0;
+  int64_t largest = 1;
+  for (const Store& s : nest.stores) {
+    const Buffer& b = k.buffers[s.buffer];
+    const auto bytes = static_cast<int64_t>(dtype_size(b.dtype));
+    const bool goes_past = b.role == BufferRole::Output && hint(b.numel).value_or(0) >= cache_bytes / bytes;
+    const bool is_read = std::ranges::any_of(
+        k.scalars, [&](const Scalar& load) { return load.op == ScalarOp::Load && load.buffer == s.buffer; });
+    if (!goes_past || is_read || s.mask != kNone || s.accumulate) return 0;
+    largest = std::max(largest, bytes);
+  }
+  const int64_t run = kRunBytes / largest;
+  return length(k, written) > run + past_run(k) && length(k, read) >= kRunLines / 2 ? run : 0;
+}
+
+/// `axis` as `each * whole + part`: gives the new axes, `whole` or nothing where one part is all of it. A part goes on
+/// for `more` elements of the next.
+std::pair<std::optional<AxisId>, AxisId> cut(Kernel& k, ShapeEnv& env, AxisId axis, int64_t each, int64_t more = 0) {
   Body body(k, env);
   const SymInt extent = k.axes[axis].extent;
   const size_t symbol = k.axes[axis].symbol;
@@ -124,7 +143,7 @@ std::pair<std::optional<AxisId>, AxisId> cut(Kernel& k, ShapeEnv& env, AxisId ax
   if (!extent.is_const() || extent.value() > each) {
     whole = body.axis("i", ceildiv(extent, each));
     start = body.axis_index(*whole) * each;
-    left = mod(extent, each) == SymInt(0) ? SymInt(each) : min(each, extent - start);
+    left = more == 0 && mod(extent, each) == SymInt(0) ? SymInt(each) : min(each + more, extent - start);
   }
   const AxisId part = body.axis("t", left);
   const SymInt index = start + body.axis_index(part);
@@ -136,6 +155,13 @@ std::pair<std::optional<AxisId>, AxisId> cut(Kernel& k, ShapeEnv& env, AxisId ax
 }
 
 }  // namespace
+
+int64_t past_run(const Kernel& kernel) {
+  int64_t elements = 1;
+  for (const Store& s : kernel.nests[0].stores)
+    elements = std::max(elements, kLine / static_cast<int64_t>(dtype_size(kernel.buffers[s.buffer].dtype)));
+  return elements;
+}
 
 std::optional<Tiles> tile_transposes(const Kernel& kernel, int lanes, int64_t cache_bytes) {
   if (lanes < 4 || !is_pointwise(kernel)) return std::nullopt;
@@ -158,7 +184,10 @@ std::optional<Tiles> tile_transposes(const Kernel& kernel, int lanes, int64_t ca
   const bool wide = from_memory && length(kernel, *written) >= 4 * int64_t{lanes};
   const Order order = order_of_squares(kernel, tiles, read, *written);
   int64_t page_length = kPage / bytes;
-  if (wide) {
+  tiles.run = from_memory ? run_of(kernel, read, *written, cache_bytes) : 0;
+  if (tiles.run > 0) {
+    page_length = std::min(tiles.run, kRunLines);
+  } else if (wide) {
     tiles.squares = 2;
     page_length = kTileRowBytes / bytes;
   } else if (order.along_written) {
@@ -172,15 +201,17 @@ std::optional<Tiles> tile_transposes(const Kernel& kernel, int lanes, int64_t ca
   tiles.kernel = kernel;
   Kernel& k = tiles.kernel;
   const auto [page, row] = cut(k, *env, read, page_length);
-  const auto [strip, lane] = cut(k, *env, *written, int64_t{lanes} * tiles.squares);
+  const auto [strip, lane] = tiles.run > 0 ? cut(k, *env, *written, tiles.run, past_run(k))
+                                           : cut(k, *env, *written, int64_t{lanes} * tiles.squares);
   std::erase_if(k.outer, [&](AxisId a) { return a == read || a == *written; });
   // From memory the same rows are read on and on, so that the machine foresees them.
-  if (wide && strip) k.outer.push_back(*strip);
+  const bool along_read = wide && tiles.run == 0;
+  if (along_read && strip) k.outer.push_back(*strip);
   auto at = k.outer.end();
-  if (order.along_written && !wide)
+  if (order.along_written && !wide && tiles.run == 0)
     at = std::ranges::find_if(k.outer, [&](AxisId a) { return lies_within(kernel, a, read); });
   if (page) k.outer.insert(at, *page);
-  if (!wide && strip) k.outer.push_back(*strip);
+  if (!along_read && strip) k.outer.push_back(*strip);
   k.nests[0].axes = {row, lane};
   return tiles;
 }

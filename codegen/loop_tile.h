@@ -15,14 +15,26 @@ struct Tiles {
   loop::Kernel kernel;
   std::vector<loop::ScalarId> turned;  ///< loads that lie along the first of the two: read row by row and transposed
   int squares = 1;                     ///< of `lanes` elements each, side by side along the axis of the lanes
+  int64_t run = 0;                     ///< results that are put together before they are stored; 0: stored as they come
 };
 
 /// Bytes of a row of a tile that has several squares.
 inline constexpr int64_t kTileRowBytes = 1024;
 
+/// Of tiles whose results are put together in scratch before they are stored: bytes of a line that go to memory at once,
+/// and how many lines there are (of elements of 8 bytes half as many).
+inline constexpr int64_t kRunBytes = 512, kRunLines = 128;
+
+/// The largest results that are put together at a time.
+inline constexpr size_t kMostRuns = 2;
+
+/// Elements after a run that its lines need to end with a whole cache line.
+int64_t past_run(const loop::Kernel& kernel);
+
 /// Cuts a pointwise kernel that reads along one axis and writes along another into tiles of `lanes` elements of the
 /// written axis and a page of the read one, so that both sides of a transpose go through memory line by line. Of
-/// operands of at least `cache_bytes`, tiles are twice as wide and `kTileRowBytes` long. Nothing if the kernel is none
+/// operands of at least `cache_bytes`, results that are as large are put together (`run`), or tiles are twice as wide and
+/// `kTileRowBytes` long. Nothing if the kernel is none
 /// of these, or too small to gain by it. `lanes` is a power of two.
 std::optional<Tiles> tile_transposes(const loop::Kernel& kernel, int lanes, int64_t cache_bytes);
 

@@ -20,7 +20,9 @@ void KernelEmitter::emit_tiles() {
   depth_ = kInnerLevel;
   Value *rows = expression(row.extent), *points = expression(lane.extent);
   const unsigned width = lanes_, squares = static_cast<unsigned>(plan_.nests[nest_].squares);
-  if (lane.extent == SymInt(int64_t{width} * squares)) {
+  if (plan_.nests[nest_].run > 0) {
+    emit_tile_in_runs(rows, points);
+  } else if (lane.extent == SymInt(int64_t{width} * squares)) {
     emit_whole_tiles(rows, b_.getInt64(0), squares);
   } else {
     Block *whole = block("whole"), *part = block("part"), *done = block("tiled");
@@ -56,7 +58,7 @@ void KernelEmitter::emit_whole_tiles(Value* rows, Value* first, unsigned squares
   const auto begin_square = [&](unsigned square) {
     symbols_[lane] = b_.CreateAdd(first, b_.getInt64(square * lanes_));
   };
-  const bool by_tile = plan_.nests[nest_].squares > 1;
+  const bool by_tile = plan_.nests[nest_].squares > 1, by_square = !by_tile && plan_.nests[nest_].run == 0;
   depth_ = dep_.depth(nest_);
   begin_square(0);
   Value* rest = loop(b_.getInt64(0), rows, lanes_, false, kInnerLevel, "tile", [&](Value* i) {
@@ -67,7 +69,7 @@ void KernelEmitter::emit_whole_tiles(Value* rows, Value* first, unsigned squares
       symbols_[row] = i;
       begin_square(square);
       starts.push_back(symbols_[lane]);
-      if (!by_tile) fetch_squares(rows);
+      if (by_square) fetch_squares(rows);
       if (by_tile) std::ranges::copy(lines_of_next_tile(square), std::back_inserter(lines));
       turned[square] = turned_square();
     }
@@ -86,7 +88,7 @@ void KernelEmitter::emit_whole_tiles(Value* rows, Value* first, unsigned squares
     };
     symbols_[row] = i;
     symbols_[lane] = starts[0];
-    Value* aligned = tile_is_aligned();
+    Value* aligned = puts_in_runs_ ? nullptr : tile_is_aligned();
     if (!aligned) return write_rows();
     // Asked once, and not between the vectors, which could not all stay in registers.
     in_two_ways(aligned, [&](bool past) {

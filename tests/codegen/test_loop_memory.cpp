@@ -249,24 +249,89 @@ size_t fetches(const std::string& llvm) {
   return count;
 }
 
-/// Tiles of what comes from memory are two squares wide: whole ones, single squares, and what is left of one.
-TEST(LoopMemory, TransposesFromMemory) {
+/// Tiles of what comes from memory are two squares wide where lines are short: whole ones, single squares, and what is
+/// left of one.
+TEST(LoopMemory, ShortTransposesFromMemory) {
   const auto run = [](int64_t n, int64_t m, DType dtype, const Target& target) {
     LoopCase c("transpose"), s("transpose");
     transpose_add(c, n, m, dtype);
-    EXPECT_EQ(codegen::plan_kernel(c.kernel, without_cache(target)).nests[0].squares, 2) << n << " " << m;
+    const codegen::NestPlan plan = codegen::plan_kernel(c.kernel, without_cache(target)).nests[0];
+    EXPECT_EQ(plan.squares, 2) << n << " " << m;
+    EXPECT_EQ(plan.run, 0) << n << " " << m;
     EXPECT_EQ(codegen::plan_kernel(c.kernel, target).nests[0].squares, 1);
     check(c, Check::Jit, without_cache(target));
     transpose_add(s, s.size("s0", n), s.size("s1", m), dtype);
     check(s, Check::Jit, without_cache(target));
   };
   for (const Target& target : targets()) {
-    run(300, 149, DType::F32, target);
+    run(300, 117, DType::F32, target);
+    run(33, 149, DType::F32, target);
     run(33, 131, DType::BF16, target);
   }
   run(16, 128, DType::I8, host_target());
-  run(300, 81, DType::F64, host_target());
+  run(300, 65, DType::F64, host_target());
   run(70, 97, DType::F32, host_target());
+}
+
+/// y[start + i, j] = x[j, i] * 2, z[i, j] = x[j, i] as `other`
+void transpose_twice(LoopCase& c, SymInt n, SymInt m, int64_t start, DType dtype, DType other) {
+  BufferId x = c.input("x", dtype, n * m), y = c.output("y", dtype, n * m + start), z = c.output("z", other, n * m);
+  SymInt i = c.outer(n), j = c.outer(m);
+  Body& b = c.body;
+  b.begin_nest({});
+  ScalarId v = b.load(x, j * n + i);
+  b.store({y, start + i * m + j, b.binary(ScalarOp::Mul, v, b.integer(2, b.dtype(v)))});
+  b.store({z, i * m + j, b.cast(v, compute_dtype(other))});
+}
+
+/// From memory to memory, results are put together in scratch and stored in runs: lines that begin with a cache line, or
+/// all in other places; lengths that end with a run, a cache line, anywhere; sizes that are known and not.
+TEST(LoopMemory, TransposesInRuns) {
+  const auto run = [](int64_t n, int64_t m, DType dtype, const Target& target) {
+    SCOPED_TRACE(std::to_string(n) + " by " + std::to_string(m));
+    LoopCase c("transpose"), s("transpose");
+    transpose_add(c, n, m, dtype);
+    EXPECT_GT(codegen::plan_kernel(c.kernel, without_cache(target)).nests[0].run, 0);
+    EXPECT_EQ(codegen::plan_kernel(c.kernel, target).nests[0].run, 0);
+    check(c, Check::Jit, without_cache(target));
+    transpose_add(s, s.size("s0", n), s.size("s1", m), dtype);
+    check(s, Check::Jit, without_cache(target));
+  };
+  for (const Target& target : targets()) {
+    for (const int64_t m : {145, 149, 160, 255, 256, 271, 272, 400, 401}) run(150, m, DType::F32, target);
+    for (const int64_t n : {64, 128, 137, 301}) run(n, 150, DType::F32, target);
+    run(131, 333, DType::BF16, target);
+  }
+  run(130, 1300, DType::I8, host_target());
+  run(130, 577, DType::F16, host_target());
+  run(70, 203, DType::F64, host_target());
+}
+
+TEST(LoopMemory, RunsOfTwoResults) {
+  for (const Target& target : targets()) {
+    for (const int64_t start : {0, 1, 5, 8, 15, 16}) {
+      for (const auto& [dtype, other] :
+           {std::pair{DType::F32, DType::F32}, {DType::F32, DType::BF16}, {DType::F64, DType::F32}, {DType::I8, DType::I64}}) {
+        LoopCase c("transpose");
+        transpose_twice(c, 133, 700, start, dtype, other);
+        const bool few_lanes = target.vector_bits < 256 && std::max(dtype_size(dtype), dtype_size(other)) == 8;
+        EXPECT_EQ(codegen::plan_kernel(c.kernel, without_cache(target)).nests[0].run > 0, !few_lanes);
+        check(c, Check::Jit, without_cache(target));
+      }
+    }
+  }
+}
+
+/// y[i, j] = x[j, i] + y[i, j]: what is read is not put off.
+TEST(LoopMemory, NoRunsOfWhatIsRead) {
+  LoopCase c("transpose");
+  const int64_t n = 150, m = 300;
+  BufferId x = c.input("x", DType::F32, n * m), y = c.output("y", DType::F32, n * m);
+  SymInt i = c.outer(n), j = c.outer(m);
+  Body& b = c.body;
+  b.begin_nest({});
+  b.store({y, i * m + j, b.binary(ScalarOp::Add, b.load(x, j * n + i), b.load(y, i * m + j))});
+  EXPECT_EQ(codegen::plan_kernel(c.kernel, without_cache(host_target())).nests[0].run, 0);
 }
 
 /// The machine does not foresee where the next square lies.
@@ -280,7 +345,7 @@ TEST(LoopMemory, SquaresOfLargeTransposesAreFetchedAhead) {
   EXPECT_EQ(fetches(llvm_of(c, without_cache(target))), lanes * squares);  // of x, none of z, read line by line
   // Tiles of two go on in the same rows, which Intel's processors foresee. For AMD's, squares of 4 * lanes * lanes
   // bytes fetch as many of the next tile, each of the two.
-  transpose_add(wide, 512, 128, DType::F32);
+  transpose_add(wide, 512, 96, DType::F32);
   Target intel = without_cache(target), amd = intel;
   intel.amx = true;
   amd.amx = false;
@@ -288,6 +353,19 @@ TEST(LoopMemory, SquaresOfLargeTransposesAreFetchedAhead) {
   EXPECT_EQ(codegen::plan_kernel(wide.kernel, amd).ahead.size(), 1U);
   // (and once more for results that are not aligned).
   EXPECT_EQ(fetches(llvm_of(wide, amd)), 2 * 2 * std::max<size_t>(lanes * lanes * 4 / 64, 1));
+}
+
+/// Nor how the rows of the next tile lie: each line that is stored has its share of them, and of what begins anywhere the
+/// end of a row.
+TEST(LoopMemory, TilesOfRunsAreFetchedAhead) {
+  LoopCase c("transpose");
+  transpose_add(c, 512, 1024, DType::F32);
+  for (const bool amx : {false, true}) {
+    Target target = without_cache(host_target());
+    target.amx = amx;
+    EXPECT_EQ(codegen::plan_kernel(c.kernel, target).ahead.size(), 1U);
+    EXPECT_EQ(fetches(llvm_of(c, target)), 512 / 64 + 1);
+  }
 }
 
 TEST(LoopMemory, TransposesOfAllTypes) {
