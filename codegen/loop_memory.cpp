@@ -19,7 +19,9 @@ bool has_masks(const Kernel& kernel, const Target& target) {
   return target.avx512 || (target.has("avx2") && std::ranges::all_of(kernel.buffers, is_wide));
 }
 
-/// Buffers that the kernel only writes, each element once, and that are too large to be found in a cache later.
+/// Buffers that the kernel only writes, each element once, and that are too large to be found in a cache later. Large
+/// transposes write them past the caches though the last one would hold them: they write a line here and one there, and
+/// reading a result again takes less time than fetching its lines before they are written.
 void choose_streams(KernelPlan& plan, const Target& target) {
   const Kernel& k = plan.kernel;
   plan.streamed.assign(k.buffers.size(), 0);
@@ -35,6 +37,8 @@ void choose_streams(KernelPlan& plan, const Target& target) {
   for (const Nest& nest : k.nests) {
     for (const Store& s : nest.stores) plan.streamed[s.buffer] = plan.streamed[s.buffer] && !s.accumulate;
   }
+  if (!plan.nests.empty() && plan.nests[0].past_caches)
+    for (const Store& s : k.nests[0].stores) plan.streamed[s.buffer] = 1;
 }
 
 namespace {
@@ -107,9 +111,10 @@ void choose_ahead(KernelPlan& plan, const Target& target) {
   // Processors with matrix tiles foresee the rows of a tile, which go on in the next one; others are taken for AMD's.
   const bool foresees = target.amx;
   for (const NestPlan& nest : plan.nests)
-    for (ScalarId id : nest.turned)
-      if ((!foresees || nest.squares == 1 || nest.run > 0) && bytes_of(k.buffers[k.scalars[id].buffer]) >= target.cache_bytes)
-        plan.ahead.push_back(id);
+    for (ScalarId id : nest.turned) {
+      const bool from_memory = bytes_of(k.buffers[k.scalars[id].buffer]) >= target.cache_bytes;
+      if (nest.run > 0 || (from_memory && (!foresees || nest.squares == 1))) plan.ahead.push_back(id);
+    }
   if (plan.lanes_are_points) return choose_streams_ahead(plan, target);
   choose_columns_ahead(plan, target);
   if (!plan.ahead.empty()) return;

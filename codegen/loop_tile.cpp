@@ -6,9 +6,12 @@
 // the result are open at a time.
 //
 // What comes from memory has other needs. Lines that are stored one by one, each to another page, take three times as
-// long as two neighbours at a time; and lines that are read one by one from many pages come late. There a tile is two
-// squares wide, the next tile goes on in the same rows, and while one is at work that one's share of them is fetched
-// into the second cache, each from its beginning to its end.
+// long as two neighbours at a time; and lines that are read one by one from many pages come late. There results are put
+// together in scratch and stored in runs (loop_run.cpp). Some processors (those with matrix tiles) foresee rows that go
+// on; where lines of the results begin with cache lines, their tiles are two squares wide, the next tile goes on in the
+// same rows, and nothing is put together. So are tiles of lines too short for a run; where the next tile is not
+// foreseen, its share of the rows is fetched into the second cache while one is at work, each from its beginning to its
+// end. "From memory" begins where the second cache ends: the last one is far away, and shared.
 //
 // Within the caches, lines of a result that are a large power of two from each other all want the same few places:
 // there squares follow one another along what is written, each line of which is filled before the next begins.
@@ -26,6 +29,8 @@ using namespace loop;  // NOLINT: the vocabulary of this file
 namespace {
 
 constexpr int64_t kPage = 4096, kLine = 64;  // bytes
+/// Bytes of an operand and a result from which on these are put together in runs: more than the second cache holds.
+constexpr int64_t kLeastInRuns = 8 << 20;
 /// Bytes between lines that are written of which no multiple may be: measured, on processors whose first cache holds 64
 /// times so many ways of lines, at twice to five times the time.
 constexpr int64_t kCrowded = 1024;
@@ -114,19 +119,27 @@ bool lies_within(const Kernel& k, AxisId axis, AxisId other) {
   });
 }
 
+/// Whether all lines of the results do, if the first one does.
+bool begin_with_cache_lines(const Kernel& k, AxisId read) {
+  return std::ranges::all_of(
+      k.nests[0].stores, [&](const Store& s) { return pitch(k, s.index, s.buffer, read).value_or(1) % kLine == 0; });
+}
+
 /// Elements of a line that are put together before they are stored, or 0.
-int64_t run_of(const Kernel& k, AxisId read, AxisId written, int64_t cache_bytes) {
+int64_t run_of(const Kernel& k, AxisId read, AxisId written, const Buffer& source, int64_t cache_bytes) {
   const Nest& nest = k.nests[0];
-  if (nest.stores.size() > kMostRuns) return 0;
+  const int64_t least = std::min(cache_bytes, kLeastInRuns);
+  const auto is_large = [&](const Buffer& b) {
+    return hint(b.numel).value_or(0) >= least / static_cast<int64_t>(dtype_size(b.dtype));
+  };
+  if (nest.stores.size() > kMostRuns || !is_large(source)) return 0;
   int64_t largest = 1;
   for (const Store& s : nest.stores) {
     const Buffer& b = k.buffers[s.buffer];
-    const auto bytes = static_cast<int64_t>(dtype_size(b.dtype));
-    const bool goes_past = b.role == BufferRole::Output && hint(b.numel).value_or(0) >= cache_bytes / bytes;
     const bool is_read = std::ranges::any_of(
         k.scalars, [&](const Scalar& load) { return load.op == ScalarOp::Load && load.buffer == s.buffer; });
-    if (!goes_past || is_read || s.mask != kNone || s.accumulate) return 0;
-    largest = std::max(largest, bytes);
+    if (b.role != BufferRole::Output || !is_large(b) || is_read || s.mask != kNone || s.accumulate) return 0;
+    largest = std::max(largest, static_cast<int64_t>(dtype_size(b.dtype)));
   }
   const int64_t run = kRunBytes / largest;
   return length(k, written) > run + past_run(k) && length(k, read) >= kRunLines / 2 ? run : 0;
@@ -163,7 +176,7 @@ int64_t past_run(const Kernel& kernel) {
   return elements;
 }
 
-std::optional<Tiles> tile_transposes(const Kernel& kernel, int lanes, int64_t cache_bytes) {
+std::optional<Tiles> tile_transposes(const Kernel& kernel, int lanes, int64_t cache_bytes, bool foresees) {
   if (lanes < 4 || !is_pointwise(kernel)) return std::nullopt;
   const auto written = written_axis(kernel);
   ShapeEnv* env = environment(kernel);
@@ -181,10 +194,12 @@ std::optional<Tiles> tile_transposes(const Kernel& kernel, int lanes, int64_t ca
   const Buffer& source = kernel.buffers[kernel.scalars[tiles.turned[0]].buffer];
   const auto bytes = static_cast<int64_t>(dtype_size(source.dtype));
   const bool from_memory = hint(source.numel).value_or(0) >= cache_bytes / bytes;
-  const bool wide = from_memory && length(kernel, *written) >= 4 * int64_t{lanes};
   const Order order = order_of_squares(kernel, tiles, read, *written);
+  const int64_t run = run_of(kernel, read, *written, source, cache_bytes);
+  tiles.run = foresees && begin_with_cache_lines(kernel, read) ? 0 : run;
+  tiles.past_caches = run > 0;
+  const bool wide = (from_memory || run > 0) && length(kernel, *written) >= 4 * int64_t{lanes};
   int64_t page_length = kPage / bytes;
-  tiles.run = from_memory ? run_of(kernel, read, *written, cache_bytes) : 0;
   if (tiles.run > 0) {
     page_length = std::min(tiles.run, kRunLines);
   } else if (wide) {

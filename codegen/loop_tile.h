@@ -16,6 +16,7 @@ struct Tiles {
   std::vector<loop::ScalarId> turned;  ///< loads that lie along the first of the two: read row by row and transposed
   int squares = 1;                     ///< of `lanes` elements each, side by side along the axis of the lanes
   int64_t run = 0;                     ///< results that are put together before they are stored; 0: stored as they come
+  bool past_caches = false;            ///< results go to memory, also those that the last cache would hold
 };
 
 /// Bytes of a row of a tile that has several squares.
@@ -32,10 +33,11 @@ inline constexpr size_t kMostRuns = 2;
 int64_t past_run(const loop::Kernel& kernel);
 
 /// Cuts a pointwise kernel that reads along one axis and writes along another into tiles of `lanes` elements of the
-/// written axis and a page of the read one, so that both sides of a transpose go through memory line by line. Of
-/// operands of at least `cache_bytes`, results that are as large are put together (`run`), or tiles are twice as wide and
-/// `kTileRowBytes` long. Nothing if the kernel is none
-/// of these, or too small to gain by it. `lanes` is a power of two.
-std::optional<Tiles> tile_transposes(const loop::Kernel& kernel, int lanes, int64_t cache_bytes);
+/// written axis and a page of the read one, so that both sides of a transpose go through memory line by line. Where
+/// operands and results are larger than the second cache, results are put together (`run`). Where operands are larger
+/// than the last one, or the machine `foresees` the rows of a tile and lines of the results begin with cache lines,
+/// tiles are twice as wide and `kTileRowBytes` long. Nothing if the kernel is none of these, or too small to gain by
+/// it. `lanes` is a power of two, `cache_bytes` are those of the last cache.
+std::optional<Tiles> tile_transposes(const loop::Kernel& kernel, int lanes, int64_t cache_bytes, bool foresees);
 
 }  // namespace strata::codegen

@@ -291,11 +291,18 @@ TEST(LoopMemory, TransposesInRuns) {
     SCOPED_TRACE(std::to_string(n) + " by " + std::to_string(m));
     LoopCase c("transpose"), s("transpose");
     transpose_add(c, n, m, dtype);
-    EXPECT_GT(codegen::plan_kernel(c.kernel, without_cache(target)).nests[0].run, 0);
-    EXPECT_EQ(codegen::plan_kernel(c.kernel, target).nests[0].run, 0);
-    check(c, Check::Jit, without_cache(target));
     transpose_add(s, s.size("s0", n), s.size("s1", m), dtype);
-    check(s, Check::Jit, without_cache(target));
+    EXPECT_EQ(codegen::plan_kernel(c.kernel, target).nests[0].run, 0);
+    // Processors that foresee rows need no runs where all lines begin with cache lines.
+    const bool whole = m * static_cast<int64_t>(dtype_size(dtype)) % 64 == 0;
+    for (const bool foresees : {false, true}) {
+      Target from_memory = without_cache(target);
+      from_memory.amx = foresees;
+      EXPECT_EQ(codegen::plan_kernel(c.kernel, from_memory).nests[0].run > 0, !foresees || !whole);
+      EXPECT_TRUE(streams(c, from_memory, 3));
+      check(c, Check::Jit, from_memory);
+      check(s, Check::Jit, from_memory);
+    }
   };
   for (const Target& target : targets()) {
     for (const int64_t m : {145, 149, 160, 255, 256, 271, 272, 400, 401}) run(150, m, DType::F32, target);
@@ -314,9 +321,11 @@ TEST(LoopMemory, RunsOfTwoResults) {
            {std::pair{DType::F32, DType::F32}, {DType::F32, DType::BF16}, {DType::F64, DType::F32}, {DType::I8, DType::I64}}) {
         LoopCase c("transpose");
         transpose_twice(c, 133, 700, start, dtype, other);
+        Target from_memory = without_cache(target);
+        from_memory.amx = false;
         const bool few_lanes = target.vector_bits < 256 && std::max(dtype_size(dtype), dtype_size(other)) == 8;
-        EXPECT_EQ(codegen::plan_kernel(c.kernel, without_cache(target)).nests[0].run > 0, !few_lanes);
-        check(c, Check::Jit, without_cache(target));
+        EXPECT_EQ(codegen::plan_kernel(c.kernel, from_memory).nests[0].run > 0, !few_lanes);
+        check(c, Check::Jit, from_memory);
       }
     }
   }
@@ -359,12 +368,25 @@ TEST(LoopMemory, SquaresOfLargeTransposesAreFetchedAhead) {
 /// end of a row.
 TEST(LoopMemory, TilesOfRunsAreFetchedAhead) {
   LoopCase c("transpose");
-  transpose_add(c, 512, 1024, DType::F32);
+  transpose_add(c, 512, 1001, DType::F32);
   for (const bool amx : {false, true}) {
     Target target = without_cache(host_target());
     target.amx = amx;
     EXPECT_EQ(codegen::plan_kernel(c.kernel, target).ahead.size(), 1U);
     EXPECT_EQ(fetches(llvm_of(c, target)), 512 / 64 + 1);
+  }
+}
+
+/// From 8 MiB on, which no second cache holds, whatever the last one does.
+TEST(LoopMemory, RunsBeginWhereTheSecondCacheEnds) {
+  Target target = host_target();
+  target.cache_bytes = int64_t{1} << 40;
+  target.amx = false;
+  for (const bool large : {false, true}) {
+    LoopCase c("transpose");
+    transpose_add(c, large ? 1501 : 1300, 1500, DType::F32);
+    EXPECT_EQ(codegen::plan_kernel(c.kernel, target).nests[0].run > 0, large);
+    EXPECT_EQ(streams(c, target, 3), large);
   }
 }
 
