@@ -26,7 +26,7 @@ constexpr int64_t kLine = 64;  // bytes
 
 void KernelEmitter::emit_tile_in_runs(Value* rows, Value* points) {
   const Nest& nest = k_.nests[nest_];
-  const int64_t run = plan_.nests[nest_].run, pitch = run + 2 * past_run(k_);
+  const int64_t run = plan_.nests[nest_].run, pitch = run_pitch(k_, run);
   const size_t row = k_.axes[nest.axes[0]].symbol, lane = k_.axes[nest.axes[1]].symbol;
   const unsigned width = lanes_;
   for (const Store& s : nest.stores) {
@@ -35,7 +35,7 @@ void KernelEmitter::emit_tile_in_runs(Value* rows, Value* points) {
     runs_.back()->setAlignment(llvm::Align(kLine));
   }
   if (!plan_.ahead.empty()) fetched_ = at_entry(b_.getInt64Ty(), "fetched");
-  Value* unit = plan_.ahead.empty() ? nullptr : unknown_one();
+  Value* one = plan_.ahead.empty() ? nullptr : unknown_one();
   Value* whole = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, points, b_.getInt64(static_cast<uint64_t>(run)));
   Value* turned = b_.CreateSelect(runs_are_aligned(), whole, points);
   puts_in_runs_ = true;
@@ -49,11 +49,11 @@ void KernelEmitter::emit_tile_in_runs(Value* rows, Value* points) {
   b_.SetInsertPoint(store);
   puts_in_runs_ = false;
   lanes_ = width;
-  if (unit) b_.CreateStore(b_.getInt64(0), fetched_);
+  if (one) b_.CreateStore(b_.getInt64(0), fetched_);
   loop(b_.getInt64(0), rows, 1, false, kInnerLevel, "line", [&](Value* line) {
     symbols_[row] = line;
     symbols_[lane] = b_.getInt64(0);
-    if (unit) fetch_next_tile(line, points, turned, unit);
+    if (one) fetch_next_tile(line, points, turned, one);
     for (size_t i = 0; i < nest.stores.size(); ++i) store_run(i, line, points);
     forget(kInnerLevel);
   });
@@ -76,7 +76,7 @@ llvm::Value* KernelEmitter::runs_are_aligned() {
 /// The value of a store at the place of the tile where the loops stand.
 void KernelEmitter::put_in_run(const Store& s) {
   const Nest& nest = k_.nests[nest_];
-  const auto pitch = static_cast<uint64_t>(plan_.nests[nest_].run + 2 * past_run(k_));
+  const auto pitch = static_cast<uint64_t>(run_pitch(k_, plan_.nests[nest_].run));
   Value* at = b_.CreateMul(symbols_.at(k_.axes[nest.axes[0]].symbol), b_.getInt64(pitch));
   at = b_.CreateAdd(at, symbols_.at(k_.axes[nest.axes[1]].symbol));
   Value* place = b_.CreateGEP(math_.memory_type(k_.buffers[s.buffer].dtype),
@@ -90,7 +90,7 @@ void KernelEmitter::put_in_run(const Store& s) {
 void KernelEmitter::store_run(size_t store, Value* line, Value* points) {
   const Store& s = k_.nests[nest_].stores[store];
   const auto run = static_cast<uint64_t>(plan_.nests[nest_].run);
-  const auto pitch = static_cast<uint64_t>(plan_.nests[nest_].run + 2 * past_run(k_));
+  const auto pitch = static_cast<uint64_t>(run_pitch(k_, plan_.nests[nest_].run));
   const uint64_t size = dtype_size(k_.buffers[s.buffer].dtype), unit = std::min(target_.vector_bits / 8, 64);
   llvm::Type* type = math_.memory_type(k_.buffers[s.buffer].dtype);
   Value* from = b_.CreateGEP(type, runs_[store], b_.CreateMul(line, b_.getInt64(pitch)));

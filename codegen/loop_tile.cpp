@@ -176,6 +176,8 @@ int64_t past_run(const Kernel& kernel) {
   return elements;
 }
 
+int64_t run_pitch(const Kernel& kernel, int64_t run) { return run + 2 * past_run(kernel); }
+
 std::optional<Tiles> tile_transposes(const Kernel& kernel, int lanes, int64_t cache_bytes, bool foresees) {
   if (lanes < 4 || !is_pointwise(kernel)) return std::nullopt;
   const auto written = written_axis(kernel);

@@ -22,8 +22,8 @@ struct Tiles {
 /// Bytes of a row of a tile that has several squares.
 inline constexpr int64_t kTileRowBytes = 1024;
 
-/// Of tiles whose results are put together in scratch before they are stored: bytes of a line that go to memory at once,
-/// and how many lines there are (of elements of 8 bytes half as many).
+/// Of tiles whose results are put together in scratch before they are stored: bytes of a line that go to memory at
+/// once, and how many lines there are (of elements of 8 bytes half as many).
 inline constexpr int64_t kRunBytes = 512, kRunLines = 128;
 
 /// The largest results that are put together at a time.
@@ -31,6 +31,9 @@ inline constexpr size_t kMostRuns = 2;
 
 /// Elements after a run that its lines need to end with a whole cache line.
 int64_t past_run(const loop::Kernel& kernel);
+
+/// Elements from a line to the next in scratch: room for what comes after a run, and for a vector that ends there.
+int64_t run_pitch(const loop::Kernel& kernel, int64_t run);
 
 /// Cuts a pointwise kernel that reads along one axis and writes along another into tiles of `lanes` elements of the
 /// written axis and a page of the read one, so that both sides of a transpose go through memory line by line. Where

@@ -199,7 +199,8 @@ TEST(LoopMemory, CallsOfLibraries) {
   };
   for (ScalarOp op : {ScalarOp::Exp, ScalarOp::Erf, ScalarOp::Sigmoid})
     EXPECT_EQ(text(op, DType::F32).find("_ZGV"), std::string::npos) << text(op, DType::F32);
-  EXPECT_NE(text(ScalarOp::Exp, DType::F64).find(host_target().avx512 ? "_ZGVeN8v_exp" : "_ZGVdN4v_exp"), std::string::npos);
+  EXPECT_NE(text(ScalarOp::Exp, DType::F64).find(host_target().avx512 ? "_ZGVeN8v_exp" : "_ZGVdN4v_exp"),
+            std::string::npos);
   const std::string sine = text(ScalarOp::Sin, DType::F32);
   EXPECT_NE(sine.find(host_target().avx512 ? "_ZGVeN16v_sinf" : "_ZGVdN8v_sinf"), std::string::npos) << sine;
   EXPECT_NE(sine.find(host_target().avx512 ? "alignstack(64)" : "alignstack(32)"), std::string::npos) << sine;
@@ -284,8 +285,8 @@ void transpose_twice(LoopCase& c, SymInt n, SymInt m, int64_t start, DType dtype
   b.store({z, i * m + j, b.cast(v, compute_dtype(other))});
 }
 
-/// From memory to memory, results are put together in scratch and stored in runs: lines that begin with a cache line, or
-/// all in other places; lengths that end with a run, a cache line, anywhere; sizes that are known and not.
+/// From memory to memory, results are put together in scratch and stored in runs: lines that begin with a cache line,
+/// or all in other places; lengths that end with a run, a cache line, anywhere; sizes that are known and not.
 TEST(LoopMemory, TransposesInRuns) {
   const auto run = [](int64_t n, int64_t m, DType dtype, const Target& target) {
     SCOPED_TRACE(std::to_string(n) + " by " + std::to_string(m));
@@ -317,8 +318,10 @@ TEST(LoopMemory, TransposesInRuns) {
 TEST(LoopMemory, RunsOfTwoResults) {
   for (const Target& target : targets()) {
     for (const int64_t start : {0, 1, 5, 8, 15, 16}) {
-      for (const auto& [dtype, other] :
-           {std::pair{DType::F32, DType::F32}, {DType::F32, DType::BF16}, {DType::F64, DType::F32}, {DType::I8, DType::I64}}) {
+      for (const auto& [dtype, other] : {std::pair{DType::F32, DType::F32},
+                                         {DType::F32, DType::BF16},
+                                         {DType::F64, DType::F32},
+                                         {DType::I8, DType::I64}}) {
         LoopCase c("transpose");
         transpose_twice(c, 133, 700, start, dtype, other);
         Target from_memory = without_cache(target);
@@ -364,8 +367,8 @@ TEST(LoopMemory, SquaresOfLargeTransposesAreFetchedAhead) {
   EXPECT_EQ(fetches(llvm_of(wide, amd)), 2 * 2 * std::max<size_t>(lanes * lanes * 4 / 64, 1));
 }
 
-/// Nor how the rows of the next tile lie: each line that is stored has its share of them, and of what begins anywhere the
-/// end of a row.
+/// Nor how the rows of the next tile lie: each line that is stored has its share of them, and of what begins anywhere
+/// the end of a row.
 TEST(LoopMemory, TilesOfRunsAreFetchedAhead) {
   LoopCase c("transpose");
   transpose_add(c, 512, 1001, DType::F32);
