@@ -80,6 +80,7 @@ class KernelEmitter {
   std::vector<std::pair<loop::BufferId, Value*>> lines_of_next_tile(unsigned square);
   void prefetch(loop::BufferId buffer, Value* index, Cache into);
   void emit_tiles();
+  void emit_squares(Value* rows, Value* points);
   void emit_whole_tiles(Value* rows, Value* first, unsigned squares);
   Value* tile_is_aligned();
   Value* bits_past_vector(loop::BufferId buffer, const SymInt& index, Value* pitch = nullptr);

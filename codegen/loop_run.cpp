@@ -39,14 +39,7 @@ void KernelEmitter::emit_tile_in_runs(Value* rows, Value* points) {
   Value* whole = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, points, b_.getInt64(static_cast<uint64_t>(run)));
   Value* turned = b_.CreateSelect(runs_are_aligned(), whole, points);
   puts_in_runs_ = true;
-  Value* rest = loop(b_.getInt64(0), turned, width, false, kInnerLevel, "square",
-                     [&](Value* at) { emit_whole_tiles(rows, at, 1); });
-  Block *part = block("part"), *store = block("store");
-  b_.CreateCondBr(b_.CreateICmpSLT(rest, turned), part, store);
-  b_.SetInsertPoint(part);
-  emit_part_tiles(rows, turned, rest);
-  go(store);
-  b_.SetInsertPoint(store);
+  emit_squares(rows, turned);
   puts_in_runs_ = false;
   lanes_ = width;
   if (one) b_.CreateStore(b_.getInt64(0), fetched_);

@@ -200,7 +200,7 @@ std::optional<Tiles> tile_transposes(const Kernel& kernel, int lanes, int64_t ca
   const int64_t run = run_of(kernel, read, *written, source, cache_bytes);
   tiles.run = foresees && begin_with_cache_lines(kernel, read) ? 0 : run;
   tiles.past_caches = run > 0;
-  const bool wide = (from_memory || run > 0) && length(kernel, *written) >= 4 * int64_t{lanes};
+  const bool wide = tiles.run == 0 && (from_memory || run > 0) && length(kernel, *written) >= 4 * int64_t{lanes};
   int64_t page_length = kPage / bytes;
   if (tiles.run > 0) {
     page_length = std::min(tiles.run, kRunLines);
@@ -222,13 +222,12 @@ std::optional<Tiles> tile_transposes(const Kernel& kernel, int lanes, int64_t ca
                                            : cut(k, *env, *written, int64_t{lanes} * tiles.squares);
   std::erase_if(k.outer, [&](AxisId a) { return a == read || a == *written; });
   // From memory the same rows are read on and on, so that the machine foresees them.
-  const bool along_read = wide && tiles.run == 0;
-  if (along_read && strip) k.outer.push_back(*strip);
+  if (wide && strip) k.outer.push_back(*strip);
   auto at = k.outer.end();
   if (order.along_written && !wide && tiles.run == 0)
     at = std::ranges::find_if(k.outer, [&](AxisId a) { return lies_within(kernel, a, read); });
   if (page) k.outer.insert(at, *page);
-  if (!along_read && strip) k.outer.push_back(*strip);
+  if (!wide && strip) k.outer.push_back(*strip);
   k.nests[0].axes = {row, lane};
   return tiles;
 }

@@ -31,19 +31,27 @@ void KernelEmitter::emit_tiles() {
     emit_whole_tiles(rows, b_.getInt64(0), squares);
     go(done);
     b_.SetInsertPoint(part);
-    Value* first = b_.getInt64(0);
     if (squares > 1) {
-      first =
-          loop(first, points, width, false, kInnerLevel, "square", [&](Value* at) { emit_whole_tiles(rows, at, 1); });
-      Block* rest = block("part.rest");
-      b_.CreateCondBr(b_.CreateICmpSLT(first, points), rest, done);
-      b_.SetInsertPoint(rest);
+      emit_squares(rows, points);
+    } else {
+      emit_part_tiles(rows, points, b_.getInt64(0));
     }
-    emit_part_tiles(rows, points, first);
     go(done);
     b_.SetInsertPoint(done);
   }
   lanes_ = width;
+}
+
+/// One after the other along the lanes, and what is left of one.
+void KernelEmitter::emit_squares(Value* rows, Value* points) {
+  Value* first = loop(b_.getInt64(0), points, lanes_, false, kInnerLevel, "square",
+                      [&](Value* at) { emit_whole_tiles(rows, at, 1); });
+  Block *rest = block("part.rest"), *done = block("squares");
+  b_.CreateCondBr(b_.CreateICmpSLT(first, points), rest, done);
+  b_.SetInsertPoint(rest);
+  emit_part_tiles(rows, points, first);
+  go(done);
+  b_.SetInsertPoint(done);
 }
 
 /// `squares` of them side by side from lane `first`, in which all lanes count.
