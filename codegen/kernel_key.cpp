@@ -49,7 +49,8 @@ void add_lines(std::string& key, const loop::Kernel& k) {
 
 std::string code_key(const KernelPlan& plan, bool texts) {
   std::string key = fingerprint(plan.kernel);
-  key += fmt::format("\n{} {} {} {} {}", plan.lanes_are_points, plan.lanes, plan.unroll, plan.masked, plan.serial);
+  key += fmt::format("\n{} {} {} {} {} {}", plan.lanes_are_points, plan.lanes, plan.unroll, plan.woven, plan.masked,
+                     plan.serial);
   for (const char streamed : plan.streamed) key += streamed ? " s" : " -";
   for (const loop::ScalarId id : plan.ahead) key += fmt::format(" a{}", id);
   key += plan.ahead_near ? " near" : " far";
@@ -57,7 +58,7 @@ std::string code_key(const KernelPlan& plan, bool texts) {
   key += plan.masks ? " masks" : "";
   for (const Shares& s : plan.shares) key += fmt::format(" e{}/{}/{}", s.largest, s.sum, s.guessed);
   for (const NestPlan& n : plan.nests) {
-    key += fmt::format(" {}/{}/{}/{}/{}/{}", n.lanes, n.unroll, n.masked, n.squares, n.block, n.block_axis);
+    key += fmt::format(" {}/{}/{}/{}/{}/{}/{}", n.lanes, n.unroll, n.woven, n.masked, n.squares, n.block, n.block_axis);
     key += fmt::format(" {}/{}", n.run, n.past_caches);
     for (const loop::ScalarId id : n.turned) key += fmt::format(" t{}", id);
   }

@@ -53,13 +53,18 @@ class MathEmitter {
   /// `a / b`, `b` that divisor in all lanes, rounded as by the division (denormal results: perhaps one unit away). May
   /// end the block that is built.
   Value* quotient(Value* a, Value* b, const Divisor& divisor);
-  /// The sum of numbers none of which is below 0, and one part in it; `usual`: it is neither large nor small.
+  /// The sum of numbers none of which is below 0, and one part in it as a sum of two floats; `usual`: it is neither
+  /// large nor small. Null: it is not, or NaN, or 0 as all of the numbers.
   struct Whole {
-    Value *sum, *inverse, *usual;
+    Value *sum, *inverse, *rest, *usual;
   };
-  Whole whole(Value* sum);
-  /// `a / sum` for `a` one of these numbers, as `quotient` has it (results below 2^-100: perhaps one unit away).
+  Whole whole(Value* sum, bool is_usual);
+  /// `a / sum` for `a` one of these numbers: rounded once, of 1 / sum to some 48 bits (results below 2^-100: perhaps
+  /// one unit away).
   Value* share(Value* a, const Whole& whole);
+  /// Whether the ends of steps of functions are marked from now on. Returns the marks made since they are: calls that
+  /// return their argument, to be replaced before the code is used.
+  std::vector<llvm::Instruction*> mark_steps(bool mark);
   Value* absolute(Value* a);
   /// e^x of float32 for x of at most 80, or NaN, where only its part in a sum of at least 1 counts: some 10^-38 of what
   /// is less.
@@ -108,10 +113,15 @@ class MathEmitter {
   Value* short_exp(Value* x);
   Value* exp_within(Value* x, Value* something, bool of_difference = false);
   Value* short_log(Value* x);
-  Value* short_erf(Value* x);
+  Value* short_erf(Value* x);  // vector_tables.cpp, with what follows
+  Value* short_tanh(Value* x);
+  Value* looked_up(std::span<const float> values, Value* index);
+  Value* with_sign(Value* size, Value* x);
   /// The same without AVX-512 (vector_series.cpp).
   Value* exp_series(Value* x, Value* something, bool of_difference);
   Value* bits_of(Value* x);
+  /// `x`, where a step of a function ends.
+  Value* step(Value* x);
   Value* sine(loop::ScalarOp op, Value* x);
   Value* short_sine(loop::ScalarOp op, Value* x, Value* size);
   Value* vector_call(const std::string& function, unsigned width, std::span<Value* const> args);
@@ -122,6 +132,8 @@ class MathEmitter {
   llvm::IRBuilder<>& b_;
   llvm::Module& module_;
   const Target& target_;
+  bool marks_steps_ = false;
+  std::vector<llvm::Instruction*> marks_;
 };
 
 }  // namespace strata::codegen

@@ -71,6 +71,7 @@ double operation_cost(const Scalar& s) {
     case ScalarOp::Log:
       return 15;
     case ScalarOp::Erf:
+    case ScalarOp::Tanh:
       return 16;
     case ScalarOp::Sin:
     case ScalarOp::Cos:

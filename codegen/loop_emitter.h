@@ -75,7 +75,8 @@ class KernelEmitter {
   void allow_contraction();
   bool is_part_of_sum(const loop::Scalar& s) const;
   bool is_share(const loop::Scalar& s) const;
-  void fetch_streams();
+  void fetch_streams(size_t copy);
+  bool begins_cache_line(size_t copy, uint64_t quarters, size_t bytes) const;
   void fetch_squares(Value* rows);
   std::vector<std::pair<loop::BufferId, Value*>> lines_of_next_tile(unsigned square);
   void prefetch(loop::BufferId buffer, Value* index, Cache into);
@@ -83,7 +84,8 @@ class KernelEmitter {
   void emit_squares(Value* rows, Value* points);
   void emit_whole_tiles(Value* rows, Value* first, unsigned squares);
   Value* tile_is_aligned();
-  Value* bits_past_vector(loop::BufferId buffer, const SymInt& index, Value* pitch = nullptr);
+  Value* bits_past_vector(loop::BufferId buffer, Value* index, Value* pitch = nullptr);
+  Value* points_are_aligned(Value* low);
   void emit_part_tiles(Value* rows, Value* points, Value* first);
   void emit_tile_in_runs(Value* rows, Value* points);  // loop_run.cpp, with what follows
   Value* runs_are_aligned();
@@ -96,10 +98,13 @@ class KernelEmitter {
   std::vector<Value*> turned_rows(const loop::Scalar& s);
   void turn(std::vector<Value*>& square, size_t bytes);
   void emit_body(size_t copy);
+  /// `emit` for each copy of a body, in copies that take their steps in turn if they `weave` (loop_weave.cpp).
+  void side_by_side(int copies, bool weave, const std::function<void(int)>& emit);
   void emit_store_list();
   /// `for (i = low; i + step <= high; i += step)`, or with `partial` `i < high`; returns the first index not done.
   Value* loop(Value* low, Value* high, int64_t step, bool partial, int level, const char* name,
               const std::function<void(Value*)>& body);
+  Value* end_of_steps(Value* low, Value* high, int64_t step);
   /// The same over the nest's axis `axis`, which may be gone through in blocks (`NestPlan::block`).
   Value* axis_loop(size_t axis, Value* low, Value* high, int64_t step, bool partial, int level, const char* name,
                    const std::function<void(Value*)>& body);

@@ -180,16 +180,17 @@ llvm::Value* KernelEmitter::late_is_aligned() {
   }
   Value *point = symbols_.at(outer), *low = b_.getInt64(0);
   symbols_[outer] = late_.point;
-  for (size_t i = 0; i < starts.size(); ++i) low = b_.CreateOr(low, bits_past_vector(last.stores[i].buffer, starts[i]));
+  for (size_t i = 0; i < starts.size(); ++i)
+    low = b_.CreateOr(low, bits_past_vector(last.stores[i].buffer, expression(starts[i])));
   symbols_[outer] = point;
   return b_.CreateICmpEQ(low, b_.getInt64(0));
 }
 
 /// Of the address of an element and of the distance of those that follow (bytes), what is no whole number of the
 /// vectors that go past the caches: 0 if all begin as such a vector must.
-llvm::Value* KernelEmitter::bits_past_vector(BufferId buffer, const SymInt& index, llvm::Value* pitch) {
+llvm::Value* KernelEmitter::bits_past_vector(BufferId buffer, Value* index, Value* pitch) {
   const uint64_t unit = std::min<uint64_t>(lanes_ * dtype_size(k_.buffers[buffer].dtype), 64);
-  Value* place = b_.CreatePtrToInt(pointer(buffer, expression(index)), b_.getInt64Ty());
+  Value* place = b_.CreatePtrToInt(pointer(buffer, index), b_.getInt64Ty());
   return b_.CreateAnd(pitch ? b_.CreateOr(place, pitch) : place, b_.getInt64(unit - 1));
 }
 

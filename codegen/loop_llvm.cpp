@@ -205,17 +205,19 @@ void KernelEmitter::finish_function() {
   b_.CreateRetVoid();
 }
 
+/// Where so many whole steps from `low` end as there are before `high`.
+llvm::Value* KernelEmitter::end_of_steps(Value* low, Value* high, int64_t step) {
+  Value* whole = b_.CreateAnd(b_.CreateSub(high, low), b_.getInt64(static_cast<uint64_t>(-step)));
+  return b_.CreateAdd(low, whole);
+}
+
 llvm::Value* KernelEmitter::loop(Value* low, Value* high, int64_t step, bool partial, int level, const char* name,
                                  const std::function<void(Value*)>& body) {
   if (static_cast<int>(hoist_.size()) <= level) hoist_.resize(static_cast<size_t>(level) + 1, nullptr);
   Block *head = block(name), *run = block("loop"), *exit = block("exit");
   Block* from = b_.GetInsertBlock();
   // Counting to a bound that whole steps reach keeps the loop's end a plain comparison.
-  Value* bound = high;
-  if (!partial && step > 1) {
-    Value* whole = b_.CreateAnd(b_.CreateSub(high, low), b_.getInt64(static_cast<uint64_t>(-step)));
-    bound = b_.CreateAdd(low, whole);
-  }
+  Value* bound = partial || step == 1 ? high : end_of_steps(low, high, step);
   b_.CreateCondBr(b_.CreateICmpSLT(low, bound), head, exit);
   b_.SetInsertPoint(head);
   auto* i = b_.CreatePHI(b_.getInt64Ty(), 2, "i");
@@ -238,8 +240,7 @@ llvm::Value* KernelEmitter::axis_loop(size_t axis, Value* low, Value* high, int6
   const NestPlan& p = plan_.nests[nest_];
   if (p.block == 0 || p.block_axis != axis) return loop(low, high, step, partial, level, name, body);
   const int64_t block = step * p.block;
-  Value* whole = b_.CreateAnd(b_.CreateSub(high, low), b_.getInt64(static_cast<uint64_t>(-step)));
-  Value* bound = partial ? high : b_.CreateAdd(low, whole);
+  Value* bound = partial ? high : end_of_steps(low, high, step);
   loop(low, bound, block, true, level, "block", [&](Value* first) {
     Value* last = b_.CreateAdd(first, b_.getInt64(static_cast<uint64_t>(block)));
     loop(first, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, last, bound), step, partial, level, name, body);
@@ -277,13 +278,27 @@ void KernelEmitter::emit_point_vectors(Value* low, Value* high) {
   Value* rest = low;
   if (!plan_.masked) {
     lanes_ = width;
-    rest = loop(low, high, static_cast<int64_t>(width) * plan_.unroll, false, kPointLevel, "vectors", [&](Value* i) {
-      for (int u = 0; u < plan_.unroll; ++u) {
-        symbols_[symbol] = b_.CreateAdd(i, b_.getInt64(width * static_cast<unsigned>(u)));
-        emit_point();
-        fetch_streams();
-      }
-    });
+    const int64_t step = static_cast<int64_t>(width) * plan_.unroll;
+    const auto whole_vectors = [&] {
+      return loop(low, high, step, false, kPointLevel, "vectors", [&](Value* i) {
+        side_by_side(plan_.unroll, plan_.woven, [&](int u) {
+          symbols_[symbol] = b_.CreateAdd(i, b_.getInt64(width * static_cast<unsigned>(u)));
+          emit_point();
+          fetch_streams(static_cast<size_t>(u));
+        });
+      });
+    };
+    // Copies are woven where none branches.
+    if (Value* aligned = plan_.woven ? points_are_aligned(low) : nullptr) {
+      rest = end_of_steps(low, high, step);
+      in_two_ways(aligned, [&](bool past) {
+        aligned_ = past;
+        whole_vectors();
+      });
+      aligned_.reset();
+    } else {
+      rest = whole_vectors();
+    }
   }
   const bool can_mask = plan_.masks;
   lanes_ = can_mask ? width : 1;
@@ -297,22 +312,48 @@ void KernelEmitter::emit_point_vectors(Value* low, Value* high) {
       active_ = b_.CreateICmpULT(lane_numbers(b_.getInt32Ty()), bound);
     }
     emit_point();
-    if (can_mask) fetch_streams();
+    if (can_mask) fetch_streams(0);
   });
   lanes_ = 1;
   active_ = active_count_ = nullptr;
   depth_ = kRowLevel;
 }
 
+/// Whether every result that goes past the caches may do so from point `low` on, or null: each vector has to be asked
+/// for itself.
+llvm::Value* KernelEmitter::points_are_aligned(Value* low) {
+  const size_t symbol = k_.axes[k_.outer.back()].symbol;
+  Value* bits = nullptr;
+  for (const Nest& nest : k_.nests) {
+    for (const Store& s : nest.stores) {
+      if (!plan_.streamed[s.buffer]) continue;
+      const auto along = linear_in(s.index, symbol);
+      if (!along || !(along->coefficient == SymInt(1))) return nullptr;
+      Value* past = bits_past_vector(s.buffer, b_.CreateAdd(expression(along->rest), low));
+      bits = bits ? b_.CreateOr(bits, past) : past;
+    }
+  }
+  return bits ? b_.CreateICmpEQ(bits, b_.getInt64(0)) : nullptr;
+}
+
+/// Whether copy `copy` of vectors of `bytes` is the one that asks for a cache line, where each vector stands for so
+/// many quarters of as many bytes ahead: lines may be longer than vectors.
+bool KernelEmitter::begins_cache_line(size_t copy, uint64_t quarters, size_t bytes) const {
+  constexpr uint64_t kLine = 64;
+  const uint64_t step = std::max<uint64_t>(1, quarters * lanes_ * bytes / 4);
+  return copy * step % kLine < step;
+}
+
 /// What the vector a page from here reads, or a later one: where the machine's own prefetching, which ends at a page,
 /// would wait.
-void KernelEmitter::fetch_streams() {
+void KernelEmitter::fetch_streams(size_t copy) {
   constexpr int64_t kPage = 4096;  // bytes
   const auto& body = k_.nests[nest_].body;
   for (ScalarId id : plan_.ahead) {
     if (std::find(body.begin(), body.end(), id) == body.end()) continue;
     const Scalar& s = k_.scalars[id];
     const auto size = static_cast<int64_t>(dtype_size(k_.buffers[s.buffer].dtype));
+    if (!begins_cache_line(copy, 4, static_cast<size_t>(size))) continue;
     SymInt ahead = kPage / size;
     // Several rows at a time are read already as far as those that come next.
     if (const auto& axes = k_.nests[nest_].axes; axes.size() > 1)
@@ -419,13 +460,13 @@ void KernelEmitter::emit_lane_loops() {
   guess_sum();
   const auto whole_vectors = [&] {
     rest = axis_loop(nest.axes.size() - 1, rest, extent, whole, false, level, "vectors", [&](Value* i) {
-      for (int u = 0; u < p.unroll; ++u) {
+      side_by_side(p.unroll, p.woven, [&](int u) {
         symbols_[axis.symbol] = b_.CreateAdd(i, b_.getInt64(width * static_cast<unsigned>(u)));
         emit_late_body(static_cast<size_t>(u));
         emit_body(static_cast<size_t>(u));
         fetch_ahead(static_cast<size_t>(u));
         forget(level);
-      }
+      });
     });
   };
   // Asked once a line where that tells for all of it: between the vectors the branches would cost as much as they do.
@@ -473,7 +514,7 @@ void KernelEmitter::only_before(Value* extent, Value* i) {
 void KernelEmitter::fetch_ahead(size_t copy) {
   const Nest& nest = k_.nests[nest_];
   if (plan_.ahead.empty() || once_more_) return;
-  if (nest.axes.size() > 1) return fetch_streams();
+  if (nest.axes.size() > 1) return fetch_streams(copy);
   uint64_t before = 0, later = 0;
   for (size_t n = 0; n < k_.nests.size(); ++n)
     if (n != nest_ && goes_through_line(n)) ++(n < nest_ ? before : later);
@@ -483,7 +524,7 @@ void KernelEmitter::fetch_ahead(size_t copy) {
   static constexpr std::array<std::array<uint64_t, 4>, 5> kShares = {{{}, {4}, {2, 2}, {2, 1, 1}, {1, 1, 1, 1}}};
   const auto shares = kShares[std::min<uint64_t>(passes, 4)];
   const uint64_t share = later < 4 ? shares[later] : 0;  // in quarters, the last pass first
-  if (copy * share % 4 >= share) return;                 // none, or fetched already
+  if (share == 0) return;
   uint64_t first = 0;
   for (uint64_t n = later + 1; n < 4; ++n) first += shares[n];
   const Axis& lane = k_.axes[nest.axes[0]];
@@ -491,6 +532,7 @@ void KernelEmitter::fetch_ahead(size_t copy) {
   const size_t outer = k_.axes[k_.outer.back()].symbol;
   for (ScalarId id : plan_.ahead) {
     const Scalar& s = k_.scalars[id];
+    if (!begins_cache_line(copy, share, dtype_size(k_.buffers[s.buffer].dtype))) continue;
     const SymInt next = linear_in(s.index, outer)->coefficient;
     // The load may stand in another nest, with an axis of its own.
     for (const Nest& other : k_.nests) {
@@ -627,7 +669,10 @@ llvm::Value* KernelEmitter::divide_by_one(const Scalar& s) {
     {
       const llvm::IRBuilder<>::InsertPointGuard guard(b_);
       set_insert(level);
-      whole = math_.whole(get(s.b));
+      // The largest number less itself is 0: one of the exponentials is 1, and none is more than e^8.
+      const size_t nest = k_.scalars[s.b].a;
+      const auto adds_up = [&](const Shares& shares) { return shares.sum == nest; };
+      whole = math_.whole(get(s.b), std::ranges::any_of(plan_.shares, adds_up));
     }
     return math_.share(a, whole);
   }

@@ -216,6 +216,21 @@ bool extents_vary(const Kernel& k) {
   return false;
 }
 
+/// Copies that take their steps in turn: as many as leave registers for their constants.
+constexpr int kWoven = 4;
+
+/// Whether a body has functions whose steps are known, which wait for each other. A sum of exponentials alone does not
+/// wait for long.
+bool is_worth_weaving(const Kernel& k, const Nest& nest, const Target& target) {
+  if (target.avx512 || !target.has("avx2") || !target.has("fma") || sums_exponentials(nest)) return false;
+  return std::ranges::any_of(nest.body, [&](ScalarId id) {
+    const Scalar& s = k.scalars[id];
+    const bool takes_steps =
+        s.op == ScalarOp::Exp || s.op == ScalarOp::Erf || s.op == ScalarOp::Tanh || s.op == ScalarOp::Sigmoid;
+    return takes_steps && s.dtype == DType::F32;
+  });
+}
+
 void choose_unrolling(KernelPlan& plan, const Target& target) {
   const Kernel& k = plan.kernel;
   // Only whole vectors go past the caches: a loop of such stores is worth a masked rest of its own.
@@ -226,9 +241,12 @@ void choose_unrolling(KernelPlan& plan, const Target& target) {
     NestPlan& p = plan.nests[n];
     if (plan.lanes_are_points || nest.axes.empty() || nest.scan || !p.turned.empty()) continue;
     size_t work = work_in(k, nest);
-    p.unroll = wanted ? wanted : work <= 8 ? 4 : work <= 16 || sums_exponentials(nest) ? 2 : 1;
+    p.woven = is_worth_weaving(k, nest, target);
+    p.unroll = wanted ? wanted : p.woven ? kWoven : work <= 8 ? 4 : work <= 16 || sums_exponentials(nest) ? 2 : 1;
     int64_t vectors = extent_hint(k, nest.axes.back()) / p.lanes;
     while (p.unroll > 1 && !wanted && vectors < p.unroll) p.unroll /= 2;
+    // What is left of a line goes vector by vector, under masks.
+    while (p.woven && p.unroll > 1 && !wanted && vectors % p.unroll * 8 > vectors) p.unroll /= 2;
     p.masked = can_mask && p.unroll == 1;
   }
   if (!plan.lanes_are_points) return;
@@ -239,7 +257,10 @@ void choose_unrolling(KernelPlan& plan, const Target& target) {
     length += length_of(nest, k);
     inner = inner || !nest.axes.empty();
   }
-  plan.unroll = wanted ? wanted : !inner && work <= 6 ? 4 : !inner && work <= 12 ? 2 : 1;
+  plan.woven = !inner && !plan.serial &&
+               std::ranges::any_of(k.nests, [&](const Nest& nest) { return is_worth_weaving(k, nest, target); });
+  const int usual = plan.woven ? kWoven : inner ? 1 : work <= 6 ? 4 : work <= 12 ? 2 : 1;
+  plan.unroll = wanted ? wanted : usual;
   // Of short rows nothing but a part of one vector is left for the masked loop.
   const int64_t row = extent_hint(k, k.outer.back());
   while (!wanted && plan.unroll > 1 && row <= 64 * plan.lanes && row % (plan.lanes * plan.unroll) >= plan.lanes)

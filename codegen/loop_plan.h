@@ -15,6 +15,7 @@ namespace strata::codegen {
 struct NestPlan {
   int lanes = 1;        ///< vector lanes along the last inner axis (1 where lanes are outer points)
   int unroll = 1;       ///< vectors, and accumulators, per iteration
+  bool woven = false;   ///< the copies of an iteration take their steps in turn (loop_weave.cpp)
   bool masked = false;  ///< one loop whose last iteration is masked, instead of a plain loop and a masked rest
   std::vector<loop::ScalarId> turned;  ///< loads read in tiles and transposed (loop_tile.h); none: no tiles
   int squares = 1;                     ///< of a tile, side by side
@@ -42,6 +43,7 @@ struct KernelPlan {
   bool lanes_are_points = true;  ///< each lane is one outer point of the innermost outer axis
   int lanes = 1;                 ///< lanes if they are points
   int unroll = 1;
+  bool woven = false;  ///< the points of an iteration take their steps in turn (loop_weave.cpp)
   bool masked = false;
   bool masks = false;          ///< loads and stores of some lanes are an instruction: the rest of a loop is one vector
   bool serial = false;         ///< outer points may write the same place: no two threads

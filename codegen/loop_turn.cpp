@@ -120,7 +120,7 @@ llvm::Value* KernelEmitter::tile_is_aligned() {
     if (!plan_.streamed[s.buffer]) continue;
     const uint64_t size = dtype_size(k_.buffers[s.buffer].dtype);
     Value* pitch = b_.CreateMul(expression(linear_in(s.index, row)->coefficient), b_.getInt64(size));
-    Value* bits = bits_past_vector(s.buffer, s.index, pitch);
+    Value* bits = bits_past_vector(s.buffer, expression(s.index), pitch);
     low = low ? b_.CreateOr(low, bits) : bits;
   }
   return low ? b_.CreateICmpEQ(low, b_.getInt64(0)) : nullptr;

@@ -3,15 +3,16 @@
 
 // Functions of float32 as a few instructions in the loop itself, for vectors of AVX-512 and AVX2: a call of a library
 // costs more than what it computes, since no vector register survives it, and loops with calls cannot keep up with
-// memory. `log` is for AVX-512 alone; vector_series.cpp has `exp` for AVX2.
+// memory. `log` is for AVX-512 alone; vector_series.cpp has `exp` for AVX2, vector_tables.cpp `erf` and `tanh`.
 //
 // Single numbers and fewer than a vector go the same way, so that a value does not depend on where it is computed.
 //
-// exp and erf are at most 2.1 units in the last place from the exact value, log 1.8, sin and cos 1.6, denormal numbers
-// included; NaN stays NaN. tests/codegen/test_loop_scalar.cpp holds them to that. sin and cos of numbers beyond
-// kFarthest are the library's; whether there are any is one comparison for all lanes. A sine and a cosine of one number
-// share all but their last steps: the same instructions, of which LLVM keeps one copy.
+// exp and erf are at most 2.1 units in the last place from the exact value, log 1.8, tanh 1.7, sin and cos 1.6,
+// denormal numbers included; NaN stays NaN. tests/codegen/test_loop_scalar.cpp holds them to that. sin and cos of
+// numbers beyond kFarthest are the library's; whether there are any is one comparison for all lanes. A sine and a
+// cosine of one number share all but their last steps: the same instructions, of which LLVM keeps one copy.
 
+#include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/IntrinsicsX86.h>
 #include <llvm/IR/MDBuilder.h>
 
@@ -22,6 +23,7 @@
 #include <cmath>
 #include <functional>
 #include <numbers>
+#include <utility>
 
 #include "codegen/llvm_math.h"
 
@@ -34,46 +36,6 @@ namespace intrinsic = llvm::Intrinsic;
 namespace {
 
 constexpr unsigned kWidth = 16;  // lanes of the instructions
-
-/// Of the polynomial that erf is around i / kSteps, in d = kSteps * |x| - i, |d| <= 1/2: row k holds the factors of
-/// d^k, column i belongs to i. From the last column on erf is 1 in float32.
-constexpr double kSteps = 3.6875;
-constexpr std::array<std::array<float, kWidth>, 6> kErf = {{
-    {0, 0.298662454, 0.556936979, 0.750081182, 0.874985635, 0.944835424, 0.978613615, 0.992738545, 0.997845948,
-     0.999442816, 0.999874532, 0.999975443, 0.999995828, 0.999999404, 0.99999994, 1},
-    {0.306001127, 0.284304768, 0.228017077, 0.157860219, 0.0943409577, 0.0486687236, 0.0216731392, 0.00833135936,
-     0.00276459823, 0.000791900035, 0.000195808185, 4.17939555e-05, 7.70048791e-06, 1.22474364e-06, 1.68149001e-07, 0},
-    {0, -0.0209079757, -0.0335374549, -0.0348273925, -0.0277521275, -0.0178962853, -0.00956278574, -0.00428956654,
-     -0.00162701029, -0.000524301955, -0.000144493897, -3.43279098e-05, -7.0471001e-06, -1.81203177e-06,
-     -7.59191266e-07, 0},
-    {-0.00750114815, -0.00594484434, -0.00230143126, 0.00125303876, 0.00312981359, 0.00319400569, 0.0022819771,
-     0.00126772223, 0.000570191245, 0.000211864492, 6.57986166e-05, 1.72079272e-05, 3.8088267e-06, 7.16097475e-07,
-     1.14665937e-07, 0},
-    {0, 0.000725488295, 0.000985676539, 0.000710884226, 0.000221223381, -0.000145286293, -0.000269723299,
-     -0.000218352972, -0.00012613248, -5.69329059e-05, -1.89051007e-05, -4.1653725e-06, -5.47939351e-07, 2.21047071e-06,
-     2.25740473e-06, 0},
-    {0.000164094803, 0.000111013345, -5.91840035e-06, -9.08159855e-05, -9.44804124e-05, -4.8770271e-05, -3.20149775e-06,
-     1.74096294e-05, 1.7456834e-05, 1.05039044e-05, 4.6551695e-06, 1.6213163e-06, 4.57338473e-07, 1.06268196e-07,
-     2.05562909e-08, 0},
-}};
-
-/// The same with half as many columns.
-constexpr double kWideSteps = 1.78125;
-constexpr std::array<std::array<float, kWidth / 2>, 8> kWideErf = {{
-    {0, 0.572772205, 0.887688518, 0.982773304, 0.998505652, 0.999928057, 0.999998093, 1},
-    {0.633476019, 0.462223351, 0.179563075, 0.0371386074, 0.00408956967, 0.000239757966, 7.48362299e-06,
-     1.24363865e-07},
-    {0, -0.145678565, -0.11318586, -0.0351149626, -0.00515606534, -0.000378810801, -1.37019842e-05, -2.23935467e-06},
-    {-0.0665515959, -0.0179488398, 0.0287006404, 0.0182332173, 0.003903531, 0.000371748174, 1.70553212e-05,
-     3.90530801e-07},
-    {0, 0.0181070548, 0.00283398875, -0.00493503734, -0.00191550201, -0.000242686569, -1.94114837e-05, 2.05503511e-05},
-    {0.00629039435, -0.000604814733, -0.00343437307, 0.000140230186, 0.000598763523, 0.000124488593, 9.45178635e-06,
-     3.1664996e-07},
-    {0, -0.00136620388, 0.000495025306, 0.000381572754, -9.64128267e-05, -7.25232312e-05, 7.82230381e-06,
-     -5.60749577e-05},
-    {-0.000457978429, 0.000213430831, 0.00017860542, -0.000106830834, -1.34719867e-05, 1.03841985e-05, 1.90703429e-06,
-     1.09686745e-07},
-}};
 
 /// Up to here, a whole number of quarter turns taken off in three steps of fma leaves a float's accuracy.
 constexpr double kFarthest = 65536;
@@ -109,18 +71,31 @@ llvm::Value* MathEmitter::bits_of(Value* x) {
   return b_.CreateBitCast(x, FixedVectorType::get(b_.getInt32Ty(), lanes_of(x)));
 }
 
+std::vector<llvm::Instruction*> MathEmitter::mark_steps(bool mark) {
+  marks_steps_ = mark;
+  return std::exchange(marks_, {});
+}
+
+llvm::Value* MathEmitter::step(Value* x) {
+  if (!marks_steps_) return x;
+  auto* form = llvm::FunctionType::get(x->getType(), {x->getType()}, false);
+  marks_.push_back(b_.CreateCall(llvm::InlineAsm::get(form, "", "=x,0", false), {x}));
+  return marks_.back();
+}
+
 bool MathEmitter::is_short(ScalarOp op, const Value* a) const {
   const unsigned width = short_width();
   // Without instructions that take a number apart the library's log is no slower.
-  const bool is_one =
-      op == ScalarOp::Exp || op == ScalarOp::Erf || is_sine(op) || (op == ScalarOp::Log && width == kWidth);
+  const bool is_one = op == ScalarOp::Exp || op == ScalarOp::Erf || op == ScalarOp::Tanh || is_sine(op) ||
+                      (op == ScalarOp::Log && width == kWidth);
   return is_one && width > 0 && a->getType()->getScalarType()->isFloatTy();
 }
 
 llvm::Value* MathEmitter::short_function(ScalarOp op, Value* a) {
   return in_vectors(short_width(), std::array{a}, [&](std::span<Value* const> x) {
     if (is_sine(op)) return sine(op, x[0]);
-    return op == ScalarOp::Exp ? short_exp(x[0]) : op == ScalarOp::Log ? short_log(x[0]) : short_erf(x[0]);
+    if (op == ScalarOp::Erf || op == ScalarOp::Tanh) return op == ScalarOp::Erf ? short_erf(x[0]) : short_tanh(x[0]);
+    return op == ScalarOp::Exp ? short_exp(x[0]) : short_log(x[0]);
   });
 }
 
@@ -247,28 +222,28 @@ llvm::Value* MathEmitter::quotient(Value* a, Value* b, const Divisor& by) {
       });
 }
 
-MathEmitter::Whole MathEmitter::whole(Value* sum) {
+MathEmitter::Whole MathEmitter::whole(Value* sum, bool is_usual) {
   const llvm::IRBuilderBase::FastMathFlagGuard guard(b_);
   b_.clearFastMathFlags();
   constexpr double kLarge = 0x1p60;
-  Value* usual = b_.CreateAnd(b_.CreateFCmpOGE(sum, number(1, sum)), b_.CreateFCmpOLE(sum, number(kLarge, sum)));
+  Value* usual = nullptr;
+  if (!is_usual)
+    usual = b_.CreateAnd(b_.CreateFCmpOGE(sum, number(1, sum)), b_.CreateFCmpOLE(sum, number(kLarge, sum)));
   Value* inverse = b_.CreateFDiv(number(1, sum), sum);
-  return {b_.CreateVectorSplat(short_width(), sum), b_.CreateVectorSplat(short_width(), inverse), usual};
+  Value* rest = b_.CreateFMul(fma(b_.CreateFNeg(inverse), sum, number(1, sum)), inverse);
+  const auto spread = [&](Value* v) { return b_.CreateVectorSplat(short_width(), v); };
+  return {spread(sum), spread(inverse), spread(rest), usual};
 }
 
-/// The step of `quotient`. No number is larger than the sum, so that nothing overflows, and none is NaN where it is
-/// not.
+/// No number is larger than the sum, so that nothing overflows, and none is NaN where it is not.
 llvm::Value* MathEmitter::share(Value* a, const Whole& by) {
   // What is hoisted stands in front of a branch that is there already.
   if (b_.GetInsertBlock()->getTerminator()) return b_.CreateFDiv(a, by.sum);
   const llvm::IRBuilderBase::FastMathFlagGuard guard(b_);
   b_.clearFastMathFlags();
-  return one_by_rarity(
-      b_.CreateNot(by.usual), [&] { return b_.CreateFDiv(a, by.sum); },
-      [&] {
-        Value* q = b_.CreateFMul(a, by.inverse);
-        return fma(fma(b_.CreateFNeg(q), by.sum, a), by.inverse, q);
-      });
+  const auto usual = [&] { return fma(a, by.inverse, b_.CreateFMul(a, by.rest)); };
+  if (!by.usual) return usual();
+  return one_by_rarity(b_.CreateNot(by.usual), [&] { return b_.CreateFDiv(a, by.sum); }, usual);
 }
 
 llvm::Value* MathEmitter::short_exp(Value* x) {
@@ -350,42 +325,11 @@ llvm::Value* MathEmitter::short_log(Value* x) {
     inverses[i] = static_cast<float>(16.0 / (i < 12 ? i + 16 : i));
     logarithms[i] = static_cast<float>(-std::log(static_cast<double>(inverses[i])));
   }
-  const auto looked_up = [&](const std::array<float, kWidth>& values) {
-    Value* row = llvm::ConstantDataVector::get(b_.getContext(), llvm::ArrayRef<float>(values.data(), kWidth));
-    return b_.CreateIntrinsic(intrinsic::x86_avx512_permvar_sf_512, {}, {row, index});
-  };
-  Value* r = fma(m, looked_up(inverses), number(-1, x));
+  Value* r = fma(m, looked_up(inverses, index), number(-1, x));
   Value* p = number(0.2, x);
   for (const double c : {-0.25, 1.0 / 3, -0.5}) p = fma(p, r, number(c, x));
   p = fma(b_.CreateFMul(r, r), p, r);
-  return b_.CreateFAdd(fma(e, number(std::numbers::ln2, x), looked_up(logarithms)), p);
-}
-
-/// One of as many polynomials as a vector has lanes, whose factors one instruction each looks up.
-llvm::Value* MathEmitter::short_erf(Value* x) {
-  const bool is_long = lanes_of(x) == kWidth;
-  const double steps_of_1 = is_long ? kSteps : kWideSteps, last = (lanes_of(x) - 1) / steps_of_1;
-  Value* size = b_.CreateUnaryIntrinsic(intrinsic::fabs, x);
-  size = b_.CreateSelect(b_.CreateFCmpOLT(stored(last, x), size), stored(last, x), size);
-  // Adding 1.5 * 2^23 rounds to a whole number, which then is in the low bits. Not to be folded: no flags.
-  const llvm::IRBuilderBase::FastMathFlagGuard guard(b_);
-  b_.clearFastMathFlags();
-  Value *steps = stored(steps_of_1, x), *shift = stored(12582912, x);
-  Value* shifted = fma(size, steps, shift);
-  Value* whole = b_.CreateFSub(shifted, shift);
-  Value* d = fma(size, steps, b_.CreateFNeg(whole));
-  Value* index = bits_of(shifted);
-  const auto factor = [&](size_t k) {
-    const std::span<const float> values =
-        is_long ? std::span<const float>(kErf[k]) : std::span<const float>(kWideErf[k]);
-    Value* row = llvm::ConstantDataVector::get(b_.getContext(), llvm::ArrayRef<float>(values.data(), values.size()));
-    return b_.CreateIntrinsic(is_long ? intrinsic::x86_avx512_permvar_sf_512 : intrinsic::x86_avx2_permps, {},
-                              {row, index});
-  };
-  const size_t factors = is_long ? kErf.size() : kWideErf.size();
-  Value* p = factor(factors - 1);
-  for (size_t k = factors - 1; k-- > 0;) p = fma(p, d, factor(k));
-  return b_.CreateBinaryIntrinsic(intrinsic::copysign, p, x);
+  return b_.CreateFAdd(fma(e, number(std::numbers::ln2, x), looked_up(logarithms, index)), p);
 }
 
 }  // namespace strata::codegen

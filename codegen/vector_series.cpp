@@ -31,14 +31,18 @@ constexpr int kAside = 32;     // by 2 to that, numbers are kept away from where
 /// `something`: the lanes whose result is not 0; none is checked without it, and x is at least -87. `of_difference`: x
 /// is at most 60, and near enough to take ln(2) in one part (MathEmitter::exp_within).
 llvm::Value* MathEmitter::exp_series(Value* x, Value* something, bool of_difference) {
-  if (something) x = b_.CreateSelect(something, x, number(0, x));
+  // Of a difference, what comes of the other lanes is left out at the end, whatever it is.
+  if (something && !of_difference) x = b_.CreateSelect(something, x, number(0, x));
+  x = step(x);
   Value* shift = stored(12582912.0 / (1 << kLookedUp), x);  // as in short_erf, to eighths
-  Value* shifted = fma(x, stored(std::numbers::log2e, x), shift);
-  Value* n = b_.CreateFSub(shifted, shift);
+  Value* shifted = step(fma(x, stored(std::numbers::log2e, x), shift));
+  Value* n = step(b_.CreateFSub(shifted, shift));
   Value* r = of_difference ? fma(n, stored(-std::numbers::ln2, x), x)
                            : fma(n, stored(-1.428606765330187e-06, x), fma(n, stored(-0.693145751953125, x), x));
+  r = step(r);
   Value* square = b_.CreateFMul(r, r);
-  Value* p = fma(fma(r, stored(0.1666685789823532, x), stored(0.5000645518302917, x)), square, r);
+  Value* p = step(fma(r, stored(0.1666685789823532, x), stored(0.5000645518302917, x)));
+  p = step(fma(p, square, r));
 
   const int aside = !something ? 0 : of_difference ? kAside : -kAside;
   std::array<uint32_t, kLanes> powers;
@@ -58,9 +62,12 @@ llvm::Value* MathEmitter::exp_series(Value* x, Value* something, bool of_differe
     back = b_.CreateBitCast(b_.CreateSub(bits_of(number(std::exp2(-aside), x)), below), x->getType());
   }
   power = b_.CreateBitCast(power, x->getType());
-  Value* value = fma(p, power, power);
-  // What is denormal or infinite is rounded to it here.
-  return something ? b_.CreateSelect(something, b_.CreateFMul(value, back), number(0, x)) : value;
+  if (!something) return step(fma(p, power, power));
+  // What is denormal or infinite is rounded to it by the last step; of a difference nothing is infinite, and the power
+  // may be rounded before.
+  if (of_difference) power = b_.CreateFMul(power, back);
+  Value* value = step(fma(p, power, power));
+  return b_.CreateSelect(something, of_difference ? value : b_.CreateFMul(value, back), number(0, x));
 }
 
 }  // namespace strata::codegen

@@ -269,4 +269,25 @@ std::vector<Target> targets() {
   return out;
 }
 
+Target without_cache(Target target) {
+  target.cache_bytes = 1;
+  return target;
+}
+
+std::string llvm_of(const LoopCase& c, const Target& target) {
+  codegen::LoopJit jit(target);
+  const Kernel* kernels[] = {&c.kernel};
+  const auto compiled = jit.compile(kernels, {1, true});
+  for (const CodeArtifact& a : jit.artifacts(0))
+    if (a.kind == "llvm-ir") return a.text;
+  return "";
+}
+
+size_t fetches(const std::string& llvm) {
+  const std::string call = "call void @llvm.prefetch";
+  size_t count = 0;
+  for (size_t at = llvm.find(call); at != std::string::npos; at = llvm.find(call, at + 1)) ++count;
+  return count;
+}
+
 }  // namespace strata::testing

@@ -55,4 +55,12 @@ void check(LoopCase& c, Check what = Check::Jit, const Target& target = host_tar
 /// This machine, and lowered targets that it can run too: AVX2 and the one before it.
 std::vector<Target> targets();
 
+/// The same machine with so small a cache that every result is written past it.
+Target without_cache(Target target);
+
+/// LLVM IR of the kernel as it is compiled for `target`.
+std::string llvm_of(const LoopCase& c, const Target& target);
+/// Prefetches in it.
+size_t fetches(const std::string& llvm);
+
 }  // namespace strata::testing
