@@ -216,19 +216,18 @@ bool extents_vary(const Kernel& k) {
   return false;
 }
 
-/// Copies that take their steps in turn: as many as leave registers for their constants.
-constexpr int kWoven = 4;
-
-/// Whether a body has functions whose steps are known, which wait for each other. A sum of exponentials alone does not
-/// wait for long.
-bool is_worth_weaving(const Kernel& k, const Nest& nest, const Target& target) {
-  if (target.avx512 || !target.has("avx2") || !target.has("fma") || sums_exponentials(nest)) return false;
-  return std::ranges::any_of(nest.body, [&](ScalarId id) {
+/// Copies of a body that take the steps of its functions in turn (loop_weave.cpp); 1 where it has none whose steps are
+/// known, or they do not wait for long (sums of exponentials). Vectors of AVX-512 take as long as two of AVX2: two
+/// copies do what four do there.
+int copies_to_weave(const Kernel& k, const Nest& nest, const Target& target) {
+  if (!target.has("avx2") || !target.has("fma") || sums_exponentials(nest)) return 1;
+  const bool takes_steps = std::ranges::any_of(nest.body, [&](ScalarId id) {
     const Scalar& s = k.scalars[id];
-    const bool takes_steps =
+    const bool is_one =
         s.op == ScalarOp::Exp || s.op == ScalarOp::Erf || s.op == ScalarOp::Tanh || s.op == ScalarOp::Sigmoid;
-    return takes_steps && s.dtype == DType::F32;
+    return is_one && s.dtype == DType::F32;
   });
+  return !takes_steps ? 1 : target.avx512 && target.vector_bits >= 512 ? 2 : 4;
 }
 
 void choose_unrolling(KernelPlan& plan, const Target& target) {
@@ -241,8 +240,9 @@ void choose_unrolling(KernelPlan& plan, const Target& target) {
     NestPlan& p = plan.nests[n];
     if (plan.lanes_are_points || nest.axes.empty() || nest.scan || !p.turned.empty()) continue;
     size_t work = work_in(k, nest);
-    p.woven = is_worth_weaving(k, nest, target);
-    p.unroll = wanted ? wanted : p.woven ? kWoven : work <= 8 ? 4 : work <= 16 || sums_exponentials(nest) ? 2 : 1;
+    const int woven = copies_to_weave(k, nest, target);
+    p.woven = woven > 1;
+    p.unroll = wanted ? wanted : p.woven ? woven : work <= 8 ? 4 : work <= 16 || sums_exponentials(nest) ? 2 : 1;
     int64_t vectors = extent_hint(k, nest.axes.back()) / p.lanes;
     while (p.unroll > 1 && !wanted && vectors < p.unroll) p.unroll /= 2;
     // What is left of a line goes vector by vector, under masks.
@@ -257,9 +257,10 @@ void choose_unrolling(KernelPlan& plan, const Target& target) {
     length += length_of(nest, k);
     inner = inner || !nest.axes.empty();
   }
-  plan.woven = !inner && !plan.serial &&
-               std::ranges::any_of(k.nests, [&](const Nest& nest) { return is_worth_weaving(k, nest, target); });
-  const int usual = plan.woven ? kWoven : inner ? 1 : work <= 6 ? 4 : work <= 12 ? 2 : 1;
+  int woven = 1;
+  for (const Nest& nest : k.nests) woven = std::max(woven, copies_to_weave(k, nest, target));
+  plan.woven = woven > 1 && !inner && !plan.serial;
+  const int usual = plan.woven ? woven : inner ? 1 : work <= 6 ? 4 : work <= 12 ? 2 : 1;
   plan.unroll = wanted ? wanted : usual;
   // Of short rows nothing but a part of one vector is left for the masked loop.
   const int64_t row = extent_hint(k, k.outer.back());

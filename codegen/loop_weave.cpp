@@ -43,9 +43,10 @@ bool are_apart(const std::vector<Strand>& strands) {
 /// The values, of one type, through one piece of assembly.
 std::vector<llvm::Value*> step_together(llvm::IRBuilder<>& b, const std::vector<llvm::Value*>& values) {
   llvm::Type* type = values[0]->getType();
+  const std::string place = type->getPrimitiveSizeInBits() > 256 ? "=v" : "=x";  // any vector register
   std::string results, arguments;
   for (size_t n = 0; n < values.size(); ++n) {
-    results += n ? ",=x" : "=x";
+    results += (n ? "," : "") + place;
     arguments += "," + std::to_string(n);
   }
   const std::vector<llvm::Type*> types(values.size(), type);

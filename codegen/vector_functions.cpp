@@ -79,7 +79,7 @@ std::vector<llvm::Instruction*> MathEmitter::mark_steps(bool mark) {
 llvm::Value* MathEmitter::step(Value* x) {
   if (!marks_steps_) return x;
   auto* form = llvm::FunctionType::get(x->getType(), {x->getType()}, false);
-  marks_.push_back(b_.CreateCall(llvm::InlineAsm::get(form, "", "=x,0", false), {x}));
+  marks_.push_back(b_.CreateCall(llvm::InlineAsm::get(form, "", lanes_of(x) == kWidth ? "=v,0" : "=x,0", false), {x}));
   return marks_.back();
 }
 
@@ -282,8 +282,8 @@ llvm::Value* MathEmitter::exp_in_sum(Value* x) {
 llvm::Value* MathEmitter::exp_within(Value* x, Value* something, bool of_difference) {
   if (lanes_of(x) != kWidth) return exp_series(x, something, of_difference);
   Value* shift = number(12582912.0 / kWidth, x);  // as in short_erf, to sixteenths
-  Value* shifted = fma(x, number(1.4426950408889634, x), shift);
-  Value* n = b_.CreateFSub(shifted, shift);
+  Value* shifted = step(fma(x, number(1.4426950408889634, x), shift));
+  Value* n = step(b_.CreateFSub(shifted, shift));
   Value* r = nullptr;
   if (of_difference) {
     r = fma(n, number(-std::numbers::ln2, x), x);
@@ -292,14 +292,16 @@ llvm::Value* MathEmitter::exp_within(Value* x, Value* something, bool of_differe
     r = fma(n, number(-0.693145751953125, x), x);
     r = fma(n, number(-1.428606765330187e-06, x), r);
   }
+  r = step(r);
   Value* square = b_.CreateFMul(r, r);
-  Value* p = fma(fma(r, number(1.0 / 6, x), number(0.5, x)), square, r);  // e^r - 1
+  Value* p = step(fma(r, number(1.0 / 6, x), number(0.5, x)));
+  p = step(fma(p, square, r));  // e^r - 1
   std::array<float, kWidth> roots;
   for (unsigned i = 0; i < kWidth; ++i) roots[i] = static_cast<float>(std::exp2(static_cast<double>(i) / kWidth));
   Value* index = b_.CreateBitCast(shifted, FixedVectorType::get(b_.getInt32Ty(), kWidth));
   Value* row = llvm::ConstantDataVector::get(b_.getContext(), llvm::ArrayRef<float>(roots.data(), kWidth));
   Value* root = b_.CreateIntrinsic(intrinsic::x86_avx512_permvar_sf_512, {}, {row, index});
-  p = fma(p, root, root);
+  p = step(fma(p, root, root));
   // By 2 to the whole number below n. Rounds denormal results once, and overflows as it should.
   Value* some = something ? b_.CreateBitCast(something, b_.getInt16Ty()) : b_.getInt16(UINT16_MAX);
   return b_.CreateIntrinsic(intrinsic::x86_avx512_mask_scalef_ps_512, {}, {p, n, number(0, x), some, b_.getInt32(4)});

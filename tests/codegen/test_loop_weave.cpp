@@ -1,7 +1,7 @@
 // Copyright 2026 The Strata Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Copies of a body that take the steps of their functions in turn (loop_weave.cpp), with AVX2.
+// Copies of a body that take the steps of their functions in turn (loop_weave.cpp), with AVX2 and AVX-512.
 
 #include <gtest/gtest.h>
 
@@ -17,12 +17,14 @@ namespace {
 
 using namespace loop;  // NOLINT: the vocabulary of this file
 
-/// This machine's AVX2, or nothing.
-std::optional<Target> avx2() {
-  for (const Target& target : targets())
-    if (!target.avx512 && target.has("avx2")) return target;
-  return {};
+/// This machine and what it has of AVX2; none if it has not even that.
+std::vector<Target> weaving() {
+  std::vector<Target> found = targets();
+  std::erase_if(found, [](const Target& target) { return !target.has("avx2"); });
+  return found;
 }
+
+int copies(const Target& target) { return target.avx512 ? 2 : 4; }
 
 /// Pieces of assembly through which steps of all copies go.
 size_t steps(const LoopCase& c, const Target& target) {
@@ -46,36 +48,37 @@ void activation(LoopCase& c, ScalarOp op, SymInt rows, SymInt columns) {
 /// Rows of whole groups of copies, of vectors left over, of lanes left over; results through the caches and past them,
 /// where only rows whose first vector is aligned may go.
 TEST(LoopWeave, Activations) {
-  if (!avx2()) GTEST_SKIP() << "copies are woven with AVX2";
   for (const ScalarOp op : {ScalarOp::Exp, ScalarOp::Erf, ScalarOp::Tanh, ScalarOp::Sigmoid}) {
     for (const auto& [rows, columns] : {std::pair<int64_t, int64_t>{1, 1024}, {5, 96}, {3, 1000}, {3, 1001}, {7, 33}}) {
-      for (const Target& target : {*avx2(), without_cache(*avx2())}) {
-        LoopCase c("activation");
-        activation(c, op, rows, columns);
-        const codegen::KernelPlan plan = codegen::plan_kernel(c.kernel, target);
-        EXPECT_TRUE(plan.woven) << to_string(op);
-        if (columns != 33) {
-          EXPECT_EQ(plan.unroll, 4) << to_string(op) << " " << columns;
-          EXPECT_GT(steps(c, target), 3U) << to_string(op) << " " << columns;
+      for (const Target& usual : weaving()) {
+        for (const Target& target : {usual, without_cache(usual)}) {
+          LoopCase c("activation");
+          activation(c, op, rows, columns);
+          const codegen::KernelPlan plan = codegen::plan_kernel(c.kernel, target);
+          EXPECT_TRUE(plan.woven) << to_string(op);
+          if (columns != 33) {
+            EXPECT_EQ(plan.unroll, copies(target)) << to_string(op) << " " << columns;
+            EXPECT_GT(steps(c, target), 3U) << to_string(op) << " " << columns;
+          }
+          check(c, testing::Check::Jit, target);
         }
-        check(c, testing::Check::Jit, target);
       }
     }
   }
 }
 
 TEST(LoopWeave, SizesThatAreNotKnown) {
-  if (!avx2()) GTEST_SKIP() << "copies are woven with AVX2";
-  for (const int64_t columns : {1, 7, 64, 257}) {
-    LoopCase c("activation");
-    activation(c, ScalarOp::Erf, c.size("rows", 5), c.size("columns", columns));
-    EXPECT_GT(steps(c, *avx2()), 3U);
-    check(c, testing::Check::Jit, *avx2());
+  for (const Target& target : weaving()) {
+    for (const int64_t columns : {1, 7, 64, 257}) {
+      LoopCase c("activation");
+      activation(c, ScalarOp::Erf, c.size("rows", 5), c.size("columns", columns));
+      EXPECT_GT(steps(c, target), 3U);
+      check(c, testing::Check::Jit, target);
+    }
   }
 }
 
 TEST(LoopWeave, CopiesHaveTheirOwnSums) {
-  if (!avx2()) GTEST_SKIP() << "copies are woven with AVX2";
   for (const int64_t columns : {64, 200, 1000, 1029}) {
     LoopCase c("sum");
     constexpr int64_t rows = 5;
@@ -89,14 +92,15 @@ TEST(LoopWeave, CopiesHaveTheirOwnSums) {
     b.begin_nest({});
     b.store({y, i, b.reduced(nest, 0)});
     c.tolerance = 1e-4;
-    EXPECT_GT(steps(c, *avx2()), 3U) << columns;
-    check(c, testing::Check::Jit, *avx2());
+    for (const Target& target : weaving()) {
+      EXPECT_GT(steps(c, target), 3U) << columns;
+      check(c, testing::Check::Jit, target);
+    }
   }
 }
 
 /// What violates a check is kept in one place for all copies: whichever finds it, it is told.
 TEST(LoopWeave, ChecksAreNotLost) {
-  if (!avx2()) GTEST_SKIP() << "copies are woven with AVX2";
   LoopCase c("divisors");
   constexpr int64_t n = 128;
   BufferId x = c.input("x", DType::F32, n), by = c.input("by", DType::I32, n), y = c.output("y", DType::F32, n);
@@ -109,27 +113,28 @@ TEST(LoopWeave, ChecksAreNotLost) {
   const ScalarId checked = b.check(divisor, holds, b.integer(1, DType::I32), zero);
   const ScalarId v = b.binary(ScalarOp::Mul, b.load(x, i), b.cast(checked, DType::F32));
   b.store({y, i, b.unary(ScalarOp::Exp, v)});
-  const Kernel* kernels[] = {&c.kernel};
-  const auto compiled = codegen::LoopJit(*avx2()).compile(kernels);
-  std::vector<float> in(n, 0.5F), out(n, -1);
-  for (int64_t at = -1; at < n; ++at) {
-    std::vector<int32_t> divisors(n, 3);
-    if (at >= 0) divisors[static_cast<size_t>(at)] = 0;
-    std::byte* buffers[] = {reinterpret_cast<std::byte*>(in.data()), reinterpret_cast<std::byte*>(divisors.data()),
-                            reinterpret_cast<std::byte*>(out.data())};
-    const auto run = [&] { compiled[0]->run({buffers, c.symbols, 1}); };
-    if (at < 0)
-      EXPECT_NO_THROW(run());
-    else
-      EXPECT_THROW(run(), Error) << at;
-    for (int64_t k = 0; k < n; ++k)
-      ASSERT_NEAR(out[static_cast<size_t>(k)], std::exp(k == at ? 0.5 : 1.5), 1e-5) << k << " with " << at;
+  for (const Target& target : weaving()) {
+    const Kernel* kernels[] = {&c.kernel};
+    const auto compiled = codegen::LoopJit(target).compile(kernels);
+    std::vector<float> in(n, 0.5F), out(n, -1);
+    for (int64_t at = -1; at < n; ++at) {
+      std::vector<int32_t> divisors(n, 3);
+      if (at >= 0) divisors[static_cast<size_t>(at)] = 0;
+      std::byte* buffers[] = {reinterpret_cast<std::byte*>(in.data()), reinterpret_cast<std::byte*>(divisors.data()),
+                              reinterpret_cast<std::byte*>(out.data())};
+      const auto run = [&] { compiled[0]->run({buffers, c.symbols, 1}); };
+      if (at < 0)
+        EXPECT_NO_THROW(run());
+      else
+        EXPECT_THROW(run(), Error) << at;
+      for (int64_t k = 0; k < n; ++k)
+        ASSERT_NEAR(out[static_cast<size_t>(k)], std::exp(k == at ? 0.5 : 1.5), 1e-5) << k << " with " << at;
+    }
   }
 }
 
 /// Sines branch where numbers are far, and copies with a branch go one after the other.
 TEST(LoopWeave, NotAcrossBranches) {
-  if (!avx2()) GTEST_SKIP() << "copies are woven with AVX2";
   LoopCase c("branches");
   constexpr int64_t n = 1000;
   BufferId x = c.input("x", DType::F32, n), y = c.output("y", DType::F32, n);
@@ -138,13 +143,14 @@ TEST(LoopWeave, NotAcrossBranches) {
   b.begin_nest({});
   const ScalarId v = b.load(x, i);
   b.store({y, i, b.binary(ScalarOp::Add, b.unary(ScalarOp::Exp, v), b.unary(ScalarOp::Sin, v))});
-  EXPECT_EQ(steps(c, *avx2()), 0U);
-  check(c, testing::Check::Jit, *avx2());
+  for (const Target& target : weaving()) {
+    EXPECT_EQ(steps(c, target), 0U);
+    check(c, testing::Check::Jit, target);
+  }
 }
 
 /// y[i] += exp(x[i]), and the same place from several i: in order.
 TEST(LoopWeave, ResultsThatAreAddedTo) {
-  if (!avx2()) GTEST_SKIP() << "copies are woven with AVX2";
   for (const int64_t places : {1000, 8}) {
     LoopCase c("added");
     constexpr int64_t n = 1000;
@@ -156,7 +162,7 @@ TEST(LoopWeave, ResultsThatAreAddedTo) {
     store.accumulate = true;
     b.store(store);
     c.tolerance = 1e-4;
-    check(c, testing::Check::Jit, *avx2());
+    for (const Target& target : weaving()) check(c, testing::Check::Jit, target);
   }
 }
 
@@ -166,7 +172,7 @@ TEST(LoopWeave, OnlyWhereStepsWait) {
     LoopCase c("activation"), plain("plain");
     activation(c, ScalarOp::Erf, 4, 1024);
     activation(plain, ScalarOp::Abs, 4, 1024);
-    EXPECT_EQ(codegen::plan_kernel(c.kernel, target).woven, target.has("avx2") && !target.avx512);
+    EXPECT_EQ(codegen::plan_kernel(c.kernel, target).woven, target.has("avx2"));
     EXPECT_FALSE(codegen::plan_kernel(plain.kernel, target).woven);
     EXPECT_EQ(steps(plain, target), 0U);
   }
