@@ -75,7 +75,7 @@ class KernelEmitter {
   void allow_contraction();
   bool is_part_of_sum(const loop::Scalar& s) const;
   bool is_share(const loop::Scalar& s) const;
-  void fetch_streams(size_t copy);
+  void fetch_streams();
   bool begins_cache_line(size_t copy, uint64_t quarters, size_t bytes) const;
   void fetch_squares(Value* rows);
   std::vector<std::pair<loop::BufferId, Value*>> lines_of_next_tile(unsigned square);

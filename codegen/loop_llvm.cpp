@@ -284,12 +284,11 @@ void KernelEmitter::emit_point_vectors(Value* low, Value* high) {
         side_by_side(plan_.unroll, plan_.woven, [&](int u) {
           symbols_[symbol] = b_.CreateAdd(i, b_.getInt64(width * static_cast<unsigned>(u)));
           emit_point();
-          fetch_streams(static_cast<size_t>(u));
+          fetch_streams();
         });
       });
     };
-    // Copies are woven where none branches.
-    if (Value* aligned = plan_.woven ? points_are_aligned(low) : nullptr) {
+    if (Value* aligned = points_are_aligned(low)) {
       rest = end_of_steps(low, high, step);
       in_two_ways(aligned, [&](bool past) {
         aligned_ = past;
@@ -312,7 +311,7 @@ void KernelEmitter::emit_point_vectors(Value* low, Value* high) {
       active_ = b_.CreateICmpULT(lane_numbers(b_.getInt32Ty()), bound);
     }
     emit_point();
-    if (can_mask) fetch_streams(0);
+    if (can_mask) fetch_streams();
   });
   lanes_ = 1;
   active_ = active_count_ = nullptr;
@@ -345,15 +344,15 @@ bool KernelEmitter::begins_cache_line(size_t copy, uint64_t quarters, size_t byt
 }
 
 /// What the vector a page from here reads, or a later one: where the machine's own prefetching, which ends at a page,
-/// would wait.
-void KernelEmitter::fetch_streams(size_t copy) {
+/// would wait. Of what is asked for between stores past the caches, AMD's processors drop some: where two vectors are a
+/// cache line, each asks for it.
+void KernelEmitter::fetch_streams() {
   constexpr int64_t kPage = 4096;  // bytes
   const auto& body = k_.nests[nest_].body;
   for (ScalarId id : plan_.ahead) {
     if (std::find(body.begin(), body.end(), id) == body.end()) continue;
     const Scalar& s = k_.scalars[id];
     const auto size = static_cast<int64_t>(dtype_size(k_.buffers[s.buffer].dtype));
-    if (!begins_cache_line(copy, 4, static_cast<size_t>(size))) continue;
     SymInt ahead = kPage / size;
     // Several rows at a time are read already as far as those that come next.
     if (const auto& axes = k_.nests[nest_].axes; axes.size() > 1)
@@ -514,7 +513,7 @@ void KernelEmitter::only_before(Value* extent, Value* i) {
 void KernelEmitter::fetch_ahead(size_t copy) {
   const Nest& nest = k_.nests[nest_];
   if (plan_.ahead.empty() || once_more_) return;
-  if (nest.axes.size() > 1) return fetch_streams(copy);
+  if (nest.axes.size() > 1) return fetch_streams();
   uint64_t before = 0, later = 0;
   for (size_t n = 0; n < k_.nests.size(); ++n)
     if (n != nest_ && goes_through_line(n)) ++(n < nest_ ? before : later);

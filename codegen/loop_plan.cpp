@@ -242,7 +242,7 @@ void choose_unrolling(KernelPlan& plan, const Target& target) {
     size_t work = work_in(k, nest);
     const int woven = copies_to_weave(k, nest, target);
     p.woven = woven > 1;
-    p.unroll = wanted ? wanted : p.woven ? woven : work <= 8 ? 4 : work <= 16 || sums_exponentials(nest) ? 2 : 1;
+    p.unroll = wanted ? wanted : p.woven ? woven : work <= 8 ? 4 : work <= 16 || (sums_exponentials(nest) && target.avx512) ? 2 : 1;
     int64_t vectors = extent_hint(k, nest.axes.back()) / p.lanes;
     while (p.unroll > 1 && !wanted && vectors < p.unroll) p.unroll /= 2;
     // What is left of a line goes vector by vector, under masks.
@@ -260,7 +260,9 @@ void choose_unrolling(KernelPlan& plan, const Target& target) {
   int woven = 1;
   for (const Nest& nest : k.nests) woven = std::max(woven, copies_to_weave(k, nest, target));
   plan.woven = woven > 1 && !inner && !plan.serial;
-  const int usual = plan.woven ? woven : inner ? 1 : work <= 6 ? 4 : work <= 12 ? 2 : 1;
+  // Half a cache line at a time, loops that only move numbers end too often.
+  const size_t short_work = streams(plan) && !target.avx512 ? 12 : 6;
+  const int usual = plan.woven ? woven : inner ? 1 : work <= short_work ? 4 : work <= 12 ? 2 : 1;
   plan.unroll = wanted ? wanted : usual;
   // Of short rows nothing but a part of one vector is left for the masked loop.
   const int64_t row = extent_hint(k, k.outer.back());
