@@ -327,7 +327,7 @@ llvm::Value* KernelEmitter::points_are_aligned(Value* low) {
     for (const Store& s : nest.stores) {
       if (!plan_.streamed[s.buffer]) continue;
       const auto along = linear_in(s.index, symbol);
-      if (!along || !(along->coefficient == SymInt(1))) return nullptr;
+      if (!nest.axes.empty() || !along || !(along->coefficient == SymInt(1))) return nullptr;
       Value* past = bits_past_vector(s.buffer, b_.CreateAdd(expression(along->rest), low));
       bits = bits ? b_.CreateOr(bits, past) : past;
     }

@@ -242,7 +242,11 @@ void choose_unrolling(KernelPlan& plan, const Target& target) {
     size_t work = work_in(k, nest);
     const int woven = copies_to_weave(k, nest, target);
     p.woven = woven > 1;
-    p.unroll = wanted ? wanted : p.woven ? woven : work <= 8 ? 4 : work <= 16 || (sums_exponentials(nest) && target.avx512) ? 2 : 1;
+    p.unroll = wanted                                                     ? wanted
+               : p.woven                                                  ? woven
+               : work <= 8                                                ? 4
+               : work <= 16 || (sums_exponentials(nest) && target.avx512) ? 2
+                                                                          : 1;
     int64_t vectors = extent_hint(k, nest.axes.back()) / p.lanes;
     while (p.unroll > 1 && !wanted && vectors < p.unroll) p.unroll /= 2;
     // What is left of a line goes vector by vector, under masks.

@@ -33,6 +33,30 @@ void shifted(LoopCase& c, SymInt n, int64_t start, DType dtype) {
   b.store({y, start + i, b.binary(ScalarOp::Mul, v, b.integer(2, b.dtype(v)))});
 }
 
+/// Vectors that are points, one by one along an axis of theirs: where they lie changes with it.
+TEST(LoopMemory, StreamedAlongAnInnerAxis) {
+  constexpr int64_t rows = 3, columns = 5;
+  for (const Target& target : targets()) {
+    for (const int64_t inner : {32, 33}) {
+      LoopCase c("inner");
+      BufferId x = c.input("x", DType::F32, rows * columns * inner),
+               y = c.output("y", DType::F32, columns * rows * inner);
+      SymInt i = c.outer(rows), j = c.outer(inner);
+      AxisId r = c.inner(columns);
+      Body& b = c.body;
+      const size_t nest = b.begin_nest({r});
+      const SymInt at = (i * columns + b.axis_index(r)) * inner + j;
+      b.reduce({Combine::Max, b.load(x, at), kNone, kNone, DType::F32, 0});
+      b.begin_nest({r});
+      const SymInt again = (i * columns + b.axis_index(r)) * inner + j;
+      const ScalarId less = b.binary(ScalarOp::Sub, b.load(x, again), b.reduced(nest, 0));
+      b.store({y, again, b.unary(ScalarOp::Exp, less)});
+      ASSERT_TRUE(streams(c, without_cache(target), y));
+      check(c, Check::Jit, without_cache(target));
+    }
+  }
+}
+
 /// Starts at every place of a vector, lengths with and without a rest, all sizes of elements.
 TEST(LoopMemory, StreamedStoresAtAnyAlignment) {
   for (const Target& target : targets()) {
