@@ -62,9 +62,9 @@ class MathEmitter {
   /// `a / sum` for `a` one of these numbers: rounded once, of 1 / sum to some 48 bits (results below 2^-100: perhaps
   /// one unit away).
   Value* share(Value* a, const Whole& whole);
-  /// Whether the ends of steps of functions are marked from now on. Returns the marks made since they are: calls that
-  /// return their argument, to be replaced before the code is used.
-  std::vector<llvm::Instruction*> mark_steps(bool mark);
+  /// Ends of steps of functions are marked from now on, where they are in `block`; null: no more. Returns the marks
+  /// made since the last call, in order: calls that return their argument, to be replaced before the code is used.
+  std::vector<llvm::Instruction*> mark_steps(const llvm::BasicBlock* block);
   Value* absolute(Value* a);
   /// e^x of float32 for x of at most 80, or NaN, where only its part in a sum of at least 1 counts: some 10^-38 of what
   /// is less.
@@ -132,7 +132,7 @@ class MathEmitter {
   llvm::IRBuilder<>& b_;
   llvm::Module& module_;
   const Target& target_;
-  bool marks_steps_ = false;
+  const llvm::BasicBlock* marked_ = nullptr;  ///< where steps are marked
   std::vector<llvm::Instruction*> marks_;
 };
 

@@ -68,30 +68,20 @@ void KernelEmitter::side_by_side(int copies, bool weave, const std::function<voi
   }
   Block* const block = b_.GetInsertBlock();
   std::vector<Strand> strands;
-  std::vector<std::vector<llvm::Instruction*>> steps;  // per copy
+  std::vector<std::vector<llvm::Instruction*>> steps;  // per copy: marks
   for (int n = 0; n < copies; ++n) {
-    llvm::Instruction* before = block->empty() ? nullptr : &block->back();
-    math_.mark_steps(true);
+    llvm::Instruction* const before = block->empty() ? nullptr : &block->back();
+    math_.mark_steps(block);
     emit(n);
-    std::vector<llvm::Instruction*> marks = math_.mark_steps(false);
+    steps.push_back(math_.mark_steps(nullptr));
     Strand& strand = strands.emplace_back();
     for (auto it = before ? std::next(before->getIterator()) : block->begin(); it != block->end(); ++it)
       strand.push_back(&*it);
-    // Steps of what is computed outside the loop are none of the copy.
-    auto& own = steps.emplace_back();
-    for (llvm::Instruction* mark : marks) {
-      if (mark->getParent() == block) {
-        own.push_back(mark);
-        continue;
-      }
-      mark->replaceAllUsesWith(mark->getOperand(0));
-      mark->eraseFromParent();
-    }
   }
   const bool as_many = std::ranges::all_of(steps, [&](const auto& s) { return s.size() == steps[0].size(); });
   if (b_.GetInsertBlock() != block || !as_many || steps[0].empty() || !are_apart(strands)) {
-    for (const auto& own : steps) {
-      for (llvm::Instruction* mark : own) {
+    for (const auto& marks : steps) {
+      for (llvm::Instruction* mark : marks) {
         mark->replaceAllUsesWith(mark->getOperand(0));
         mark->eraseFromParent();
       }

@@ -71,13 +71,13 @@ llvm::Value* MathEmitter::bits_of(Value* x) {
   return b_.CreateBitCast(x, FixedVectorType::get(b_.getInt32Ty(), lanes_of(x)));
 }
 
-std::vector<llvm::Instruction*> MathEmitter::mark_steps(bool mark) {
-  marks_steps_ = mark;
+std::vector<llvm::Instruction*> MathEmitter::mark_steps(const llvm::BasicBlock* block) {
+  marked_ = block;
   return std::exchange(marks_, {});
 }
 
 llvm::Value* MathEmitter::step(Value* x) {
-  if (!marks_steps_) return x;
+  if (!marked_ || b_.GetInsertBlock() != marked_) return x;
   auto* form = llvm::FunctionType::get(x->getType(), {x->getType()}, false);
   marks_.push_back(b_.CreateCall(llvm::InlineAsm::get(form, "", lanes_of(x) == kWidth ? "=v,0" : "=x,0", false), {x}));
   return marks_.back();
