@@ -54,7 +54,7 @@ class MathEmitter {
   /// end the block that is built.
   Value* quotient(Value* a, Value* b, const Divisor& divisor);
   /// The sum of numbers none of which is below 0, and one part in it as a sum of two floats; `usual`: it is neither
-  /// large nor small. Null: it is not, or NaN, or 0 as all of the numbers.
+  /// large nor small; null where that is known, but for NaN, and for 0 as all of the numbers are.
   struct Whole {
     Value *sum, *inverse, *rest, *usual;
   };

@@ -283,11 +283,12 @@ std::string llvm_of(const LoopCase& c, const Target& target) {
   return "";
 }
 
-size_t fetches(const std::string& llvm) {
-  const std::string call = "call void @llvm.prefetch";
+size_t occurrences(const std::string& llvm, const std::string& part) {
   size_t count = 0;
-  for (size_t at = llvm.find(call); at != std::string::npos; at = llvm.find(call, at + 1)) ++count;
+  for (size_t at = llvm.find(part); at != std::string::npos; at = llvm.find(part, at + 1)) ++count;
   return count;
 }
+
+size_t fetches(const std::string& llvm) { return occurrences(llvm, "call void @llvm.prefetch"); }
 
 }  // namespace strata::testing

@@ -60,6 +60,8 @@ Target without_cache(Target target);
 
 /// LLVM IR of the kernel as it is compiled for `target`.
 std::string llvm_of(const LoopCase& c, const Target& target);
+/// How often `part` stands in it.
+size_t occurrences(const std::string& llvm, const std::string& part);
 /// Prefetches in it.
 size_t fetches(const std::string& llvm);
 

@@ -27,12 +27,7 @@ std::vector<Target> weaving() {
 int copies(const Target& target) { return target.avx512 ? 2 : 4; }
 
 /// Pieces of assembly through which steps of all copies go.
-size_t steps(const LoopCase& c, const Target& target) {
-  const std::string llvm = llvm_of(c, target), call = "asm \"\"";
-  size_t count = 0;
-  for (size_t at = llvm.find(call); at != std::string::npos; at = llvm.find(call, at + 1)) ++count;
-  return count;
-}
+size_t steps(const LoopCase& c, const Target& target) { return occurrences(llvm_of(c, target), "asm \"\""); }
 
 /// y[i, j] = op(x[i, j] + bias[j]) * x[i, j]
 void activation(LoopCase& c, ScalarOp op, SymInt rows, SymInt columns) {
