@@ -270,7 +270,7 @@ struct LoopJit::Impl {
   }
 
   void add_part(Part part, const loop::Kernel& k, bool keep) {
-    part.split = split_reduction(k);
+    part.split = split_reduction(k, target);
     if (part.split) {
       add_unit(part, part.split->partial, keep);
       add_unit(part, part.split->combine, keep);

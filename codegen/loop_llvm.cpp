@@ -532,7 +532,7 @@ void KernelEmitter::fetch_ahead(size_t copy) {
   for (ScalarId id : plan_.ahead) {
     const Scalar& s = k_.scalars[id];
     if (!begins_cache_line(copy, share, dtype_size(k_.buffers[s.buffer].dtype))) continue;
-    const SymInt next = linear_in(s.index, outer)->coefficient;
+    const SymInt next = linear_in(s.index, outer)->coefficient * SymInt(plan_.ahead_points);
     // The load may stand in another nest, with an axis of its own.
     for (const Nest& other : k_.nests) {
       if (other.axes.size() != 1 || std::find(other.body.begin(), other.body.end(), id) == other.body.end()) continue;

@@ -53,8 +53,9 @@ struct KernelPlan {
   /// of a page later, as of sums of columns.
   std::vector<loop::ScalarId> ahead;
   std::vector<Shares> shares;
-  bool late = false;       ///< the last nest of a point goes along with the one before it of the next point
-  bool ahead_near = true;  ///< lines of the next point come into the first cache, else into the second
+  bool late = false;         ///< the last nest of a point goes along with the one before it of the next point
+  bool ahead_near = true;    ///< lines of the next point come into the first cache, else into the second
+  int64_t ahead_points = 1;  ///< it is not the next point's lines that are fetched, but those of so many points later
   std::vector<NestPlan> nests;
 };
 

@@ -88,8 +88,8 @@ SymInt make_chunks(Kernel& k, size_t n, ShapeEnv& env) {
 
 }  // namespace
 
-std::optional<SplitReduction> split_reduction(const Kernel& kernel) {
-  if (auto columns = split_columns(kernel)) return columns;
+std::optional<SplitReduction> split_reduction(const Kernel& kernel, const Target& target) {
+  if (auto columns = split_columns(kernel, target)) return columns;
   auto n = has_few_points(kernel) ? reduction_nest(kernel) : std::nullopt;
   if (!n || !can_combine(kernel.nests[*n]) || !is_long(kernel, kernel.nests[*n])) return std::nullopt;
   ShapeEnv* env = environment_of_loads(kernel);

@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/ir/loop.h"
+#include "codegen/loop_plan.h"
 
 namespace strata::codegen {
 
@@ -23,6 +23,6 @@ struct SplitReduction {
 
 /// Nothing if the kernel has many outer points and reads along its reduction, its reduction is short or of unknown
 /// length, or cannot be combined from parts.
-std::optional<SplitReduction> split_reduction(const loop::Kernel& kernel);
+std::optional<SplitReduction> split_reduction(const loop::Kernel& kernel, const Target& target);
 
 }  // namespace strata::codegen

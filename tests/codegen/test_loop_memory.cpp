@@ -245,14 +245,14 @@ TEST(LoopMemory, LongColumnsInChunks) {
     for (const auto& [n, m] : {std::pair{4099, 70}, {4096, 128}, {600, 1031}, {513, 5000}}) {
       LoopCase c("columns");
       columns(c, n, m);
-      EXPECT_TRUE(codegen::split_reduction(c.kernel)) << n << " " << m;
+      EXPECT_TRUE(codegen::split_reduction(c.kernel, target)) << n << " " << m;
       c.threads = 2;
       check(c, Check::Jit, target);
     }
   }
   LoopCase c("columns");
   columns(c, c.size("s0", 4000), 128);
-  EXPECT_TRUE(codegen::split_reduction(c.kernel));
+  EXPECT_TRUE(codegen::split_reduction(c.kernel, host_target()));
   check(c);
 }
 
@@ -275,7 +275,7 @@ TEST(LoopMemory, ShortColumnsOfALongKernel) {
     LoopCase c("columns");
     SymInt n = c.size("s0", 4000);
     columns(c, n, 128);
-    ASSERT_TRUE(codegen::split_reduction(c.kernel));
+    ASSERT_TRUE(codegen::split_reduction(c.kernel, host_target()));
     c.symbols[*c.env.symbol_id(n)] = rows;
     check(c);
   }
@@ -297,7 +297,7 @@ TEST(LoopMemory, FewLongRowsAreCut) {
     b.begin_nest({});
     b.store({y, i, b.reduced(nest, 0)});
     b.store({z, i, b.reduced(nest, 1, 1)});
-    EXPECT_TRUE(codegen::split_reduction(c.kernel));
+    EXPECT_TRUE(codegen::split_reduction(c.kernel, target));
     c.tolerance = 5e-3;
     c.threads = 2;
     check(c, Check::Jit, target);
@@ -448,29 +448,44 @@ TEST(LoopMemory, RestsOfLoopsAreMasked) {
   }
 }
 
-/// Sums of columns fetch a page ahead, or the next rows, in the kernel that goes through four rows at a time.
+/// Sums of columns go through eight rows at a time with AVX-512, else through four, which they fetch before their turn;
+/// where rows do not come in such groups, through one.
 TEST(LoopMemory, ColumnsAreFetchedAhead) {
-  LoopCase c("columns");
-  columns(c, 4000, 128);
-  const auto split = codegen::split_reduction(c.kernel);
-  ASSERT_TRUE(split);
-  const Target target = host_target(), large = without_cache(target);
-  EXPECT_EQ(codegen::plan_kernel(split->partial, large).ahead.size(), 4U);
-  EXPECT_TRUE(codegen::plan_kernel(split->partial, target).ahead.empty());
-  EXPECT_TRUE(codegen::plan_kernel(split->combine, target).ahead.empty());
-  check(c, Check::Jit, large);
+  for (const Target& target : targets()) {
+    const Target large = without_cache(target);
+    const auto rows_and_ahead = [&](int64_t rows) {
+      LoopCase c("columns");
+      columns(c, rows, 128);
+      const auto split = codegen::split_reduction(c.kernel, target);
+      EXPECT_TRUE(split);
+      EXPECT_TRUE(codegen::plan_kernel(split->partial, target).ahead.empty());
+      EXPECT_TRUE(codegen::plan_kernel(split->combine, target).ahead.empty());
+      check(c, Check::Jit, large);
+      const auto reads = std::ranges::count_if(
+          split->partial.scalars, [&](const Scalar& s) { return s.op == ScalarOp::Load && s.buffer == 0; });
+      return std::pair(reads, codegen::plan_kernel(split->partial, large).ahead.size());
+    };
+    const std::pair<int64_t, size_t> groups = target.avx512 ? std::pair(8, 0U) : std::pair(4, 4U);
+    const std::pair<int64_t, size_t> in_groups = rows_and_ahead(4000), single = rows_and_ahead(4001);
+    EXPECT_EQ(in_groups.second, groups.second);
+    EXPECT_EQ(in_groups.first - single.first, groups.first - 1);
+    EXPECT_EQ(single.second, 1U);
+  }
 }
 
-/// Lines come into the first cache; without matrix tiles into the second where stores past the caches follow one
-/// another.
+/// Lines come into the first cache; with AVX2 alone into the second where stores past the caches follow one another.
+/// AMD's processors with AVX-512 fetch some lines ahead, if they are short.
 TEST(LoopMemory, WhereLinesAreFetchedTo) {
-  Target large = without_cache(host_target()), amd = large;
-  large.amx = true;
-  amd.amx = false;
+  Target intel = without_cache(host_target()), wide_amd = intel, amd = intel;
+  intel.avx512 = intel.amx = wide_amd.avx512 = true;
+  wide_amd.amx = amd.avx512 = amd.amx = false;
   LoopCase c("softmax"), scaled("scaled");
   spelled_softmax(c, 9, 1000);
-  EXPECT_TRUE(codegen::plan_kernel(c.kernel, large).ahead_near);
+  EXPECT_TRUE(codegen::plan_kernel(c.kernel, intel).ahead_near);
   EXPECT_TRUE(codegen::plan_kernel(c.kernel, amd).ahead_near);
+  EXPECT_EQ(codegen::plan_kernel(c.kernel, intel).ahead_points, 1);
+  EXPECT_EQ(codegen::plan_kernel(c.kernel, amd).ahead_points, 1);
+  EXPECT_EQ(codegen::plan_kernel(c.kernel, wide_amd).ahead_points, 3);  // lines of 4000 bytes
   constexpr int64_t rows = 6, width = 700;
   BufferId x = scaled.input("x", DType::F32, rows * width), y = scaled.output("y", DType::F32, rows * width);
   SymInt i = scaled.outer(rows);
@@ -482,7 +497,8 @@ TEST(LoopMemory, WhereLinesAreFetchedTo) {
   b.reduce({Combine::Sum, b.binary(ScalarOp::Mul, b.load(x, at), b.load(x, at)), kNone, kNone, DType::F32, 0});
   b.begin_nest({r});
   b.store({y, at, b.binary(ScalarOp::Mul, b.load(x, at), b.reduced(nest, 0))});
-  EXPECT_TRUE(codegen::plan_kernel(scaled.kernel, large).ahead_near);
+  EXPECT_TRUE(codegen::plan_kernel(scaled.kernel, intel).ahead_near);
+  EXPECT_TRUE(codegen::plan_kernel(scaled.kernel, wide_amd).ahead_near);
   EXPECT_FALSE(codegen::plan_kernel(scaled.kernel, amd).ahead_near);
   check(scaled, Check::Jit, without_cache(host_target()));
 }
