@@ -81,18 +81,27 @@ class KernelEmitter {
   std::vector<std::pair<loop::BufferId, Value*>> lines_of_next_tile(unsigned square);
   void prefetch(loop::BufferId buffer, Value* index, Cache into);
   void emit_tiles();
-  void emit_squares(Value* rows, Value* points);
-  void emit_whole_tiles(Value* rows, Value* first, unsigned squares);
+  void emit_squares(Value* low, Value* rows, Value* points);
+  void emit_whole_tiles(Value* low, Value* rows, Value* first, unsigned squares);
   Value* tile_is_aligned();
   Value* bits_past_vector(loop::BufferId buffer, Value* index, Value* pitch = nullptr);
   Value* points_are_aligned(Value* low);
-  void emit_part_tiles(Value* rows, Value* points, Value* first);
+  void emit_part_tiles(Value* low, Value* rows, Value* points, Value* first);
   void emit_tile_in_runs(Value* rows, Value* points);  // loop_run.cpp, with what follows
+  void make_runs(int64_t lines);
   Value* runs_are_aligned();
+  Value* line_in_run(size_t store, Value* line, uint64_t more);
   void put_in_run(const loop::Store& s);
-  void store_run(size_t store, Value* line, Value* points);
-  Value* unknown_one();
-  void fetch_next_tile(Value* line, Value* points, Value* turned, Value* one);
+  void store_run(size_t store, Value* from, Value* points);
+  void begin_pace();
+  Value* paced(Value* index);
+  void end_pace(Value* index);
+  void fetch_next_tile(Value* line, Value* points, Value* turned);
+  void emit_tile_in_strips(Value* rows, Value* points);  // loop_strip.cpp, with what follows
+  void find_next_strip(Value* rows, Value* points);
+  std::vector<std::pair<loop::BufferId, Value*>> lines_of_next_strip(Value* row, Value* lane);
+  void store_lines(Value* end);
+  void store_whole_run(size_t store, Value* from);
   Turned turned_square();
   void emit_turned_row(const Turned& turned, Value* first, unsigned r);
   std::vector<Value*> turned_rows(const loop::Scalar& s);
@@ -239,6 +248,16 @@ class KernelEmitter {
     llvm::AllocaInst *guess = nullptr, *largest = nullptr, *sum = nullptr;
   };
 
+  /// Of a tile whose lines are stored strip by strip (loop_strip.cpp).
+  struct Strip {
+    Value* points = nullptr;                           ///< of a line of the tile
+    Value* whole = nullptr;                            ///< each line is one run, and begins with a cache line
+    Value* begin = nullptr;                            ///< first line of the strip at work
+    Value* to_scratch = nullptr;                       ///< from a line's number to that among the lines in scratch
+    Value *next_line = nullptr, *next_lane = nullptr;  ///< where in the tile the next strip begins
+    llvm::AllocaInst* stored = nullptr;                ///< the first line of the tile that is not stored yet
+  };
+
   /// The last nest's own view of the point before (loop_late.cpp).
   struct Late {
     size_t host = 0;                    ///< the nest that takes it along
@@ -268,7 +287,11 @@ class KernelEmitter {
   Value *zeros_ = nullptr, *zero_vector_ = nullptr;
   std::vector<llvm::AllocaInst*> runs_;  ///< per store: lines that are put together
   bool puts_in_runs_ = false;            ///< stores go there
-  llvm::AllocaInst* fetched_ = nullptr;  ///< 0, once what the line before fetches is on its way
+  llvm::AllocaInst* fetched_ = nullptr;  ///< 0, once what was to be fetched before is on its way
+  Value* one_ = nullptr;                 ///< 1, of which the compiler knows nothing
+  Strip strip_;
+  Value* square_line_ = nullptr;  ///< first line of the square that is stored row by row; null: none is
+  unsigned square_row_ = 0;       ///< the row
   Value* sink_ = nullptr;
   std::map<std::tuple<int64_t, unsigned, unsigned>, llvm::AllocaInst*> violations_;  ///< by check, bits and lanes
 

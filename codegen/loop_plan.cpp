@@ -380,7 +380,7 @@ namespace {
 
 /// Tiles for kernels that transpose.
 bool use_tiles(KernelPlan& plan, int lanes, const Target& target) {
-  auto tiles = tile_transposes(plan.kernel, lanes, target.cache_bytes, target.amx);
+  auto tiles = tile_transposes(plan.kernel, lanes, target);
   if (!tiles) return false;
   plan.kernel = std::move(tiles->kernel);
   plan.lanes_are_points = false;
@@ -388,6 +388,7 @@ bool use_tiles(KernelPlan& plan, int lanes, const Target& target) {
   plan.nests[0].turned = std::move(tiles->turned);
   plan.nests[0].squares = tiles->squares;
   plan.nests[0].run = tiles->run;
+  plan.nests[0].strip = tiles->strip;
   plan.nests[0].past_caches = tiles->past_caches;
   return true;
 }

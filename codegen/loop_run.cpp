@@ -26,30 +26,33 @@ constexpr int64_t kLine = 64;  // bytes
 
 void KernelEmitter::emit_tile_in_runs(Value* rows, Value* points) {
   const Nest& nest = k_.nests[nest_];
-  const int64_t run = plan_.nests[nest_].run, pitch = run_pitch(k_, run);
+  const int64_t run = plan_.nests[nest_].run;
   const size_t row = k_.axes[nest.axes[0]].symbol, lane = k_.axes[nest.axes[1]].symbol;
   const unsigned width = lanes_;
-  for (const Store& s : nest.stores) {
-    const auto count = static_cast<uint64_t>(pitch * kRunLines);
-    runs_.push_back(at_entry(llvm::ArrayType::get(math_.memory_type(k_.buffers[s.buffer].dtype), count), "runs"));
-    runs_.back()->setAlignment(llvm::Align(kLine));
-  }
-  if (!plan_.ahead.empty()) fetched_ = at_entry(b_.getInt64Ty(), "fetched");
-  Value* one = plan_.ahead.empty() ? nullptr : unknown_one();
+  make_runs(kRunLines);
+  begin_pace();
   Value* whole = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, points, b_.getInt64(static_cast<uint64_t>(run)));
   Value* turned = b_.CreateSelect(runs_are_aligned(), whole, points);
   puts_in_runs_ = true;
-  emit_squares(rows, turned);
+  emit_squares(b_.getInt64(0), rows, turned);
   puts_in_runs_ = false;
   lanes_ = width;
-  if (one) b_.CreateStore(b_.getInt64(0), fetched_);
   loop(b_.getInt64(0), rows, 1, false, kInnerLevel, "line", [&](Value* line) {
     symbols_[row] = line;
     symbols_[lane] = b_.getInt64(0);
-    if (one) fetch_next_tile(line, points, turned, one);
-    for (size_t i = 0; i < nest.stores.size(); ++i) store_run(i, line, points);
+    fetch_next_tile(line, points, turned);
+    for (size_t i = 0; i < nest.stores.size(); ++i) store_run(i, line_in_run(i, line, 0), points);
     forget(kInnerLevel);
   });
+}
+
+/// Scratch for so many lines of each result.
+void KernelEmitter::make_runs(int64_t lines) {
+  const auto count = static_cast<uint64_t>(run_pitch(k_, plan_.nests[nest_].run) * lines);
+  for (const Store& s : k_.nests[nest_].stores) {
+    runs_.push_back(at_entry(llvm::ArrayType::get(math_.memory_type(k_.buffers[s.buffer].dtype), count), "runs"));
+    runs_.back()->setAlignment(llvm::Align(kLine));
+  }
 }
 
 /// Whether all lines of the tile's results begin with a cache line.
@@ -66,27 +69,34 @@ llvm::Value* KernelEmitter::runs_are_aligned() {
   return b_.CreateICmpEQ(b_.CreateAnd(low, b_.getInt64(kLine - 1)), b_.getInt64(0));
 }
 
+/// Where the results of a line are put together, the number of which among those in scratch is `line + more`.
+llvm::Value* KernelEmitter::line_in_run(size_t store, Value* line, uint64_t more) {
+  const auto pitch = static_cast<uint64_t>(run_pitch(k_, plan_.nests[nest_].run));
+  llvm::Type* type = math_.memory_type(k_.buffers[k_.nests[nest_].stores[store].buffer].dtype);
+  Value* place = b_.CreateGEP(type, runs_[store], b_.CreateMul(line, b_.getInt64(pitch)));
+  return more == 0 ? place : b_.CreateGEP(type, place, b_.getInt64(more * pitch));
+}
+
 /// The value of a store at the place of the tile where the loops stand.
 void KernelEmitter::put_in_run(const Store& s) {
   const Nest& nest = k_.nests[nest_];
-  const auto pitch = static_cast<uint64_t>(run_pitch(k_, plan_.nests[nest_].run));
-  Value* at = b_.CreateMul(symbols_.at(k_.axes[nest.axes[0]].symbol), b_.getInt64(pitch));
-  at = b_.CreateAdd(at, symbols_.at(k_.axes[nest.axes[1]].symbol));
-  Value* place = b_.CreateGEP(math_.memory_type(k_.buffers[s.buffer].dtype),
-                              runs_[static_cast<size_t>(&s - nest.stores.data())], at);
+  // Of a square the first line is known, and how much further this one is: a multiple of the lanes, and a constant.
+  Value* line = square_line_ ? square_line_ : symbols_.at(k_.axes[nest.axes[0]].symbol);
+  if (strip_.to_scratch) line = b_.CreateAdd(line, strip_.to_scratch);
+  Value* place = line_in_run(static_cast<size_t>(&s - nest.stores.data()), line, square_line_ ? square_row_ : 0);
+  place = b_.CreateGEP(math_.memory_type(k_.buffers[s.buffer].dtype), place, symbols_.at(k_.axes[nest.axes[1]].symbol));
   // Of fewer points than lanes, the others come after them, where there is room.
   Value* value = lanes_ > 1 ? get(s.value, true) : get(s.value);
   b_.CreateAlignedStore(stored_form(s, value, nullptr), place, align_of(s.buffer));
 }
 
-/// A line of results, to memory: of the first tile from its beginning, of the last one to its end.
-void KernelEmitter::store_run(size_t store, Value* line, Value* points) {
+/// A line of results, which begins at `from`, to memory: of the first tile from its beginning, of the last one to its
+/// end.
+void KernelEmitter::store_run(size_t store, Value* from, Value* points) {
   const Store& s = k_.nests[nest_].stores[store];
   const auto run = static_cast<uint64_t>(plan_.nests[nest_].run);
-  const auto pitch = static_cast<uint64_t>(run_pitch(k_, plan_.nests[nest_].run));
   const uint64_t size = dtype_size(k_.buffers[s.buffer].dtype), unit = std::min(target_.vector_bits / 8, 64);
   llvm::Type* type = math_.memory_type(k_.buffers[s.buffer].dtype);
-  Value* from = b_.CreateGEP(type, runs_[store], b_.CreateMul(line, b_.getInt64(pitch)));
   Value* to = pointer(s.buffer, expression(s.index));
   Value* late = b_.CreateAnd(b_.CreateNeg(b_.CreatePtrToInt(to, b_.getInt64Ty())), b_.getInt64(kLine - 1));
   late = b_.CreateUDiv(late, b_.getInt64(size));
@@ -112,23 +122,35 @@ void KernelEmitter::store_run(size_t store, Value* line, Value* points) {
   loop(rest, end, 1, false, inside, "tail", one);
 }
 
-/// 1, of which the compiler knows nothing.
-llvm::Value* KernelEmitter::unknown_one() {
+/// Between stores past the caches, which want the same buffers, processors drop what is fetched too fast: addresses are
+/// made to wait for each other.
+void KernelEmitter::begin_pace() {
   auto* place = at_entry(b_.getInt64Ty(), "one");
   b_.CreateStore(b_.getInt64(1), place, true);
-  return b_.CreateLoad(b_.getInt64Ty(), place, true, "one");
+  one_ = b_.CreateLoad(b_.getInt64Ty(), place, true, "one");
+  fetched_ = at_entry(b_.getInt64Ty(), "fetched");
+  b_.CreateStore(b_.getInt64(0), fetched_);
 }
 
-/// A line's share of what the next tile reads. Between stores past the caches, which want the same buffers, processors
-/// drop what is fetched too fast: each address waits for the one before, and for two products.
-void KernelEmitter::fetch_next_tile(Value* line, Value* points, Value* turned, Value* one) {
+/// The same index, two products later, which must not become one.
+llvm::Value* KernelEmitter::paced(Value* index) {
+  index = b_.CreateXor(b_.CreateMul(index, one_), b_.CreateSub(one_, b_.getInt64(1)));
+  return b_.CreateMul(index, one_);
+}
+
+/// What is fetched next waits for this index: `fetched_` is 0 then.
+void KernelEmitter::end_pace(Value* index) {
+  b_.CreateStore(b_.CreateMul(index, b_.CreateSub(one_, b_.getInt64(1))), fetched_);
+}
+
+/// A line's share of what the next tile reads.
+void KernelEmitter::fetch_next_tile(Value* line, Value* points, Value* turned) {
   const Nest& nest = k_.nests[nest_];
   const int64_t run = plan_.nests[nest_].run, lines = std::min(run, kRunLines), share = run / lines;
   const size_t row = k_.axes[nest.axes[0]].symbol, lane = k_.axes[nest.axes[1]].symbol;
   Value* tile = symbols_.at(k_.axes[k_.outer.back()].symbol);
   Value* is_last = b_.CreateICmpSLE(points, b_.getInt64(static_cast<uint64_t>(run)));
   const auto plus = [&](Value* x, int64_t y) { return b_.CreateAdd(x, b_.getInt64(static_cast<uint64_t>(y))); };
-  Value* zero = plus(one, -1);
   for (ScalarId id : plan_.ahead) {
     const Scalar& s = k_.scalars[id];
     const auto size = static_cast<int64_t>(dtype_size(k_.buffers[s.buffer].dtype));
@@ -143,15 +165,14 @@ void KernelEmitter::fetch_next_tile(Value* line, Value* points, Value* turned, V
     Value* at = start;
     for (int64_t i = 0; i < share; ++i) {
       for (int64_t first = 0; first < lines; first += kLine / size) {
-        at = b_.CreateMul(first > 0 ? plus(at, kLine / size) : at, one);
-        at = b_.CreateMul(b_.CreateXor(at, zero), one);  // the products must not become one
+        at = paced(first > 0 ? plus(at, kLine / size) : at);
         prefetch(s.buffer, at, Cache::Second);
       }
       // What begins anywhere has a part of one more cache line.
       prefetch(s.buffer, plus(at, kLine / size - 1), Cache::Second);
       at = b_.CreateAdd(at, b_.CreateSub(stride, b_.getInt64(static_cast<uint64_t>(lines - kLine / size))));
     }
-    b_.CreateStore(b_.CreateMul(at, zero), fetched_);
+    end_pace(at);
   }
 }
 

@@ -125,10 +125,16 @@ bool begin_with_cache_lines(const Kernel& k, AxisId read) {
       k.nests[0].stores, [&](const Store& s) { return pitch(k, s.index, s.buffer, read).value_or(1) % kLine == 0; });
 }
 
+/// Whether runs are stored strip by strip: measured with AVX-512 alone, and not where lines begin anywhere, for which a
+/// run, half as long, computes twice as much again.
+bool in_strips(const Kernel& k, AxisId read, const Target& target) {
+  return target.avx512 && target.vector_bits >= 512 && begin_with_cache_lines(k, read);
+}
+
 /// Elements of a line that are put together before they are stored, or 0.
-int64_t run_of(const Kernel& k, AxisId read, AxisId written, const Buffer& source, int64_t cache_bytes) {
+int64_t run_of(const Kernel& k, AxisId read, AxisId written, const Buffer& source, const Target& target) {
   const Nest& nest = k.nests[0];
-  const int64_t least = std::min(cache_bytes, kLeastInRuns);
+  const int64_t least = std::min(target.cache_bytes, kLeastInRuns);
   const auto is_large = [&](const Buffer& b) {
     return hint(b.numel).value_or(0) >= least / static_cast<int64_t>(dtype_size(b.dtype));
   };
@@ -141,7 +147,7 @@ int64_t run_of(const Kernel& k, AxisId read, AxisId written, const Buffer& sourc
     if (b.role != BufferRole::Output || !is_large(b) || is_read || s.mask != kNone || s.accumulate) return 0;
     largest = std::max(largest, static_cast<int64_t>(dtype_size(b.dtype)));
   }
-  const int64_t run = kRunBytes / largest;
+  const int64_t run = std::max((in_strips(k, read, target) ? kStripBytes : kRunBytes) / largest, past_run(k));
   return length(k, written) > run + past_run(k) && length(k, read) >= kRunLines / 2 ? run : 0;
 }
 
@@ -178,7 +184,7 @@ int64_t past_run(const Kernel& kernel) {
 
 int64_t run_pitch(const Kernel& kernel, int64_t run) { return run + 2 * past_run(kernel); }
 
-std::optional<Tiles> tile_transposes(const Kernel& kernel, int lanes, int64_t cache_bytes, bool foresees) {
+std::optional<Tiles> tile_transposes(const Kernel& kernel, int lanes, const Target& target) {
   if (lanes < 4 || !is_pointwise(kernel)) return std::nullopt;
   const auto written = written_axis(kernel);
   ShapeEnv* env = environment(kernel);
@@ -195,14 +201,23 @@ std::optional<Tiles> tile_transposes(const Kernel& kernel, int lanes, int64_t ca
   if (tiles.turned.empty()) return std::nullopt;
   const Buffer& source = kernel.buffers[kernel.scalars[tiles.turned[0]].buffer];
   const auto bytes = static_cast<int64_t>(dtype_size(source.dtype));
-  const bool from_memory = hint(source.numel).value_or(0) >= cache_bytes / bytes;
+  const bool from_memory = hint(source.numel).value_or(0) >= target.cache_bytes / bytes;
   const Order order = order_of_squares(kernel, tiles, read, *written);
-  const int64_t run = run_of(kernel, read, *written, source, cache_bytes);
+  const int64_t run = run_of(kernel, read, *written, source, target);
+  // Processors with matrix tiles do.
+  const bool foresees = target.amx;
   tiles.run = foresees && begin_with_cache_lines(kernel, read) ? 0 : run;
+  if (tiles.run > 0 && in_strips(kernel, read, target))
+    tiles.strip = std::clamp<int64_t>(kStripBytes / bytes, 2 * lanes, 64);
   tiles.past_caches = run > 0;
   const bool wide = tiles.run == 0 && (from_memory || run > 0) && length(kernel, *written) >= 4 * int64_t{lanes};
   int64_t page_length = kPage / bytes;
-  if (tiles.run > 0) {
+  if (tiles.strip > 0) {
+    // Equally long pages, which threads share out.
+    const int64_t strips = (length(kernel, read) + tiles.strip - 1) / tiles.strip;
+    const int64_t pages = (strips + kStrips - 1) / kStrips;
+    page_length = (strips + pages - 1) / pages * tiles.strip;
+  } else if (tiles.run > 0) {
     page_length = std::min(tiles.run, kRunLines);
   } else if (wide) {
     tiles.squares = 2;

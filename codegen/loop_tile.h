@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/ir/loop.h"
+#include "core/runtime/plan.h"
 
 namespace strata::codegen {
 
@@ -16,6 +17,7 @@ struct Tiles {
   std::vector<loop::ScalarId> turned;  ///< loads that lie along the first of the two: read row by row and transposed
   int squares = 1;                     ///< of `lanes` elements each, side by side along the axis of the lanes
   int64_t run = 0;                     ///< results that are put together before they are stored; 0: stored as they come
+  int64_t strip = 0;                   ///< of these, lines of which the ones before are stored meanwhile; 0: none are
   bool past_caches = false;            ///< results go to memory, also those that the last cache would hold
 };
 
@@ -25,6 +27,10 @@ inline constexpr int64_t kTileRowBytes = 1024;
 /// Of tiles whose results are put together in scratch before they are stored: bytes of a line that go to memory at
 /// once, and how many lines there are (of elements of 8 bytes half as many).
 inline constexpr int64_t kRunBytes = 512, kRunLines = 128;
+
+/// Of tiles whose lines are stored strip by strip: bytes of a line that go to memory at once, the same of a row that is
+/// read, and how many strips there are at most.
+inline constexpr int64_t kStripBytes = 256, kStrips = 128;
 
 /// The largest results that are put together at a time.
 inline constexpr size_t kMostRuns = 2;
@@ -37,10 +43,10 @@ int64_t run_pitch(const loop::Kernel& kernel, int64_t run);
 
 /// Cuts a pointwise kernel that reads along one axis and writes along another into tiles of `lanes` elements of the
 /// written axis and a page of the read one, so that both sides of a transpose go through memory line by line. Where
-/// operands and results are larger than the second cache, results are put together (`run`). Where operands are larger
-/// than the last one, or the machine `foresees` the rows of a tile and lines of the results begin with cache lines,
-/// tiles are twice as wide and `kTileRowBytes` long. Nothing if the kernel is none of these, or too small to gain by
-/// it. `lanes` is a power of two, `cache_bytes` are those of the last cache.
-std::optional<Tiles> tile_transposes(const loop::Kernel& kernel, int lanes, int64_t cache_bytes, bool foresees);
+/// operands and results are larger than the second cache, results are put together (`run`), with AVX-512 in strips.
+/// Where operands are larger than the last one, or the machine foresees the rows of a tile (those with matrix tiles do)
+/// and lines of the results begin with cache lines, tiles are twice as wide and `kTileRowBytes` long. Nothing if the
+/// kernel is none of these, or too small to gain by it. `lanes` is a power of two.
+std::optional<Tiles> tile_transposes(const loop::Kernel& kernel, int lanes, const Target& target);
 
 }  // namespace strata::codegen

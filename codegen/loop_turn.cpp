@@ -20,21 +20,24 @@ void KernelEmitter::emit_tiles() {
   depth_ = kInnerLevel;
   Value *rows = expression(row.extent), *points = expression(lane.extent);
   const unsigned width = lanes_, squares = static_cast<unsigned>(plan_.nests[nest_].squares);
-  if (plan_.nests[nest_].run > 0) {
+  Value* none = b_.getInt64(0);
+  if (plan_.nests[nest_].strip > 0) {
+    emit_tile_in_strips(rows, points);
+  } else if (plan_.nests[nest_].run > 0) {
     emit_tile_in_runs(rows, points);
   } else if (lane.extent == SymInt(int64_t{width} * squares)) {
-    emit_whole_tiles(rows, b_.getInt64(0), squares);
+    emit_whole_tiles(none, rows, none, squares);
   } else {
     Block *whole = block("whole"), *part = block("part"), *done = block("tiled");
     b_.CreateCondBr(b_.CreateICmpEQ(points, b_.getInt64(width * squares)), whole, part);
     b_.SetInsertPoint(whole);
-    emit_whole_tiles(rows, b_.getInt64(0), squares);
+    emit_whole_tiles(none, rows, none, squares);
     go(done);
     b_.SetInsertPoint(part);
     if (squares > 1) {
-      emit_squares(rows, points);
+      emit_squares(none, rows, points);
     } else {
-      emit_part_tiles(rows, points, b_.getInt64(0));
+      emit_part_tiles(none, rows, points, none);
     }
     go(done);
     b_.SetInsertPoint(done);
@@ -42,20 +45,20 @@ void KernelEmitter::emit_tiles() {
   lanes_ = width;
 }
 
-/// One after the other along the lanes, and what is left of one.
-void KernelEmitter::emit_squares(Value* rows, Value* points) {
+/// Rows from `low` on, one square after the other along the lanes, and what is left of one.
+void KernelEmitter::emit_squares(Value* low, Value* rows, Value* points) {
   Value* first = loop(b_.getInt64(0), points, lanes_, false, kInnerLevel, "square",
-                      [&](Value* at) { emit_whole_tiles(rows, at, 1); });
+                      [&](Value* at) { emit_whole_tiles(low, rows, at, 1); });
   Block *rest = block("part.rest"), *done = block("squares");
   b_.CreateCondBr(b_.CreateICmpSLT(first, points), rest, done);
   b_.SetInsertPoint(rest);
-  emit_part_tiles(rows, points, first);
+  emit_part_tiles(low, rows, points, first);
   go(done);
   b_.SetInsertPoint(done);
 }
 
-/// `squares` of them side by side from lane `first`, in which all lanes count.
-void KernelEmitter::emit_whole_tiles(Value* rows, Value* first, unsigned squares) {
+/// Rows from `low` on, `squares` squares side by side from lane `first`, in which all lanes count.
+void KernelEmitter::emit_whole_tiles(Value* low, Value* rows, Value* first, unsigned squares) {
   const Nest& nest = k_.nests[nest_];
   const size_t row = k_.axes[nest.axes[0]].symbol, lane = k_.axes[nest.axes[1]].symbol;
   const auto body_at = [&](Value* i) {
@@ -67,9 +70,10 @@ void KernelEmitter::emit_whole_tiles(Value* rows, Value* first, unsigned squares
     symbols_[lane] = b_.CreateAdd(first, b_.getInt64(square * lanes_));
   };
   const bool by_tile = plan_.nests[nest_].squares > 1, by_square = !by_tile && plan_.nests[nest_].run == 0;
+  const bool by_strip = plan_.nests[nest_].strip > 0;
   depth_ = dep_.depth(nest_);
   begin_square(0);
-  Value* rest = loop(b_.getInt64(0), rows, lanes_, false, kInnerLevel, "tile", [&](Value* i) {
+  Value* rest = loop(low, rows, lanes_, false, kInnerLevel, "tile", [&](Value* i) {
     std::vector<Turned> turned(squares);
     std::vector<Value*> starts;
     std::vector<std::pair<BufferId, Value*>> lines;
@@ -79,6 +83,7 @@ void KernelEmitter::emit_whole_tiles(Value* rows, Value* first, unsigned squares
       starts.push_back(symbols_[lane]);
       if (by_square) fetch_squares(rows);
       if (by_tile) std::ranges::copy(lines_of_next_tile(square), std::back_inserter(lines));
+      if (by_strip) lines = lines_of_next_strip(i, first);
       turned[square] = turned_square();
     }
     const auto write_rows = [&] {
@@ -97,7 +102,11 @@ void KernelEmitter::emit_whole_tiles(Value* rows, Value* first, unsigned squares
     symbols_[row] = i;
     symbols_[lane] = starts[0];
     Value* aligned = puts_in_runs_ ? nullptr : tile_is_aligned();
-    if (!aligned) return write_rows();
+    if (!aligned) {
+      write_rows();
+      if (by_strip) store_lines(nullptr);
+      return;
+    }
     // Asked once, and not between the vectors, which could not all stay in registers.
     in_two_ways(aligned, [&](bool past) {
       aligned_ = past;
@@ -169,12 +178,12 @@ void KernelEmitter::fetch_squares(Value* rows) {
   }
 }
 
-/// Fewer points than lanes, at the end of the axis.
-void KernelEmitter::emit_part_tiles(Value* rows, Value* points, Value* first) {
+/// Fewer points than lanes, at the end of the axis, of rows from `low` on.
+void KernelEmitter::emit_part_tiles(Value* low, Value* rows, Value* points, Value* first) {
   const Nest& nest = k_.nests[nest_];
   const size_t row = k_.axes[nest.axes[0]].symbol, lane = k_.axes[nest.axes[1]].symbol;
   depth_ = dep_.depth(nest_);
-  Value* begin = b_.getInt64(0);
+  Value* begin = low;
   if (plan_.masks) {
     symbols_[lane] = first;
     active_count_ = b_.CreateTrunc(b_.CreateSub(points, first), b_.getInt32Ty());
@@ -217,7 +226,10 @@ void KernelEmitter::emit_turned_row(const Turned& turned, Value* first, unsigned
   for (const auto& [id, vectors] : turned) values_[id] = vectors[r];
   llvm::IRBuilder<> head(hoist_[kInnerLevel]->getTerminator());
   symbols_[k_.axes[k_.nests[nest_].axes[0]].symbol] = head.CreateAdd(first, b_.getInt64(r));
+  square_line_ = first;
+  square_row_ = r;
   emit_body(0);
+  square_line_ = nullptr;
   forget(kInnerLevel);
 }
 

@@ -155,7 +155,7 @@ TEST(LoopTranspose, SquaresOfLargeTransposesAreFetchedAhead) {
   EXPECT_EQ(fetches(llvm_of(c, without_cache(target))), lanes * squares);  // of x, none of z, read line by line
   // Tiles of two go on in the same rows, which Intel's processors foresee. For AMD's, squares of 4 * lanes * lanes
   // bytes fetch as many of the next tile, each of the two.
-  transpose_add(wide, 512, 96, DType::F32);
+  transpose_add(wide, 512, 64, DType::F32);
   Target intel = without_cache(target), amd = intel;
   intel.amx = true;
   amd.amx = false;
@@ -175,6 +175,58 @@ TEST(LoopTranspose, TilesOfRunsAreFetchedAhead) {
     target.amx = amx;
     EXPECT_EQ(codegen::plan_kernel(c.kernel, target).ahead.size(), 1U);
     EXPECT_EQ(fetches(llvm_of(c, target)), 512 / 64 + 1);
+  }
+}
+
+/// With AVX-512 lines that begin with cache lines are stored strip by strip: tiles of less than a strip, of some, of a
+/// part of the last one, two of them next to each other. Squares fetch as much of the next strip as they read.
+TEST(LoopTranspose, TransposesInStrips) {
+  Target target = without_cache(host_target());
+  if (!target.avx512) GTEST_SKIP() << "no AVX-512";
+  target.amx = false;
+  const auto run = [&](DType dtype, int64_t strip, int64_t n, int64_t m) {
+    SCOPED_TRACE(std::to_string(n) + " by " + std::to_string(m));
+    LoopCase c("transpose"), s("transpose");
+    transpose_add(c, n, m, dtype);
+    transpose_add(s, s.size("s0", n), s.size("s1", m), dtype);
+    EXPECT_EQ(codegen::plan_kernel(c.kernel, target).nests[0].strip, strip);
+    c.threads = s.threads = 2;
+    check(c, Check::Jit, target);
+    check(s, Check::Jit, target);
+  };
+  run(DType::F32, 64, 65, 336);
+  run(DType::F32, 64, 200, 416);
+  run(DType::F32, 64, 128 * 64 + 81, 144);
+  run(DType::F64, 32, 200, 104);
+  run(DType::F64, 32, 128 * 32 + 40, 72);
+  run(DType::BF16, 64, 200, 384);
+  run(DType::I8, 64, 130, 704);
+  LoopCase c("transpose"), odd("transpose");
+  transpose_add(c, 512, 1024, DType::F32);
+  transpose_add(odd, 512, 1001, DType::F32);
+  EXPECT_EQ(fetches(llvm_of(c, target)), 16 * 16 * 4 / 64);
+  EXPECT_EQ(codegen::plan_kernel(odd.kernel, target).nests[0].strip, 0);
+}
+
+/// Of strips, too, lines may begin anywhere: where results do not begin with a cache line, and where sizes are others
+/// than those that the kernel was made for.
+TEST(LoopTranspose, StripsThatBeginAnywhere) {
+  Target target = without_cache(host_target());
+  if (!target.avx512) GTEST_SKIP() << "no AVX-512";
+  target.amx = false;
+  for (const int64_t start : {0, 1, 15, 16}) {
+    LoopCase c("transpose");
+    transpose_twice(c, 200, 448, start, DType::F32, start == 15 ? DType::BF16 : DType::F32);
+    EXPECT_GT(codegen::plan_kernel(c.kernel, target).nests[0].strip, 0);
+    check(c, Check::Jit, target);
+  }
+  for (const int64_t m : {63, 80, 97, 400, 401, 449}) {
+    LoopCase c("transpose");
+    const SymInt columns = c.size("s1", 448);
+    transpose_add(c, 150, columns, DType::F32);
+    EXPECT_GT(codegen::plan_kernel(c.kernel, target).nests[0].strip, 0);
+    c.symbols[*c.env.symbol_id(columns)] = m;
+    check(c, Check::Jit, target);
   }
 }
 
