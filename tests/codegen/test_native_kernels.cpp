@@ -248,6 +248,51 @@ TEST(NativeKernels, RandomOperandsOfEveryTypeGiveWhatTheReferenceGives) {
   }
 }
 
+/// Against the same arithmetic one element at a time: longer and shorter than a block, edges, what lies outside, NaN.
+TEST(NativeKernels, BinsOfFloats) {
+  std::mt19937_64 rng(seed());
+  SCOPED_TRACE("STRATA_TEST_SEED=" + std::to_string(seed()));
+  for (const auto& [left, right] : {std::pair{-1.5F, 2.25F}, {0.0F, 0.0F}}) {
+    for (const int64_t n : {1, 16, 255, 256, 1000}) {
+      SCOPED_TRACE(n);
+      Graph graph;
+      Builder b(graph);
+      Node* x = strided(graph, DType::F32, {n});
+      return_all(graph, b, b.call("aten.histc.default", {x, 7, double{left}, double{right}}));
+      Tensor elements = random_operand(rng, DType::F32, {n});
+      for (int64_t i = 0; i < n; ++i) elements.set(i, std::uniform_real_distribution<double>(-4, 4)(rng));
+      const bool given = left < right;
+      if (given && n > 20) {
+        elements.set(3, left), elements.set(5, right), elements.set(n - 1, right);
+        elements.set(7, std::numeric_limits<double>::quiet_NaN());
+        elements.set(9, std::numeric_limits<double>::infinity());
+      }
+      float low = left, high = right;
+      if (!given) {  // of the elements; of a single one, widened
+        low = high = static_cast<float>(elements.at(0));
+        for (int64_t i = 0; i < n; ++i) {
+          low = std::min(low, static_cast<float>(elements.at(i)));
+          high = std::max(high, static_cast<float>(elements.at(i)));
+        }
+        if (low == high) low -= 1, high += 1;
+      }
+      std::vector<double> counts(7, 0);
+      for (int64_t i = 0; i < n; ++i) {
+        const auto v = static_cast<float>(elements.at(i));
+        if (!(v >= low && v <= high)) continue;
+        counts[std::min<size_t>(6, static_cast<size_t>((v - low) * 7.0F / (high - low)))] += 1;
+      }
+      EXPECT_EQ(Program(graph).run({elements})[0].values(), counts);
+    }
+  }
+  Graph graph;
+  Builder b(graph);
+  return_all(graph, b, b.call("aten.histc.default", {strided(graph, DType::F32, {40}), 7}));
+  Tensor elements = random_operand(rng, DType::F32, {40});
+  elements.set(17, std::numeric_limits<double>::quiet_NaN());
+  EXPECT_THROW(Program(graph).run({elements}), Error);  // as PyTorch: a range that is not finite
+}
+
 TEST(NativeKernels, PlacesOfAPoolLeadBack) {
   std::mt19937_64 rng(seed());
   SCOPED_TRACE("STRATA_TEST_SEED=" + std::to_string(seed()));

@@ -4,7 +4,9 @@
 // Numbers of elements in bins between edges.
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <span>
 
 #include "core/ir/loop_fold.h"
 #include "core/ir/ops/histogram.h"
@@ -27,8 +29,30 @@ Range range_of_elements(const std::vector<double>& x) {
   return r;
 }
 
+/// The same, several lines side by side so that they become vectors.
+Range range_of_elements(std::span<const float> x) {
+  constexpr size_t kLines = 16;
+  std::array<float, kLines> least, greatest;
+  std::array<int, kLines> is_number;
+  least.fill(x[0]);
+  greatest.fill(x[0]);
+  is_number.fill(1);
+  const auto look = [&](size_t line, float v) {
+    least[line] = v < least[line] ? v : least[line];
+    greatest[line] = v > greatest[line] ? v : greatest[line];
+    is_number[line] &= static_cast<int>(v == v);
+  };
+  size_t at = 0;
+  for (; at + kLines <= x.size(); at += kLines)
+    for (size_t line = 0; line < kLines; ++line) look(line, x[at + line]);
+  for (; at < x.size(); ++at) look(0, x[at]);
+  if (std::ranges::count(is_number, 0) > 0) return {std::nan(""), std::nan("")};
+  return {*std::ranges::min_element(least), *std::ranges::max_element(greatest)};
+}
+
 /// What the call says, else from the least to the greatest element; an empty range is widened.
-Range outer_edges(const Call& call, const std::vector<double>& x) {
+template <class Elements>
+Range outer_edges(const Call& call, const Elements& x) {
   Range r;
   bool open = true;
   if (is_histc(call)) {
@@ -66,6 +90,9 @@ std::vector<double> even_edges(DType d, Range r, int64_t bins) {
   return edges;
 }
 
+/// Numbers below are exact as float32, as are those of bins.
+constexpr int64_t kMostNarrowBins = 1 << 24;
+
 /// How the bin of an element is found: among all edges, among those near a guess from even spacing, or as that guess.
 enum class Search : uint8_t { All, Near, None };
 
@@ -99,12 +126,51 @@ void count_elements(const Round& round, const std::vector<double>& elements, con
   }
 }
 
+/// The same for float32 whose bin is the guess, in arithmetic of its own type and block by block, which becomes
+/// vectors.
+void count_elements(std::span<const float> elements, Histogram& h) {
+  constexpr size_t kBlock = 256;
+  const auto left = static_cast<float>(h.edges.front()), right = static_cast<float>(h.edges.back());
+  const float width = right - left, bins = static_cast<float>(h.counts.size());
+  const auto none = static_cast<int>(h.counts.size());
+  std::vector<int64_t> counts(h.counts.size() + 1, 0);
+  std::array<int, kBlock> bin;
+  const auto bin_of = [&](float x) {
+    const float guess = (x - left) * bins / width;
+    const int found =
+        static_cast<int>(guess >= 0 && guess < bins ? guess : bins - 1);  // may be NaN: infinity / infinity
+    return x >= left && x <= right ? found : none;
+  };
+  size_t at = 0;
+  for (; at + kBlock <= elements.size(); at += kBlock) {
+    for (size_t i = 0; i < kBlock; ++i) bin[i] = bin_of(elements[at + i]);
+    for (const int b : bin) ++counts[static_cast<size_t>(b)];
+  }
+  for (; at < elements.size(); ++at) ++counts[static_cast<size_t>(bin_of(elements[at]))];
+  for (size_t i = 0; i < h.counts.size(); ++i) h.counts[i] = static_cast<double>(counts[i]);
+}
+
 std::vector<double> all_doubles(const Tensor& t) { return t.to(DType::F64).values(); }
+
+}  // namespace
+
+namespace {
+
+Histogram histogram_of_floats(const Call& call, const Tensor& x) {
+  const Tensor packed = x.contiguous();
+  const std::span<const float> elements(packed.ptr<const float>(), static_cast<size_t>(packed.numel()));
+  Histogram h;
+  h.edges = even_edges(DType::F32, outer_edges(call, elements), call.constant(1));
+  h.counts.assign(h.edges.size() - 1, 0);
+  count_elements(elements, h);
+  return h;
+}
 
 }  // namespace
 
 Histogram histogram_of(const Call& call, const Tensor& x, const Tensor& bins, const Tensor& weight) {
   const DType d = x.dtype;
+  if (d == DType::F32 && is_histc(call) && call.constant(1) <= kMostNarrowBins) return histogram_of_floats(call, x);
   const std::vector<double> elements = all_doubles(x),
                             weights = weight.defined() ? all_doubles(weight) : std::vector<double>();
   Histogram h;
