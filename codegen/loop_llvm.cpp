@@ -156,21 +156,31 @@ void KernelEmitter::emit_rows() {
   }
   first[0] = rest;
 
-  Block *row = block("row"), *body = block("row.body");
-  Block* from = b_.GetInsertBlock();
-  go(row);
-  b_.SetInsertPoint(row);
+  // Rows in two loops, so that what only the other axes decide is computed once for all rows of the innermost two.
   llvm::Type* i64 = b_.getInt64Ty();
-  auto* point = b_.CreatePHI(i64, 2, "point");
-  auto* low = b_.CreatePHI(i64, 2, "low");
+  Block *rows = block("rows"), *row = block("row"), *body = block("row.body");
+  Block* from = b_.GetInsertBlock();
+  go(rows);
+  b_.SetInsertPoint(rows);
+  auto* first_point = b_.CreatePHI(i64, 2, "point");
+  auto* first_low = b_.CreatePHI(i64, 2, "low");
   std::vector<llvm::PHINode*> index;
   for (size_t i = 0; i + 1 < count; ++i) {
     index.push_back(b_.CreatePHI(i64, 2, "outer"));
     index[i]->addIncoming(first[i], from);
     symbols_[k_.axes[k_.outer[i]].symbol] = index[i];
   }
-  point->addIncoming(begin, from);
-  low->addIncoming(first[count - 1], from);
+  first_point->addIncoming(begin, from);
+  first_low->addIncoming(first[count - 1], from);
+  go(row);
+  b_.SetInsertPoint(row);
+  auto* point = b_.CreatePHI(i64, 2, "point");
+  auto* low = b_.CreatePHI(i64, 2, "low");
+  auto* number = b_.CreatePHI(i64, 2, "row");
+  point->addIncoming(first_point, rows);
+  low->addIncoming(first_low, rows);
+  number->addIncoming(index.back(), rows);
+  symbols_[k_.axes[k_.outer[count - 2]].symbol] = number;
   go(body);
   hoist_[kRowLevel] = row;
   b_.SetInsertPoint(body);
@@ -178,20 +188,27 @@ void KernelEmitter::emit_rows() {
   Value* high = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, extents[count - 1], left);
   emit_points(low, high);
 
-  Value* next = b_.CreateAdd(point, b_.CreateSub(high, low));
+  Value *next = b_.CreateAdd(point, b_.CreateSub(high, low)), *none = b_.getInt64(0);
+  Block *more = block("more"), *advance = block("advance");
+  b_.CreateCondBr(b_.CreateICmpSLT(next, end), more, done);
+  b_.SetInsertPoint(more);
+  Value* next_row = b_.CreateAdd(number, b_.getInt64(1));
+  b_.CreateCondBr(b_.CreateICmpSLT(next_row, extents[count - 2]), row, advance);
+  point->addIncoming(next, more);
+  low->addIncoming(none, more);
+  number->addIncoming(next_row, more);
+
+  b_.SetInsertPoint(advance);
+  index.back()->addIncoming(none, advance);
   Value* carry = b_.getTrue();
-  std::vector<Value*> advanced(count - 1);
-  for (size_t i = count - 1; i-- > 0;) {
+  for (size_t i = count - 2; i-- > 0;) {
     Value* up = b_.CreateAdd(index[i], b_.CreateZExt(carry, i64));
-    Value* wraps = b_.CreateICmpEQ(up, extents[i]);
-    advanced[i] = b_.CreateSelect(wraps, b_.getInt64(0), up);
-    carry = wraps;
+    carry = b_.CreateICmpEQ(up, extents[i]);
+    index[i]->addIncoming(b_.CreateSelect(carry, none, up), advance);
   }
-  Block* last = b_.GetInsertBlock();
-  b_.CreateCondBr(b_.CreateICmpSLT(next, end), row, done);
-  point->addIncoming(next, last);
-  low->addIncoming(b_.getInt64(0), last);
-  for (size_t i = 0; i + 1 < count; ++i) index[i]->addIncoming(advanced[i], last);
+  first_point->addIncoming(next, advance);
+  first_low->addIncoming(none, advance);
+  go(rows);
   b_.SetInsertPoint(done);
   finish_function();
 }

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "codegen/cpp_source.h"
 #include "core/runtime/parallel.h"
 #include "core/support/error.h"
@@ -499,6 +501,31 @@ TEST(LoopJit, FloorDivAndModIndices) {
     b.begin_nest({});
     b.store({y, i, b.load(x, mod(i, 35) * n + floordiv(i, 35))});
     check(c, target.avx512 ? Check::Both : Check::Jit, target);
+  }
+}
+
+/// y[a, b, c, d] = x[d, c, a // 2, b] for axes that do not merge, of every length, known and not: chunks begin in the
+/// middle of a row, of rows, and of rows of rows.
+TEST(LoopJit, RowsOfManyAxes) {
+  const auto run = [](LoopCase& c, const SymInt& n, const SymInt& m, const SymInt& p, const SymInt& q,
+                      const Target& t) {
+    BufferId x = c.input("x", DType::F32, q * p * (n + 1) * m), y = c.output("y", DType::F32, n * m * p * q);
+    SymInt i = c.outer(n), j = c.outer(m), k = c.outer(p), l = c.outer(q);
+    Body& b = c.body;
+    b.begin_nest({});
+    ScalarId v = b.load(x, ((l * p + k) * (n + 1) + floordiv(i, 2)) * m + j);
+    b.store({y, ((i * m + j) * p + k) * q + l, b.binary(ScalarOp::Mul, v, v)});
+    c.threads = 3;
+    check(c, Check::Jit, t);
+  };
+  for (const Target& target : targets()) {
+    for (const auto& [n, m, p, q] : {std::array<int64_t, 4>{3, 4, 5, 19}, {4, 1, 3, 7}, {1, 6, 1, 33}, {5, 3, 2, 2}}) {
+      SCOPED_TRACE(std::to_string(n) + " " + std::to_string(m) + " " + std::to_string(p) + " " + std::to_string(q));
+      LoopCase c("rows"), s("rows");
+      run(c, n, m, p, q, target);
+      const SymInt ns = s.size("s0", n), ms = s.size("s1", m), ps = s.size("s2", p), qs = s.size("s3", q);
+      run(s, ns, ms, ps, qs, target);
+    }
   }
 }
 
