@@ -29,10 +29,10 @@ struct ConcatInPlace {
   std::unordered_map<const Node*, Rest> rests;  ///< by concatenation
 };
 
-/// Looks at concatenations that are all that their kernel stores. A part qualifies where a loop kernel or a library call makes
-/// it that can write with gaps between rows at no cost, its type is the whole's, and it is none of `outputs`. Sets the
-/// strides of parts in `fused.layouts`, and says in `fused.decisions` what became of them. None where sizes depend on
-/// data: the whole would be needed before its size is known.
+/// Looks at concatenations that are all that their kernel stores. A part qualifies where a loop kernel or a library
+/// call makes it that can write with gaps between rows at no cost, its type is the whole's, and it is none of
+/// `outputs`. Sets the strides of parts in `fused.layouts`, and says in `fused.decisions` what became of them. None
+/// where sizes depend on data: the whole would be needed before its size is known.
 ConcatInPlace concat_in_place(const Graph& graph, Fused& fused, const std::unordered_set<const Node*>& outputs);
 
 }  // namespace strata
