@@ -126,9 +126,9 @@ bool begin_with_cache_lines(const Kernel& k, AxisId read) {
 }
 
 /// Whether runs are stored strip by strip: measured with AVX-512 alone, and not where lines begin anywhere, for which a
-/// run, half as long, computes twice as much again.
+/// run, half as long, computes twice as much again. Processors with matrix tiles foresee the rows of such lines.
 bool in_strips(const Kernel& k, AxisId read, const Target& target) {
-  return target.avx512 && target.vector_bits >= 512 && begin_with_cache_lines(k, read);
+  return target.avx512 && target.vector_bits >= 512 && !target.amx && begin_with_cache_lines(k, read);
 }
 
 /// Elements of a line that are put together before they are stored, or 0.
