@@ -18,6 +18,9 @@
 
 namespace strata::codegen {
 
+/// Of float32 in a vector of AVX-512; AVX2 has half as many.
+constexpr unsigned kWideLanes = 16;
+
 class MathEmitter {
  public:
   using Value = llvm::Value;

@@ -245,25 +245,16 @@ llvm::Value* KernelEmitter::lane_mask(ScalarId mask) {
 
 llvm::Value* KernelEmitter::reverse(Value* v) { return b_.CreateVectorReverse(v); }
 
+/// As many zeros as lanes of the widest elements.
 llvm::Value* KernelEmitter::zeros() {
   if (zeros_) return zeros_;
-  auto* place = at_entry(b_.getInt64Ty(), "zero");
-  llvm::IRBuilder<>::InsertPointGuard guard(b_);
-  b_.SetInsertPoint(place->getNextNode());
-  b_.CreateStore(b_.getInt64(0), place);
-  return zeros_ = place;
-}
-
-/// As many zeros as lanes of the widest elements.
-llvm::Value* KernelEmitter::zero_vector() {
-  if (zero_vector_) return zero_vector_;
   constexpr unsigned kWords = 32;  // of 8 bytes
   auto* type = FixedVectorType::get(b_.getInt64Ty(), kWords);
   auto* place = at_entry(type, "zeros");
   llvm::IRBuilder<>::InsertPointGuard guard(b_);
   b_.SetInsertPoint(place->getNextNode());
   b_.CreateStore(llvm::Constant::getNullValue(type), place);
-  return zero_vector_ = place;
+  return zeros_ = place;
 }
 
 llvm::Value* KernelEmitter::sink() { return sink_ ? sink_ : sink_ = at_entry(b_.getInt64Ty(), "sink"); }
@@ -367,7 +358,7 @@ llvm::Value* KernelEmitter::load_contiguous(BufferId buffer, const Address& a, V
   auto* type = FixedVectorType::get(math_.memory_type(k_.buffers[buffer].dtype), lanes_);
   Value* first = reversed ? b_.CreateSub(a.base, b_.getInt64(lanes_ - 1)) : a.base;
   Value* place = pointer(buffer, first);
-  if (condition) place = b_.CreateSelect(condition, place, zero_vector());
+  if (condition) place = b_.CreateSelect(condition, place, zeros());
   if (!mask) {
     Value* v = b_.CreateAlignedLoad(type, place, align_of(buffer));
     return reversed ? reverse(v) : v;

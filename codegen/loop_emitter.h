@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The emitter behind `emit_kernel`, split over `loop_llvm.cpp` (loops), `loop_access.cpp` (indices, loads, stores) and
-/// `loop_reduce.cpp` (reductions), `loop_check.cpp` (checks of data), `loop_turn.cpp` (tiles of transposes).
+/// The emitter behind `emit_kernel`, split over `loop_llvm.cpp` (the function and its rows), `loop_nest.cpp` (points
+/// and nests), `loop_value.cpp` (instructions), `loop_access.cpp` (indices, loads, stores), `loop_reduce.cpp`
+/// (reductions), `loop_check.cpp` (checks of data), `loop_turn.cpp` (tiles of transposes).
 ///
 /// Each open loop has a *hoist block* that dominates its body; an instruction is placed at the end of the hoist block
 /// of the level it depends on, or, at the innermost open level, where the builder stands. So invariant work leaves the
@@ -90,9 +91,11 @@ class KernelEmitter {
   void emit_tile_in_runs(Value* rows, Value* points);  // loop_run.cpp, with what follows
   void make_runs(int64_t lines);
   Value* runs_are_aligned();
-  Value* line_in_run(size_t store, Value* line, uint64_t more);
+  Value* line_in_run(size_t store, Value* line);
   void put_in_run(const loop::Store& s);
   void store_run(size_t store, Value* from, Value* points);
+  void store_whole_run(size_t store, Value* from);
+  void store_cache_line(loop::BufferId buffer, Value* from, Value* to, Value* at);
   void begin_pace();
   Value* paced(Value* index);
   void end_pace(Value* index);
@@ -101,7 +104,6 @@ class KernelEmitter {
   void find_next_strip(Value* rows, Value* points);
   std::vector<std::pair<loop::BufferId, Value*>> lines_of_next_strip(Value* row, Value* lane);
   void store_lines(Value* end);
-  void store_whole_run(size_t store, Value* from);
   Turned turned_square();
   void emit_turned_row(const Turned& turned, Value* first, unsigned r);
   std::vector<Value*> turned_rows(const loop::Scalar& s);
@@ -168,7 +170,6 @@ class KernelEmitter {
   Value* reverse(Value* v);
   llvm::AllocaInst* at_entry(llvm::Type* type, const char* name, Value* count = nullptr);
   Value* zeros();
-  Value* zero_vector();
   Value* sink();
   llvm::Align align_of(loop::BufferId buffer) const { return llvm::Align(dtype_size(k_.buffers[buffer].dtype)); }
 
@@ -284,14 +285,12 @@ class KernelEmitter {
   std::unordered_map<loop::ScalarId, Value*> values_;
   std::map<std::tuple<size_t, size_t, size_t>, Value*> reduced_;
   std::vector<Block*> hoist_;
-  Value *zeros_ = nullptr, *zero_vector_ = nullptr;
+  Value* zeros_ = nullptr;
   std::vector<llvm::AllocaInst*> runs_;  ///< per store: lines that are put together
   bool puts_in_runs_ = false;            ///< stores go there
   llvm::AllocaInst* fetched_ = nullptr;  ///< 0, once what was to be fetched before is on its way
   Value* one_ = nullptr;                 ///< 1, of which the compiler knows nothing
   Strip strip_;
-  Value* square_line_ = nullptr;  ///< first line of the square that is stored row by row; null: none is
-  unsigned square_row_ = 0;       ///< the row
   Value* sink_ = nullptr;
   std::map<std::tuple<int64_t, unsigned, unsigned>, llvm::AllocaInst*> violations_;  ///< by check, bits and lanes
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "codegen/loop_cost.h"
+#include "codegen/loop_split_columns.h"
 
 namespace strata::codegen {
 
@@ -81,7 +82,6 @@ void choose_streams_ahead(KernelPlan& plan, const Target& target) {
 /// processor that would see the next page's loads. Not where it is done for so many rows at once that it does not
 /// count.
 void choose_columns_ahead(KernelPlan& plan, const Target& target) {
-  constexpr size_t kManyRows = 8;
   const Kernel& k = plan.kernel;
   for (size_t n = 0; n < k.nests.size(); ++n) {
     const Nest& nest = k.nests[n];
@@ -90,14 +90,14 @@ void choose_columns_ahead(KernelPlan& plan, const Target& target) {
     if (!sums || nest.axes.size() < 2 || plan.nests[n].lanes < 2) continue;
     const size_t lane = k.axes[nest.axes.back()].symbol, row = k.axes[nest.axes[nest.axes.size() - 2]].symbol;
     std::vector<ScalarId> along;
-    std::vector<size_t> rows(k.buffers.size(), 0);
+    std::vector<int64_t> rows(k.buffers.size(), 0);
     for (ScalarId id : nest.body) {
       const Scalar& s = k.scalars[id];
       if (!reads_memory_along(k, s, lane, target) || !walks(s, row)) continue;
       along.push_back(id);
       ++rows[s.buffer];
     }
-    if (std::ranges::all_of(rows, [](size_t n) { return n < kManyRows; }))
+    if (std::ranges::all_of(rows, [](int64_t n) { return n < kWideRowsAtOnce; }))
       plan.ahead.insert(plan.ahead.end(), along.begin(), along.end());
   }
 }

@@ -41,7 +41,7 @@ void KernelEmitter::emit_tile_in_runs(Value* rows, Value* points) {
     symbols_[row] = line;
     symbols_[lane] = b_.getInt64(0);
     fetch_next_tile(line, points, turned);
-    for (size_t i = 0; i < nest.stores.size(); ++i) store_run(i, line_in_run(i, line, 0), points);
+    for (size_t i = 0; i < nest.stores.size(); ++i) store_run(i, line_in_run(i, line), points);
     forget(kInnerLevel);
   });
 }
@@ -69,21 +69,19 @@ llvm::Value* KernelEmitter::runs_are_aligned() {
   return b_.CreateICmpEQ(b_.CreateAnd(low, b_.getInt64(kLine - 1)), b_.getInt64(0));
 }
 
-/// Where the results of a line are put together, the number of which among those in scratch is `line + more`.
-llvm::Value* KernelEmitter::line_in_run(size_t store, Value* line, uint64_t more) {
+/// Where the results of a line are put together, the number of which among those in scratch is `line`.
+llvm::Value* KernelEmitter::line_in_run(size_t store, Value* line) {
   const auto pitch = static_cast<uint64_t>(run_pitch(k_, plan_.nests[nest_].run));
   llvm::Type* type = math_.memory_type(k_.buffers[k_.nests[nest_].stores[store].buffer].dtype);
-  Value* place = b_.CreateGEP(type, runs_[store], b_.CreateMul(line, b_.getInt64(pitch)));
-  return more == 0 ? place : b_.CreateGEP(type, place, b_.getInt64(more * pitch));
+  return b_.CreateGEP(type, runs_[store], b_.CreateMul(line, b_.getInt64(pitch)));
 }
 
 /// The value of a store at the place of the tile where the loops stand.
 void KernelEmitter::put_in_run(const Store& s) {
   const Nest& nest = k_.nests[nest_];
-  // Of a square the first line is known, and how much further this one is: a multiple of the lanes, and a constant.
-  Value* line = square_line_ ? square_line_ : symbols_.at(k_.axes[nest.axes[0]].symbol);
+  Value* line = symbols_.at(k_.axes[nest.axes[0]].symbol);
   if (strip_.to_scratch) line = b_.CreateAdd(line, strip_.to_scratch);
-  Value* place = line_in_run(static_cast<size_t>(&s - nest.stores.data()), line, square_line_ ? square_row_ : 0);
+  Value* place = line_in_run(static_cast<size_t>(&s - nest.stores.data()), line);
   place = b_.CreateGEP(math_.memory_type(k_.buffers[s.buffer].dtype), place, symbols_.at(k_.axes[nest.axes[1]].symbol));
   // Of fewer points than lanes, the others come after them, where there is room.
   Value* value = lanes_ > 1 ? get(s.value, true) : get(s.value);
@@ -95,7 +93,7 @@ void KernelEmitter::put_in_run(const Store& s) {
 void KernelEmitter::store_run(size_t store, Value* from, Value* points) {
   const Store& s = k_.nests[nest_].stores[store];
   const auto run = static_cast<uint64_t>(plan_.nests[nest_].run);
-  const uint64_t size = dtype_size(k_.buffers[s.buffer].dtype), unit = std::min(target_.vector_bits / 8, 64);
+  const uint64_t size = dtype_size(k_.buffers[s.buffer].dtype);
   llvm::Type* type = math_.memory_type(k_.buffers[s.buffer].dtype);
   Value* to = pointer(s.buffer, expression(s.index));
   Value* late = b_.CreateAnd(b_.CreateNeg(b_.CreatePtrToInt(to, b_.getInt64Ty())), b_.getInt64(kLine - 1));
@@ -104,22 +102,38 @@ void KernelEmitter::store_run(size_t store, Value* from, Value* points) {
   const auto smaller = [&](Value* x, Value* y) { return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, x, y); };
   Value* end = smaller(b_.CreateAdd(late, b_.getInt64(run)), points);
   Value* start = smaller(late, end);
-  const auto move = [&](Value* at, llvm::Type* what, bool vectors) {
-    Value* value = b_.CreateAlignedLoad(what, b_.CreateGEP(type, from, at), align_of(s.buffer));
-    Value* place = b_.CreateGEP(type, to, at);
-    if (vectors) return store_vector(s.buffer, value, place);
-    b_.CreateAlignedStore(value, place, align_of(s.buffer));
+  const auto one = [&](Value* at) {
+    Value* value = b_.CreateAlignedLoad(type, b_.CreateGEP(type, from, at), align_of(s.buffer));
+    b_.CreateAlignedStore(value, b_.CreateGEP(type, to, at), align_of(s.buffer));
   };
-  const auto one = [&](Value* at) { move(at, type, false); };
   const int inside = dep_.depth(nest_);
   loop(b_.CreateSelect(is_first, b_.getInt64(0), start), start, 1, false, inside, "head", one);
-  aligned_ = true;
-  auto* vector = llvm::FixedVectorType::get(type, static_cast<unsigned>(unit / size));
-  Value* rest = loop(start, end, kLine / static_cast<int64_t>(size), false, inside, "run", [&](Value* at) {
-    for (uint64_t part = 0; part < kLine; part += unit) move(b_.CreateAdd(at, b_.getInt64(part / size)), vector, true);
-  });
-  aligned_.reset();
+  Value* rest = loop(start, end, kLine / static_cast<int64_t>(size), false, inside, "run",
+                     [&](Value* at) { store_cache_line(s.buffer, from, to, at); });
   loop(rest, end, 1, false, inside, "tail", one);
+}
+
+/// A line that is one run and begins with a cache line, to memory.
+void KernelEmitter::store_whole_run(size_t store, Value* from) {
+  const Store& s = k_.nests[nest_].stores[store];
+  const auto each = kLine / static_cast<int64_t>(dtype_size(k_.buffers[s.buffer].dtype));
+  Value* to = pointer(s.buffer, expression(s.index));
+  for (int64_t at = 0; at < plan_.nests[nest_].run; at += each)
+    store_cache_line(s.buffer, from, to, b_.getInt64(static_cast<uint64_t>(at)));
+}
+
+/// One cache line past the caches, `at` elements after `from` and `to`.
+void KernelEmitter::store_cache_line(BufferId buffer, Value* from, Value* to, Value* at) {
+  const uint64_t size = dtype_size(k_.buffers[buffer].dtype), unit = std::min<uint64_t>(target_.vector_bits / 8, kLine);
+  llvm::Type* type = math_.memory_type(k_.buffers[buffer].dtype);
+  auto* vector = llvm::FixedVectorType::get(type, static_cast<unsigned>(unit / size));
+  aligned_ = true;
+  for (uint64_t part = 0; part < kLine; part += unit) {
+    Value* place = b_.CreateAdd(at, b_.getInt64(part / size));
+    Value* value = b_.CreateAlignedLoad(vector, b_.CreateGEP(type, from, place), align_of(buffer));
+    store_vector(buffer, value, b_.CreateGEP(type, to, place));
+  }
+  aligned_.reset();
 }
 
 /// Between stores past the caches, which want the same buffers, processors drop what is fetched too fast: addresses are

@@ -18,10 +18,6 @@ constexpr int64_t kFewestRows = 16 * kRowChunks;  // fewer are not worth a secon
 constexpr int64_t kFewestElements = 256 * 1024;   // neither is less work
 constexpr int64_t kPartialLine = 16 * 1024;  // of partial results, beside as much of the operand in a cache of 32 KiB
 constexpr int64_t kPartialBytes = 8 << 20;
-/// Added to each other before a line's sums, which are wider, are fetched for them. Measured, of the speed of a loop
-/// that only reads: with AVX-512 eight, each one followed by the machine's own prefetching, at 0.95, four at 0.67 and
-/// with fetching ahead at 0.71 (AMD's; Intel's 1.05, 0.96 and 0.92).
-constexpr int64_t kRowsAtOnce = 4, kWideRowsAtOnce = 8;
 constexpr int kLanes = 16;         // of a cache line of float32, which is a vector with AVX-512
 constexpr size_t kShortBody = 16;  // instructions
 

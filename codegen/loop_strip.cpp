@@ -115,7 +115,7 @@ void KernelEmitter::store_lines(Value* end) {
       symbols_[lane] = b_.getInt64(0);
       Value* in_scratch = b_.CreateAnd(line, b_.getInt64(static_cast<uint64_t>(2 * plan.strip - 1)));
       for (size_t i = 0; i < nest.stores.size(); ++i) {
-        Value* from = line_in_run(i, in_scratch, 0);
+        Value* from = line_in_run(i, in_scratch);
         whole ? store_whole_run(i, from) : store_run(i, from, strip_.points);
       }
       forget(kInnerLevel);
@@ -126,21 +126,6 @@ void KernelEmitter::store_lines(Value* end) {
   symbols_[row] = at_row;
   symbols_[lane] = at_lane;
   puts_in_runs_ = puts_in_runs;
-}
-
-/// A line that is one run and begins with a cache line, to memory.
-void KernelEmitter::store_whole_run(size_t store, Value* from) {
-  const Store& s = k_.nests[nest_].stores[store];
-  const uint64_t size = dtype_size(k_.buffers[s.buffer].dtype), unit = std::min<uint64_t>(target_.vector_bits / 8, 64);
-  llvm::Type* type = math_.memory_type(k_.buffers[s.buffer].dtype);
-  auto* vector = llvm::FixedVectorType::get(type, static_cast<unsigned>(unit / size));
-  Value* to = pointer(s.buffer, expression(s.index));
-  aligned_ = true;
-  for (uint64_t at = 0; at < static_cast<uint64_t>(plan_.nests[nest_].run); at += unit / size) {
-    Value* value = b_.CreateAlignedLoad(vector, b_.CreateGEP(type, from, b_.getInt64(at)), align_of(s.buffer));
-    store_vector(s.buffer, value, b_.CreateGEP(type, to, b_.getInt64(at)));
-  }
-  aligned_.reset();
 }
 
 }  // namespace strata::codegen

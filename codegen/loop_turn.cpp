@@ -226,10 +226,7 @@ void KernelEmitter::emit_turned_row(const Turned& turned, Value* first, unsigned
   for (const auto& [id, vectors] : turned) values_[id] = vectors[r];
   llvm::IRBuilder<> head(hoist_[kInnerLevel]->getTerminator());
   symbols_[k_.axes[k_.nests[nest_].axes[0]].symbol] = head.CreateAdd(first, b_.getInt64(r));
-  square_line_ = first;
-  square_row_ = r;
   emit_body(0);
-  square_line_ = nullptr;
   forget(kInnerLevel);
 }
 

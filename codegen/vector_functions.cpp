@@ -35,8 +35,6 @@ namespace intrinsic = llvm::Intrinsic;
 
 namespace {
 
-constexpr unsigned kWidth = 16;  // lanes of the instructions
-
 /// Up to here, a whole number of quarter turns taken off in three steps of fma leaves a float's accuracy.
 constexpr double kFarthest = 65536;
 
@@ -45,15 +43,15 @@ bool is_sine(ScalarOp op) { return op == ScalarOp::Sin || op == ScalarOp::Cos; }
 }  // namespace
 
 unsigned MathEmitter::short_width() const {
-  if (target_.avx512 && target_.vector_bits >= 512) return kWidth;
-  return target_.vector_bits >= 256 && target_.has("avx2") && target_.has("fma") ? kWidth / 2 : 0;
+  if (target_.avx512 && target_.vector_bits >= 512) return kWideLanes;
+  return target_.vector_bits >= 256 && target_.has("avx2") && target_.has("fma") ? kWideLanes / 2 : 0;
 }
 
 /// A known constant, where there are fewer registers than constants, is spread over a register each time that it is
 /// needed. An instruction takes it from memory for nothing, if it lies there as a vector of which nothing is known.
 llvm::Value* MathEmitter::stored(double value, const Value* shape) {
   Value* known = number(value, shape);
-  if (lanes_of(shape) != kWidth / 2 || !known->getType()->getScalarType()->isFloatTy()) return known;
+  if (lanes_of(shape) != kWideLanes / 2 || !known->getType()->getScalarType()->isFloatTy()) return known;
   const std::string name = fmt::format("stored.{:08x}", std::bit_cast<uint32_t>(static_cast<float>(value)));
   llvm::GlobalVariable* place = module_.getNamedGlobal(name);
   if (!place) {
@@ -79,7 +77,8 @@ std::vector<llvm::Instruction*> MathEmitter::mark_steps(const llvm::BasicBlock* 
 llvm::Value* MathEmitter::step(Value* x) {
   if (!marked_ || b_.GetInsertBlock() != marked_) return x;
   auto* form = llvm::FunctionType::get(x->getType(), {x->getType()}, false);
-  marks_.push_back(b_.CreateCall(llvm::InlineAsm::get(form, "", lanes_of(x) == kWidth ? "=v,0" : "=x,0", false), {x}));
+  marks_.push_back(
+      b_.CreateCall(llvm::InlineAsm::get(form, "", lanes_of(x) == kWideLanes ? "=v,0" : "=x,0", false), {x}));
   return marks_.back();
 }
 
@@ -87,7 +86,7 @@ bool MathEmitter::is_short(ScalarOp op, const Value* a) const {
   const unsigned width = short_width();
   // Without instructions that take a number apart the library's log is no slower.
   const bool is_one = op == ScalarOp::Exp || op == ScalarOp::Erf || op == ScalarOp::Tanh || is_sine(op) ||
-                      (op == ScalarOp::Log && width == kWidth);
+                      (op == ScalarOp::Log && width == kWideLanes);
   return is_one && width > 0 && a->getType()->getScalarType()->isFloatTy();
 }
 
@@ -179,7 +178,7 @@ llvm::Value* MathEmitter::short_sine(ScalarOp op, Value* x, Value* size) {
 }
 
 bool MathEmitter::has_divisors(const Value* lanes) const {
-  return lanes_of(lanes) == kWidth && short_width() == kWidth && is_short(ScalarOp::Exp, lanes);
+  return lanes_of(lanes) == kWideLanes && short_width() == kWideLanes && is_short(ScalarOp::Exp, lanes);
 }
 bool MathEmitter::has_shares(const Value* lanes) const {
   return lanes_of(lanes) == short_width() && is_short(ScalarOp::Exp, lanes);
@@ -190,7 +189,7 @@ bool MathEmitter::has_shares(const Value* lanes) const {
 MathEmitter::Divisor MathEmitter::divisor(Value* value) {
   const llvm::IRBuilderBase::FastMathFlagGuard guard(b_);
   b_.clearFastMathFlags();
-  Value* b = b_.CreateVectorSplat(kWidth, value);
+  Value* b = b_.CreateVectorSplat(kWideLanes, value);
   Value *nothing = number(0, b), *all = b_.getInt16(UINT16_MAX), *current = b_.getInt32(4);
   Value* mantissa =
       b_.CreateIntrinsic(intrinsic::x86_avx512_mask_getmant_ps_512, {}, {b, b_.getInt32(0), nothing, all, current});
@@ -208,7 +207,7 @@ llvm::Value* MathEmitter::quotient(Value* a, Value* b, const Divisor& by) {
   const llvm::IRBuilderBase::FastMathFlagGuard guard(b_);
   b_.clearFastMathFlags();
   constexpr uint32_t kSmallest = 27U << 24, kInfinity = 255U << 24;  // 2^-100, without their sign
-  auto* integers = FixedVectorType::get(b_.getInt32Ty(), kWidth);
+  auto* integers = FixedVectorType::get(b_.getInt32Ty(), kWideLanes);
   const auto whole = [&](uint32_t value) { return llvm::ConstantInt::get(integers, value); };
   Value* q = b_.CreateFMul(a, by.inverse);
   Value* size = b_.CreateShl(b_.CreateBitCast(q, integers), whole(1));
@@ -280,8 +279,8 @@ llvm::Value* MathEmitter::exp_in_sum(Value* x) {
 /// that have nothing. Of a difference, which is off by up to 2^-24 of itself, ln(2) as a float32 is near enough: the
 /// product is off by 2^-28 of it.
 llvm::Value* MathEmitter::exp_within(Value* x, Value* something, bool of_difference) {
-  if (lanes_of(x) != kWidth) return exp_series(x, something, of_difference);
-  Value* shift = number(12582912.0 / kWidth, x);  // as in short_erf, to sixteenths
+  if (lanes_of(x) != kWideLanes) return exp_series(x, something, of_difference);
+  Value* shift = number(12582912.0 / kWideLanes, x);  // as in short_erf, to sixteenths
   Value* shifted = step(fma(x, number(1.4426950408889634, x), shift));
   Value* n = step(b_.CreateFSub(shifted, shift));
   Value* r = nullptr;
@@ -296,10 +295,11 @@ llvm::Value* MathEmitter::exp_within(Value* x, Value* something, bool of_differe
   Value* square = b_.CreateFMul(r, r);
   Value* p = step(fma(r, number(1.0 / 6, x), number(0.5, x)));
   p = step(fma(p, square, r));  // e^r - 1
-  std::array<float, kWidth> roots;
-  for (unsigned i = 0; i < kWidth; ++i) roots[i] = static_cast<float>(std::exp2(static_cast<double>(i) / kWidth));
-  Value* index = b_.CreateBitCast(shifted, FixedVectorType::get(b_.getInt32Ty(), kWidth));
-  Value* row = llvm::ConstantDataVector::get(b_.getContext(), llvm::ArrayRef<float>(roots.data(), kWidth));
+  std::array<float, kWideLanes> roots;
+  for (unsigned i = 0; i < kWideLanes; ++i)
+    roots[i] = static_cast<float>(std::exp2(static_cast<double>(i) / kWideLanes));
+  Value* index = b_.CreateBitCast(shifted, FixedVectorType::get(b_.getInt32Ty(), kWideLanes));
+  Value* row = llvm::ConstantDataVector::get(b_.getContext(), llvm::ArrayRef<float>(roots.data(), kWideLanes));
   Value* root = b_.CreateIntrinsic(intrinsic::x86_avx512_permvar_sf_512, {}, {row, index});
   p = step(fma(p, root, root));
   // By 2 to the whole number below n. Rounds denormal results once, and overflows as it should.
@@ -320,10 +320,10 @@ llvm::Value* MathEmitter::short_log(Value* x) {
                                 {x, b_.getInt32(kFrom3To6Quarters | kNanBelow0), nothing, all, current});
   Value* e = b_.CreateIntrinsic(intrinsic::x86_avx512_mask_getexp_ps_512, {}, {x, nothing, all, current});
   e = b_.CreateSelect(b_.CreateFCmpOLT(m, number(1, x)), b_.CreateFAdd(e, number(1, x)), e);
-  Value* shifted = fma(m, number(kWidth, x), number(12582912, x));  // as in short_erf
-  Value* index = b_.CreateBitCast(shifted, FixedVectorType::get(b_.getInt32Ty(), kWidth));
-  std::array<float, kWidth> inverses, logarithms;
-  for (unsigned i = 0; i < kWidth; ++i) {
+  Value* shifted = fma(m, number(kWideLanes, x), number(12582912, x));  // as in short_erf
+  Value* index = b_.CreateBitCast(shifted, FixedVectorType::get(b_.getInt32Ty(), kWideLanes));
+  std::array<float, kWideLanes> inverses, logarithms;
+  for (unsigned i = 0; i < kWideLanes; ++i) {
     inverses[i] = static_cast<float>(16.0 / (i < 12 ? i + 16 : i));
     logarithms[i] = static_cast<float>(-std::log(static_cast<double>(inverses[i])));
   }

@@ -17,12 +17,10 @@ namespace intrinsic = llvm::Intrinsic;
 
 namespace {
 
-constexpr unsigned kWidth = 16;  // lanes of AVX-512; AVX2 has half as many
-
 /// Of the polynomial that erf is around i / kSteps, in d = kSteps * |x| - i, |d| <= 1/2: row k holds the factors of
 /// d^k, column i belongs to i. From the last column on erf is 1 in float32.
 constexpr double kSteps = 3.6875;
-constexpr std::array<std::array<float, kWidth>, 6> kErf = {{
+constexpr std::array<std::array<float, kWideLanes>, 6> kErf = {{
     {0, 0.298662454, 0.556936979, 0.750081182, 0.874985635, 0.944835424, 0.978613615, 0.992738545, 0.997845948,
      0.999442816, 0.999874532, 0.999975443, 0.999995828, 0.999999404, 0.99999994, 1},
     {0.306001127, 0.284304768, 0.228017077, 0.157860219, 0.0943409577, 0.0486687236, 0.0216731392, 0.00833135936,
@@ -43,7 +41,7 @@ constexpr std::array<std::array<float, kWidth>, 6> kErf = {{
 
 /// The same with half as many columns.
 constexpr double kWideSteps = 1.78125;
-constexpr std::array<std::array<float, kWidth / 2>, 8> kWideErf = {{
+constexpr std::array<std::array<float, kWideLanes / 2>, 8> kWideErf = {{
     {0, 0.572772205, 0.887688518, 0.982773304, 0.998505652, 0.999928057, 0.999998093, 1},
     {0.633476019, 0.462223351, 0.179563075, 0.0371386074, 0.00408956967, 0.000239757966, 7.48362299e-06,
      1.24363865e-07},
@@ -64,7 +62,7 @@ constexpr std::array<std::array<float, kWidth / 2>, 8> kWideErf = {{
 /// half as many columns: halves) of the powers of two that they lie between, so that the low bits of y's exponent with
 /// the first bits behind it are the column. From kOne on tanh is 1 in float32.
 constexpr double kStretch = 0.8125, kOne = 9.011;
-constexpr std::array<std::array<float, kWidth>, 7> kTanh = {{
+constexpr std::array<std::array<float, kWideLanes>, 7> kTanh = {{
     {2.15384626, 2.76923084, 3.38461542, 4, 4.92307711, 6.15384626, 7.38461542, 8.50549984, 0, 0.230769232, 0.384615391,
      0.538461566, 0.769230783, 1.07692313, 1.38461542, 1.69230771},
     {0.973428607, 0.992165625, 0.99770546, 0.999329269, 0.999894083, 0.99999094, 0.999999225, 0.99999994, 0,
@@ -84,7 +82,7 @@ constexpr std::array<std::array<float, kWidth>, 7> kTanh = {{
      2.2642455e-08, 0.128072113, 0.074524872, 0.0083283009, -0.0396151878, -0.063400954, -0.0373416655, -0.00885685533,
      0.00275036506},
 }};
-constexpr std::array<std::array<float, kWidth / 2>, 8> kWideTanh = {{
+constexpr std::array<std::array<float, kWideLanes / 2>, 8> kWideTanh = {{
     {2.46153855, 3.69230771, 5.53846169, 7.89011526, 0, 0.461538464, 0.923076928, 1.53846157},
     {0.985551715, 0.998759329, 0.999969065, 0.999999702, 0, 0.431337267, 0.727349818, 0.911861479},
     {0.0286879838, 0.0024799183, 6.2161067e-05, 5.60780734e-07, 1, 0.813948154, 0.470962644, 0.168508425},
@@ -104,7 +102,7 @@ constexpr std::array<std::array<float, kWidth / 2>, 8> kWideTanh = {{
 /// The values, as many as lanes, at `index`, of which the lowest bits count.
 llvm::Value* MathEmitter::looked_up(std::span<const float> values, Value* index) {
   Value* row = llvm::ConstantDataVector::get(b_.getContext(), llvm::ArrayRef<float>(values.data(), values.size()));
-  const bool is_long = values.size() == kWidth;
+  const bool is_long = values.size() == kWideLanes;
   return b_.CreateIntrinsic(is_long ? intrinsic::x86_avx512_permvar_sf_512 : intrinsic::x86_avx2_permps, {},
                             {row, index});
 }
@@ -116,7 +114,7 @@ llvm::Value* MathEmitter::with_sign(Value* size, Value* x) {
 }
 
 llvm::Value* MathEmitter::short_erf(Value* x) {
-  const bool is_long = lanes_of(x) == kWidth;
+  const bool is_long = lanes_of(x) == kWideLanes;
   const double steps_of_1 = is_long ? kSteps : kWideSteps, last = (lanes_of(x) - 1) / steps_of_1;
   Value* size = b_.CreateUnaryIntrinsic(intrinsic::fabs, x);
   size = b_.CreateSelect(b_.CreateFCmpOLT(stored(last, x), size), stored(last, x), size);
@@ -144,7 +142,7 @@ llvm::Value* MathEmitter::short_erf(Value* x) {
 llvm::Value* MathEmitter::short_tanh(Value* x) {
   const llvm::IRBuilderBase::FastMathFlagGuard guard(b_);
   b_.clearFastMathFlags();
-  const bool is_long = lanes_of(x) == kWidth;
+  const bool is_long = lanes_of(x) == kWideLanes;
   Value* size = b_.CreateUnaryIntrinsic(intrinsic::fabs, x);
   size = step(b_.CreateSelect(b_.CreateFCmpOLT(stored(kOne, x), size), stored(kOne, x), size));
   Value* y = step(fma(size, stored(kStretch, x), stored(0.5, x)));

@@ -9,6 +9,7 @@
 #include "passes/functionalize.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "core/ir/aliasing.h"
@@ -21,13 +22,43 @@ namespace {
 constexpr int64_t kEnd = INT64_MAX;
 
 const std::set<std::string_view>& same_elements() {
-  static const std::set<std::string_view> names = {
-      "aten.view.default",    "aten.reshape.default", "aten.flatten.using_ints", "aten.unflatten.int",
-      "aten.squeeze.default", "aten.squeeze.dim",     "aten.squeeze.dims",       "aten.unsqueeze.default",
-      "aten.alias.default",   "aten.detach.default",  "aten.contiguous.default", "aten._unsafe_view.default",
-      "aten.detach_.default", "aten.dropout.default", "aten.to.dtype",           "aten.to.dtype_layout",
-      "aten.to.device",       "aten.view_as.default", "aten.reshape_as.default", "aten.lift_fresh.default",
-      "aten.type_as.default"};
+  static const std::set<std::string_view> names = {"aten.view.default",
+                                                   "aten.reshape.default",
+                                                   "aten.flatten.using_ints",
+                                                   "aten.unflatten.int",
+                                                   "aten.squeeze.default",
+                                                   "aten.squeeze.dim",
+                                                   "aten.squeeze.dims",
+                                                   "aten.unsqueeze.default",
+                                                   "aten.alias.default",
+                                                   "aten.detach.default",
+                                                   "aten.contiguous.default",
+                                                   "aten._unsafe_view.default",
+                                                   "aten.detach_.default",
+                                                   "aten.dropout.default",
+                                                   "aten.to.dtype",
+                                                   "aten.to.dtype_layout",
+                                                   "aten.to.device",
+                                                   "aten.view_as.default",
+                                                   "aten.reshape_as.default",
+                                                   "aten.lift_fresh.default",
+                                                   "aten.type_as.default",
+                                                   "aten.positive.default",
+                                                   "aten.resolve_conj.default",
+                                                   "aten.resolve_neg.default",
+                                                   "aten.ravel.default",
+                                                   "aten.squeeze_.default",
+                                                   "aten.squeeze_.dim",
+                                                   "aten.squeeze_.dims",
+                                                   "aten.unsqueeze_.default",
+                                                   "aten.atleast_1d.default",
+                                                   "aten.atleast_2d.default",
+                                                   "aten.atleast_3d.default",
+                                                   "aten.conj_physical.default",
+                                                   "aten.sum_to_size.default",
+                                                   "aten.feature_dropout.default",
+                                                   "aten.alpha_dropout.default",
+                                                   "aten.feature_alpha_dropout.default"};
   return names;
 }
 
@@ -185,6 +216,10 @@ class Functionalizer {
 
   Node* replay(const Node& old) {
     if (old.is("aten.as_strided.default")) return elements_of_memory(old);
+    if (const Node* tuple = made_anew(old)) {
+      Builder& b = rewriter_.at(old, "replay view", OriginKind::Copied);
+      return b.getitem(replay(*tuple), *old.args.at(1).as<int64_t>());
+    }
     Builder& b = rewriter_.at(old, "replay view", OriginKind::Copied);
     auto node = std::make_unique<Node>(old);
     node->id = 0;
@@ -194,6 +229,12 @@ class Functionalizer {
     Node* made = rewriter_.to().add(std::move(node));
     b.on_create(*made);
     return made;
+  }
+
+  /// The list that `old` is a part of, where not the list but its parts are views; else null.
+  const Node* made_anew(const Node& old) const {
+    const Node* tuple = old.is("_operator.getitem") ? old.args.at(0).node() : nullptr;
+    return tuple && !aliased_operand(*tuple) ? tuple : nullptr;
   }
 
   /// `as_strided` counts in memory, which is a value from here on: the owner's, in the order in which it lies.
@@ -328,17 +369,21 @@ class Functionalizer {
     Builder& b = rewriter_.at(cause, "write through view");
     const Node& parent = *values_.at(&view).via;
     if (view.op && view.op->op_class == OpClass::Mutation) return value;
-    if (view.target == "_operator.getitem") return write_part(b, cause, view, parent, value);
+    if (view.target == "_operator.getitem") return write_part(b, cause, view, *view.args.at(0).node(), value);
     if (parent.type.kind == Type::Kind::Tuple) throw_internal("tuple in a chain of views");
     Node* whole = whole_value(parent);
     const Call call(view);
     if (same_elements().contains(view.target)) return b.reshape(value, whole->tensor().shape);
     const size_t rank = whole->tensor().shape.size();
     if (Node* parts = write_complex(b, view.target, whole, value)) return parts;
-    if (view.target == "aten.transpose.int") return b.transpose(value, call.constant(1), call.constant(2));
+    static const std::set<std::string_view> kSwaps = {"aten.transpose.int",     "aten.transpose_.default",
+                                                      "aten.swapaxes.default",  "aten.swapdims.default",
+                                                      "aten.swapaxes_.default", "aten.swapdims_.default"};
+    if (kSwaps.contains(view.target)) return rank == 0 ? value : b.transpose(value, call.constant(1), call.constant(2));
     if (view.target == "aten.mT.default" || view.target == "aten.adjoint.default") return b.transpose(value, -2, -1);
     if (view.target == "aten.narrow.default") return write_slice(b, whole, value, call.dim(1, rank), call.integer(2));
-    if (view.target == "aten.t.default") return rank < 2 ? value : b.transpose(value, 0, 1);
+    if (view.target == "aten.t.default" || view.target == "aten.t_.default")
+      return rank < 2 ? value : b.transpose(value, 0, 1);
     if (view.target == "aten.permute.default") return b.permute(value, inverse(call.constants(1), rank, view));
     if (view.target == "aten.select.int") {
       const size_t dim = call.dim(1, rank);
@@ -350,7 +395,59 @@ class Functionalizer {
     }
     if (view.target == "aten.slice.Tensor")
       return b.call("aten.slice_scatter.default", {whole, value, call.arg(1), call.arg(2), call.arg(3), call.arg(4)});
-    no_inverse(cause, view);
+    if (view.target.starts_with("aten.movedim.") || view.target.starts_with("aten.moveaxis."))
+      return b.call(view.target, {value, call.arg(2), call.arg(1)});
+    if (view.target == "aten.numpy_T.default") return b.call(view.target, {value});
+    if (view.target == "aten.diagonal.default")
+      return b.call("aten.diagonal_scatter.default", {whole, value, call.arg(1), call.arg(2), call.arg(3)});
+    return write_places(b, cause, view, whole, value);
+  }
+
+  /// The same for any view: it is shown the elements' numbers, and so tells which of them it looks at.
+  Node* write_places(Builder& b, const Node& cause, const Node& view, Node* whole, Node* value) {
+    static const std::set<std::string_view> kShare = {"aten.as_strided.default", "aten.expand.default",
+                                                      "aten.expand_as.default", "aten.broadcast_to.default"};
+    const auto& shape = whole->tensor().shape;
+    const bool is_part = view.target == "_operator.getitem";
+    const bool is_list = is_part && made_anew(view);
+    if (is_list || kShare.contains(view.target)) {
+      if (view.target != "aten.as_strided.default" && value->tensor().shape == shape) return value;
+      if (!is_list || !(value->tensor().numel() == whole->tensor().numel())) no_inverse(cause, view);
+    }
+    if (view.target == "aten.unfold.default" && Call(view).constant(3) < Call(view).constant(2))
+      no_inverse(cause, view);
+    const SymInt count = whole->tensor().numel();
+    const Argument end = Argument::ints({count}).as<ListArg>()->items[0];
+    Node* numbers = b.call("aten.arange.default", {end}, {{"device", DeviceArg{whole->tensor().device}}});
+    numbers = b.reshape(numbers, shape);
+    const Node& parent = *values_.at(&view).via;
+    // A list's own operand, or one of those in a list, at the part's place.
+    const Node& looks = is_part ? *view.args.at(0).node() : view;
+    const Node* shown = is_part && &looks == &parent ? values_.at(&parent).via : &parent;
+    Node* places = look(b, looks, *shown, numbers);
+    if (is_part) places = b.getitem(places, *view.args.at(1).as<int64_t>());
+    const SymInt seen = value->tensor().numel();
+    const Argument at = Argument::list({b.reshape(places, {seen})});
+    Node* put = b.call("aten.index_put.default", {b.reshape(whole, {count}), at, b.reshape(value, {seen}), false});
+    return b.reshape(put, shape);
+  }
+
+  /// A call like `view` of `numbers` in the place of `operand`.
+  Node* look(Builder& b, const Node& view, const Node& operand, Node* numbers) {
+    std::vector<Argument> args;
+    std::vector<std::pair<std::string, Argument>> kwargs;
+    const std::function<Argument(const Argument&)> shown = [&](const Argument& a) -> Argument {
+      if (a.node() == &operand) return numbers;
+      if (const auto* list = a.as<ListArg>()) {
+        ListArg copy{list->kind, {}};
+        for (const Argument& item : list->items) copy.items.push_back(shown(item));
+        return copy;
+      }
+      return rewriter_.mapped(a);
+    };
+    for (const Argument& a : view.args) args.push_back(shown(a));
+    for (const auto& [key, a] : view.kwargs) kwargs.emplace_back(key, shown(a));
+    return b.call(view.target, std::move(args), std::move(kwargs));
   }
 
   /// Complex numbers whose pairs, or one of whose parts, were written; null for other views.
@@ -358,7 +455,10 @@ class Functionalizer {
     const auto unary = [&](const char* target, Node* x) { return b.call(target, {x}); };
     if (view == "aten.view_as_real.default") return unary("aten.view_as_complex.default", value);
     if (view == "aten.view_as_complex.default") return unary("aten.view_as_real.default", value);
-    if (!is_complex(whole->tensor().dtype)) return nullptr;
+    if (!is_complex(whole->tensor().dtype)) {
+      const bool itself = view == "aten.real.default" || view == "aten.conj.default" || view == "aten._conj.default";
+      return itself ? value : nullptr;
+    }
     if (view == "aten.real.default") return b.call("aten.complex.default", {value, unary("aten.imag.default", whole)});
     if (view == "aten.imag.default") return b.call("aten.complex.default", {unary("aten.real.default", whole), value});
     if (view == "aten.conj.default" || view == "aten._conj.default") return unary("aten._conj.default", value);
@@ -374,6 +474,8 @@ class Functionalizer {
 
   /// Part `i` of split or unbind.
   Node* write_part(Builder& b, const Node& cause, const Node& view, const Node& tuple, Node* value) {
+    if (&tuple != values_.at(&view).via)
+      return write_places(b, cause, view, whole_value(*values_.at(&view).via), value);
     const Node& parent = *values_.at(&tuple).via;
     Node* whole = whole_value(parent);
     const auto index = static_cast<size_t>(*view.args.at(1).as<int64_t>());
@@ -383,8 +485,10 @@ class Functionalizer {
       const size_t dim = call.dim(1, rank);
       return write_slice(b, whole, b.unsqueeze(value, static_cast<int64_t>(dim)), dim, static_cast<int64_t>(index));
     }
-    const bool split = tuple.target.starts_with("aten.split") || tuple.target == "aten.chunk.default";
-    if (!split) no_inverse(cause, tuple);
+    static const std::set<std::string_view> kSplits = {"aten.split.Tensor", "aten.split.sizes", "aten.split.default",
+                                                       "aten.split_with_sizes.default", "aten.chunk.default"};
+    const bool split = kSplits.contains(tuple.target) || tuple.target.starts_with("aten.unsafe_");
+    if (!split) return write_places(b, cause, view, whole, value);
     const size_t dim = call.dim(2, rank);
     SymInt start = 0;
     for (size_t i = 0; i < index; ++i) start = start + tuple.type.parts.at(i).tensor.shape.at(dim);

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <string_view>
 
+#include "core/ir/library.h"
+#include "core/ir/op.h"
+
 namespace strata {
 namespace {
 
@@ -12,23 +15,93 @@ bool same_type(const Type& a, const Type& b) {
   return a.is_tensor() && b.is_tensor() && a.tensor.dtype == b.tensor.dtype && a.tensor.shape == b.tensor.shape;
 }
 
+/// Whether the elements can be seen in another shape where they lie, as PyTorch finds out (`computeStride` in
+/// ATen/TensorUtils.cpp): each group of dimensions that lie behind one another must become dimensions of its own. No,
+/// where sizes and strides do not tell.
+bool can_be_viewed(const TensorType& t, const std::vector<SymInt>& shape) {
+  if (t.is_contiguous() || t.shape.empty()) return true;
+  if (std::find(t.shape.begin(), t.shape.end(), SymInt(0)) != t.shape.end()) return true;
+  const auto& strides = *t.strides;
+  size_t left = shape.size();
+  SymInt step = strides.back(), count = 1;
+  for (size_t d = t.shape.size(); d-- > 0;) {
+    count = count * t.shape[d];
+    if (d > 0 && (t.shape[d - 1] == SymInt(1) || strides[d - 1] == count * step)) continue;
+    SymInt covered = 1;
+    while (left > 0 && (!(covered == count) || shape[left - 1] == SymInt(1))) covered = covered * shape[--left];
+    if (!(covered == count)) return false;
+    if (d > 0) step = strides[d - 1];
+    count = 1;
+  }
+  return left == 0;
+}
+
+/// Whether elements lie as a memory format asks.
+bool lies_in(const TensorType& t, const Argument& format) {
+  const auto* name = format.as<EnumArg>();
+  if (!name || name->name == "torch.preserve_format") return true;
+  if (name->name == "torch.contiguous_format") return t.is_contiguous();
+  if (!t.strides || t.shape.size() < 3) return false;
+  const std::vector<SymInt> wanted = channels_last_strides(t.shape);
+  for (size_t d = 0; d < wanted.size(); ++d)
+    if (!(t.shape[d] == SymInt(1)) && !(wanted[d] == (*t.strides)[d])) return false;
+  return true;
+}
+
+/// einsum of one operand that keeps all of its dimensions, in another order or two of them as a diagonal, is a view.
+const Node* viewed_by_einsum(const Node& node) {
+  const Call call(node);
+  const std::string equation = call.string(0);
+  const size_t arrow = equation.find("->");
+  const auto operands = call.tensors(1);
+  if (operands.size() != 1 || arrow == std::string::npos) return nullptr;
+  const bool keeps = std::all_of(equation.begin(), equation.begin() + static_cast<int64_t>(arrow),
+                                 [&](char c) { return equation.find(c, arrow + 2) != std::string::npos; });
+  return keeps ? operands[0] : nullptr;
+}
+
+const Node* aliased_by_part(const Node& part) {
+  const Node* tuple = part.args.at(0).node();
+  if (!tuple || !tuple->op) return nullptr;
+  if (!views_each(*tuple)) return aliased_operand(*tuple) ? tuple : nullptr;
+  const auto operands = Call(*tuple).tensors(0);
+  return operands.at(static_cast<size_t>(*part.args.at(1).as<int64_t>()));
+}
+
 }  // namespace
 
+bool views_each(const Node& node) {
+  const std::string_view target = node.target;
+  return target.starts_with("aten.meshgrid.") || target == "aten.broadcast_tensors.default" ||
+         (target.starts_with("aten.atleast_") && target.ends_with(".Sequence"));
+}
+
 const Node* aliased_operand(const Node& node) {
-  if (node.target == "_operator.getitem") {
-    const Node* tuple = node.args.at(0).node();
-    return tuple && aliased_operand(*tuple) ? tuple : nullptr;
-  }
+  if (node.target == "_operator.getitem") return aliased_by_part(node);
   if (!node.op || node.args.empty()) return nullptr;
+  const std::string_view target = node.target;
+  if (target == "aten.einsum.default") return viewed_by_einsum(node);
   const Node* self = node.args[0].node();
   if (!self || !self->type.is_tensor()) return nullptr;
   if (node.op->op_class == OpClass::Mutation) return self;
-  const std::string_view target = node.target;
-  if (target == "aten.dropout.default") return Call(node).boolean(2) && Call(node).number(1) != 0 ? nullptr : self;
-  if (target.starts_with("aten.to.") || target == "aten.type_as.default")
-    return same_type(node.type, self->type) ? self : nullptr;
-  if (target == "aten.contiguous.default" || target == "aten.reshape.default" || target == "aten.flatten.using_ints")
-    return self->tensor().is_contiguous() ? self : nullptr;
+  if (target.starts_with("aten.dropout.") || target.starts_with("aten.feature_dropout.") ||
+      target.starts_with("aten.alpha_dropout.") || target.starts_with("aten.feature_alpha_dropout."))
+    return Call(node).boolean(2) && Call(node).number(1) != 0 ? nullptr : self;
+  if (target == "aten.type_as.default") return same_type(node.type, self->type) ? self : nullptr;
+  if (target.starts_with("aten.to.")) {
+    const Call call(node);
+    const auto* copy = call.arg("copy").as<bool>();
+    const bool is_same = same_type(node.type, self->type) && lies_in(self->tensor(), call.arg("memory_format"));
+    return is_same && !(copy && *copy) ? self : nullptr;
+  }
+  if (target == "aten.contiguous.default")
+    return lies_in(self->tensor(), Call(node).arg("memory_format")) ? self : nullptr;
+  if (target == "aten.ravel.default") return self->tensor().is_contiguous() ? self : nullptr;
+  if (target == "aten.reshape.default" || target == "aten.reshape_as.default" || target == "aten.flatten.using_ints")
+    return can_be_viewed(self->tensor(), node.tensor().shape) ? self : nullptr;
+  if (target == "aten.conj_physical.default") return is_complex(self->tensor().dtype) ? nullptr : self;
+  if (target == "aten.sum_to_size.default") return same_type(node.type, self->type) ? self : nullptr;
+  if (target.starts_with("aten.unsafe_")) return self;  // chunk and split: parts of memory all the same
   // Not every view of ours is one of PyTorch's: flip copies.
   return node.op->schema.returns_alias ? self : nullptr;
 }

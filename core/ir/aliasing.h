@@ -15,6 +15,9 @@ namespace strata {
 /// The operand that the node's value shares memory with (a tuple for its parts), or null.
 const Node* aliased_operand(const Node& node);
 
+/// Lists of tensors of which each is a view of the operand at its place in a list, as meshgrid's.
+bool views_each(const Node& node);
+
 /// The value whose memory `node`'s is: an input, a constant, or the result of an operator that views nothing.
 const Node& storage_owner(const Node& node);
 

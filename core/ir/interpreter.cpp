@@ -202,10 +202,7 @@ RefValue Frame::call(const Node& node) {
 
 /// Operators that promise a new tensor even where their decomposition ends in a view of the operand. The schemas of
 /// these two do not say that they may give the operand itself.
-bool copies(const Node& node) {
-  return !node.op->schema.returns_alias && node.target != "aten.dropout.default" &&
-         node.target != "aten.type_as.default";
-}
+bool copies(const Node& node) { return !aliased_operand(node) && !views_each(node); }
 
 RefValue owned(const RefValue& value) {
   const auto* t = std::get_if<Tensor>(&value.value);

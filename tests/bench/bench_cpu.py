@@ -140,7 +140,9 @@ def measure_times(options, rows, results, kept):
     with ThreadPoolExecutor(options.jobs) as pool:
         environment = {**caches_in(kept), "OMP_WAIT_POLICY": "passive"}
         compiled = wanted if set(against) - {"eager"} else []
-        list(pool.map(lambda row: worker(options, "warm", row, environment.items(), ["--against", options.against], False), compiled))
+        warm = lambda row: worker(options, "warm", row, environment.items(), ["--against", options.against], False)
+        for done, (row, _) in enumerate(zip(compiled, pool.map(warm, compiled)), 1):
+            print(f"compiled ahead {done} of {len(compiled)}: {' '.join(map(str, row))}", file=sys.stderr, flush=True)
     for row in wanted:
         time_row(options, row, results, kept)
 

@@ -111,8 +111,18 @@ TEST(OpsB, EveryRowWithAReferenceOrDecompositionIsRecorded) {
                                         "strata.fft_c2c.default",  // aten._fft_c2c and its like
                                         "strata.fft_r2c.default",
                                         "strata.fft_c2r.default",
-                                        "strata.attention.default",         // tests/passes/test_fuse_attention.cpp
-                                        "strata.recurrent_layer.default"};  // inside lstm and gru
+                                        "strata.attention.default",        // tests/passes/test_fuse_attention.cpp
+                                        "strata.recurrent_layer.default",  // inside lstm and gru
+                                        "aten._is_all_true.default",
+                                        "aten._is_any_true.default",
+                                        "aten.squeeze_.default",  // tests/passes/test_functionalize.cpp
+                                        "aten.squeeze_.dim",
+                                        "aten.squeeze_.dims",
+                                        "aten.unsqueeze_.default",
+                                        "aten.t_.default",
+                                        "aten.transpose_.default",
+                                        "aten.swapaxes_.default",
+                                        "aten.swapdims_.default"};
   std::vector<OpDef> rows = ops::matrix();
   for (OpDef& row : ops::convolution()) rows.push_back(std::move(row));
   for (const OpDef& row : rows) EXPECT_TRUE(seen.contains(row.name) || elsewhere.contains(row.name)) << row.name;

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Samples of PyTorch's operator database as exported programs: `torch.export`, a .pt2 file, `strata.load`, compared with PyTorch.
 
-    PYTHONPATH=build/python python3 tests/opinfo/run_exported.py [NAME...] [--samples 4]
+    PYTHONPATH=build/python python3 tests/opinfo/run_exported.py [NAME...] [--samples 4] [--inplace]
 
 Exported programs keep the operators that were called, where `torch.compile` hands over what they are made of: this is what tells
 which of them the table has itself. Prints one line per operator whose samples differ or are refused, and totals. Float32, or int64
@@ -20,17 +20,17 @@ import warnings
 import numpy
 import torch
 import torch.utils._pytree as pytree
-from torch.testing._internal.common_methods_invocations import op_db
 
 import strata
+from samples import op_db
 
 
 class Called(torch.nn.Module):
     """One call; its tensors are what the program takes."""
 
-    def __init__(self, op, sample):
+    def __init__(self, op, sample, in_place):
         super().__init__()
-        self.op = op
+        self.op, self.in_place = op, in_place
         self.leaves, self.spec = pytree.tree_flatten((sample.input, sample.args, sample.kwargs))
 
     def tensors(self):
@@ -41,12 +41,16 @@ class Called(torch.nn.Module):
         given = iter(tensors)
         leaves = [next(given) if isinstance(leaf, torch.Tensor) else leaf for leaf in self.leaves]
         first, args, kwargs = pytree.tree_unflatten(leaves, self.spec)
+        if self.in_place:
+            first = first.clone()
+            self.op(first, *args, **kwargs)
+            return first
         return self.op(first, *args, **kwargs)
 
 
-def outcome(op, sample, path):
+def outcome(op, sample, path, in_place):
     """("agrees" or "refused" or "differs" or "not exported" or "failed", why)"""
-    module = Called(op.op, sample)
+    module = Called(op.inplace_variant if in_place else op.op, sample, in_place)
     if any(isinstance(v, torch.Tensor) and (v.dtype.is_complex or v.layout != torch.strided) for v in module.leaves):
         return "not exported", ""
     tensors = module.tensors()
@@ -80,10 +84,10 @@ def outcome(op, sample, path):
     return "agrees", ""
 
 
-def try_operator(op, count):
+def try_operator(op, count, in_place):
     dtype = torch.float32 if torch.float32 in op.dtypes else torch.int64 if torch.int64 in op.dtypes else None
     totals, reasons = collections.Counter(), {}
-    if dtype is None:
+    if dtype is None or (in_place and not op.inplace_variant):
         return totals, reasons
     with tempfile.TemporaryDirectory() as folder:
         try:
@@ -92,21 +96,21 @@ def try_operator(op, count):
             return totals, reasons
         step = max(1, len(samples) // count)
         for sample in samples[::step][:count]:
-            kind, why = outcome(op, sample, os.path.join(folder, "program.pt2"))
+            kind, why = outcome(op, sample, os.path.join(folder, "program.pt2"), in_place)
             totals[kind] += 1
             if why:
                 reasons[kind] = why
     return totals, reasons
 
 
-def in_child(op, count, seconds):
+def in_child(op, count, seconds, in_place):
     """In a process of its own: what crashes or hangs is one operator's."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
         signal.alarm(seconds)
         torch.manual_seed(0)
-        totals, reasons = try_operator(op, count)
+        totals, reasons = try_operator(op, count, in_place)
         os.write(write, repr((dict(totals), reasons)).encode())
         os._exit(0)
     os.close(write)
@@ -120,6 +124,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", help="operators, with * and ?; all by default")
     parser.add_argument("--samples", type=int, default=4, help="of each operator")
+    parser.add_argument("--inplace", action="store_true", help="their forms with an underscore")
     parser.add_argument("--seconds", type=int, default=120, help="for each operator")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -129,7 +134,7 @@ def main():
         name = op.name + (f".{op.variant_test_name}" if op.variant_test_name else "")
         if options.names and not any(fnmatch.fnmatch(name, wanted) for wanted in options.names):
             continue
-        found, reasons = in_child(op, options.samples, options.seconds)
+        found, reasons = in_child(op, options.samples, options.seconds, options.inplace)
         totals.update(found)
         for kind, why in reasons.items():
             print(f"{name:44} {kind:8} {found[kind]:3} of {sum(found.values()):3}  {why}", flush=True)

@@ -398,6 +398,75 @@ def forward(self, x: "f32[1, 3]"):
   EXPECT_THAT(error, HasSubstr("use the out-of-place form"));
 }
 
+/// Which elements of `a` a write through `calls`, the last of which gives `v`, triples: by the interpreter, which has
+/// memory, and by what it becomes without memory, which must say the same.
+std::vector<double> tripled(const std::string& calls) {
+  const Graph captured = graph_of((R"(
+def forward(self, x: "f32[2, 3, 4][12, 4, 1]cpu"):
+    a = torch.ops.aten.add.Tensor(x, 0)
+)" + calls + R"(
+    w = torch.ops.aten.mul_.Tensor(v, 3)
+    return (a, v))")
+                                      .c_str());
+  const Graph made = functionalize(captured, {}).graph;
+  std::vector<double> numbers(24);
+  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<double>(i + 1);
+  const std::vector<Tensor> x{Tensor::of(DType::F32, {2, 3, 4}, numbers)};
+  const auto with_memory = Interpreter(captured).run(x), without = Interpreter(made).run(x);
+  EXPECT_EQ(with_memory[0].tensor().values(), without[0].tensor().values());
+  EXPECT_EQ(with_memory[1].tensor().values(), without[1].tensor().values());
+  std::vector<double> found;
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    const double value = without[0].tensor().values()[i];
+    if (value == 3 * numbers[i])
+      found.push_back(static_cast<double>(i));
+    else
+      EXPECT_EQ(value, numbers[i]);
+  }
+  return found;
+}
+
+/// PyTorch gives views where the elements can be seen so, and copies elsewhere.
+TEST(Functionalize, ReshapedWhereItLies) {
+  const auto calls = [](const std::string& before, const std::string& last) {
+    return "    s = torch.ops.aten." + before + "\n    v = torch.ops.aten." + last;
+  };
+  const auto part = ElementsAre(0, 1, 2, 3, 12, 13, 14, 15);
+  EXPECT_THAT(tripled(calls("slice.Tensor(a, 1, 0, 1)", "reshape.default(s, [2, 2, 2])")), part);
+  EXPECT_THAT(tripled(calls("slice.Tensor(a, 1, 0, 1)", "flatten.using_ints(s, 1)")), part);
+  EXPECT_THAT(tripled(calls("slice.Tensor(a, 1, 0, 1)", "reshape.default(s, [8])")), ElementsAre());
+  EXPECT_EQ(tripled(calls("transpose.int(a, 0, 1)", "reshape.default(s, [3, 2, 2, 2])")).size(), 24U);
+  EXPECT_THAT(tripled(calls("transpose.int(a, 1, 2)", "reshape.default(s, [24])")), ElementsAre());
+  EXPECT_THAT(tripled(calls("select.int(a, 0, 1)", "contiguous.default(s)")).size(), 12U);
+  EXPECT_THAT(tripled(calls("transpose.int(a, 0, 1)", "contiguous.default(s)")), ElementsAre());
+  EXPECT_THAT(tripled(calls("select.int(a, 0, 0)", "to.dtype(s, torch.float32, False, True)")), ElementsAre());
+}
+
+TEST(Functionalize, ThroughAnyView) {
+  const auto calls = [](const std::string& last) { return "    v = torch.ops.aten." + last; };
+  EXPECT_THAT(tripled(calls("diagonal.default(a, 0, 1, 2)")), ElementsAre(0, 5, 10, 12, 17, 22));
+  EXPECT_THAT(tripled("    m = torch.ops.aten.movedim.int(a, 0, 2)\n    v = torch.ops.aten.select.int(m, 0, 1)"),
+              ElementsAre(4, 5, 6, 7, 16, 17, 18, 19));
+  EXPECT_THAT(tripled("    u = torch.ops.aten.unfold.default(a, 2, 2, 2)\n    v = torch.ops.aten.select.int(u, 2, 1)"),
+              ElementsAre(2, 3, 6, 7, 10, 11, 14, 15, 18, 19, 22, 23));
+  EXPECT_THAT(tripled("    parts = torch.ops.aten.tensor_split.sections(a, 3, 2)\n    v = parts[0]"),
+              ElementsAre(0, 1, 4, 5, 8, 9, 12, 13, 16, 17, 20, 21));
+  EXPECT_THAT(tripled("    parts = torch.ops.aten.atleast_3d.Sequence([x, a])\n    v = parts[1]").size(), 24U);
+  EXPECT_EQ(tripled(calls("einsum.default('ijk->kji', [a])")).size(), 24U);
+  EXPECT_THAT(tripled(calls("einsum.default('ijk->ij', [a])")), ElementsAre());
+  EXPECT_THAT(
+      tripled("    s = torch.ops.aten.select.int(a, 0, 0)\n    v = torch.ops.aten.unsqueeze_.default(s, 0)").size(),
+      12U);
+}
+
+TEST(Functionalize, WindowsThatOverlapAreRefused) {
+  EXPECT_THAT(
+      testing::error_of([] {
+        tripled("    u = torch.ops.aten.unfold.default(a, 2, 3, 1)\n    v = torch.ops.aten.select.int(u, 2, 1)");
+      }),
+      HasSubstr("writes through aten.unfold.default"));
+}
+
 TEST(Functionalize, ThroughSliceWithStep) {
   EXPECT_EQ(functional(R"(
 def forward(self, x: "f32[6]"):

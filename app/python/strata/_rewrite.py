@@ -145,7 +145,9 @@ def shape_changes(traced):
 _INVERTIBLE = {
     "view", "reshape", "flatten", "unflatten", "squeeze", "unsqueeze", "alias", "detach", "contiguous", "_unsafe_view", "to", "view_as",
     "reshape_as", "lift_fresh", "transpose", "mT", "adjoint", "narrow", "t", "permute", "select", "slice", "split", "split_with_sizes",
-    "unbind", "chunk", "dropout", "real", "imag", "view_as_real", "view_as_complex", "conj", "_conj",
+    "unbind", "chunk", "dropout", "real", "imag", "view_as_real", "view_as_complex", "conj", "_conj", "movedim", "moveaxis", "swapaxes",
+    "swapdims", "numpy_T", "ravel", "diagonal", "tensor_split", "hsplit", "vsplit", "dsplit", "positive", "resolve_conj", "resolve_neg",
+    "atleast_1d", "atleast_2d", "atleast_3d",
 }
 
 

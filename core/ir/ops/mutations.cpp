@@ -5,6 +5,7 @@
 // checks and documentation are derived from that row, so that a line here is its name.
 
 #include <map>
+#include <sstream>
 
 #include "core/ir/ops/common.h"
 #include "core/ir/ops/indexing.h"
@@ -13,74 +14,40 @@
 namespace strata::ops {
 namespace {
 
-/// Functional names with an in-place twin: `aten.add.Tensor` makes `aten.add_.Tensor`.
-constexpr const char* kInPlace[] = {
-    "aten.abs.default",         "aten.acos.default",
-    "aten.acosh.default",       "aten.add.Scalar",
-    "aten.add.Tensor",          "aten.addcdiv.default",
-    "aten.addcmul.default",     "aten.asin.default",
-    "aten.asinh.default",       "aten.atan.default",
-    "aten.atan2.default",       "aten.atanh.default",
-    "aten.bitwise_and.Scalar",  "aten.bitwise_and.Tensor",
-    "aten.bitwise_not.default", "aten.bitwise_or.Scalar",
-    "aten.bitwise_or.Tensor",   "aten.bitwise_xor.Scalar",
-    "aten.bitwise_xor.Tensor",  "aten.ceil.default",
-    "aten.clamp.Tensor",        "aten.clamp.default",
-    "aten.clamp_max.default",   "aten.clamp_min.default",
-    "aten.copy.default",        "aten.cos.default",
-    "aten.cosh.default",        "aten.cumsum.default",
-    "aten.div.Scalar",          "aten.div.Scalar_mode",
-    "aten.div.Tensor",          "aten.div.Tensor_mode",
-    "aten.dropout.default",     "aten.elu.default",
-    "aten.eq.Scalar",           "aten.eq.Tensor",
-    "aten.erf.default",         "aten.erfc.default",
-    "aten.exp.default",         "aten.exp2.default",
-    "aten.exponential.default", "aten.uniform.default",
-    "aten.bernoulli.Tensor",    "aten.random.to",
-    "aten.expm1.default",       "aten.fill.Scalar",
-    "aten.fill.Tensor",         "aten.floor.default",
-    "aten.floor_divide.Scalar", "aten.floor_divide.default",
-    "aten.fmod.Scalar",         "aten.fmod.Tensor",
-    "aten.frac.default",        "aten.ge.Scalar",
-    "aten.ge.Tensor",           "aten.gelu.default",
-    "aten.gt.Scalar",           "aten.gt.Tensor",
-    "aten.hardsigmoid.default", "aten.hardswish.default",
-    "aten.hardtanh.default",    "aten.index_put.default",
-    "aten.le.Scalar",           "aten.le.Tensor",
-    "aten.leaky_relu.default",  "aten.lerp.Scalar",
-    "aten.lerp.Tensor",         "aten.log.default",
-    "aten.log10.default",       "aten.log1p.default",
-    "aten.log2.default",        "aten.logical_and.default",
-    "aten.logical_not.default", "aten.logical_or.default",
-    "aten.logical_xor.default", "aten.lt.Scalar",
-    "aten.lt.Tensor",           "aten.masked_fill.Scalar",
-    "aten.masked_fill.Tensor",  "aten.mish.default",
-    "aten.mul.Scalar",          "aten.mul.Tensor",
-    "aten.ne.Scalar",           "aten.ne.Tensor",
-    "aten.neg.default",         "aten.reciprocal.default",
-    "aten.relu.default",        "aten.relu6.default",
-    "aten.remainder.Scalar",    "aten.remainder.Tensor",
-    "aten.round.default",       "aten.rsqrt.default",
-    "aten.scatter.src",         "aten.scatter.value",
-    "aten.scatter_add.default", "aten.scatter_reduce.two",
-    "aten.sigmoid.default",     "aten.sign.default",
-    "aten.silu.default",        "aten.sin.default",
-    "aten.sinh.default",        "aten.sqrt.default",
-    "aten.square.default",      "aten.sub.Scalar",
-    "aten.sub.Tensor",          "aten.tan.default",
-    "aten.tanh.default",        "aten.tril.default",
-    "aten.triu.default",        "aten.trunc.default",
-    "aten.zero.default",
-};
+/// Functional names with an in-place twin: `add.Tensor` makes `aten.add_.Tensor`, `abs` `aten.abs_.default`.
+constexpr std::string_view kInPlace =
+    "abs absolute acos acosh add.Scalar add.Tensor addbmm addcdiv addcmul addmm addmv addr alpha_dropout arccos "
+    "arccosh arcsin arcsinh arctan arctan2 arctanh asin asinh atan atan2 atanh baddbmm bernoulli.Tensor "
+    "bitwise_and.Scalar bitwise_and.Tensor bitwise_left_shift.Tensor bitwise_left_shift.Tensor_Scalar bitwise_not "
+    "bitwise_or.Scalar bitwise_or.Tensor bitwise_right_shift.Tensor bitwise_right_shift.Tensor_Scalar "
+    "bitwise_xor.Scalar bitwise_xor.Tensor ceil celu clamp.Tensor clamp clamp_max.Tensor clamp_max "
+    "clamp_min.Tensor clamp_min clip.Tensor clip conj_physical copy copysign.Scalar copysign.Tensor cos cosh "
+    "cumprod cumsum deg2rad digamma div.Scalar div.Scalar_mode div.Tensor div.Tensor_mode divide.Scalar "
+    "divide.Scalar_mode divide.Tensor divide.Tensor_mode dropout elu eq.Scalar eq.Tensor erf erfc erfinv exp exp2 "
+    "expm1 exponential feature_alpha_dropout feature_dropout fill.Scalar fill.Tensor fix floor "
+    "floor_divide.Scalar fmod.Scalar fmod.Tensor frac gcd ge.Scalar ge.Tensor gelu greater.Scalar greater.Tensor "
+    "greater_equal.Scalar greater_equal.Tensor gt.Scalar gt.Tensor hardsigmoid hardswish hardtanh heaviside hypot "
+    "i0 igamma igammac index_add index_copy index_fill.int_Scalar index_fill.int_Tensor index_put index_reduce "
+    "lcm le.Scalar le.Tensor leaky_relu lerp.Scalar lerp.Tensor less.Scalar less.Tensor less_equal.Scalar "
+    "less_equal.Tensor lgamma log log10 log1p log2 logical_and logical_not logical_or logical_xor logit lt.Scalar "
+    "lt.Tensor masked_fill.Scalar masked_fill.Tensor masked_scatter mish mul.Scalar mul.Tensor multiply.Scalar "
+    "multiply.Tensor mvlgamma nan_to_num ne.Scalar ne.Tensor neg negative nextafter not_equal.Scalar "
+    "not_equal.Tensor put rad2deg random.to reciprocal relu relu6 remainder.Scalar remainder.Tensor renorm "
+    "round.decimals round rsqrt scatter.reduce scatter.src scatter.value scatter.value_reduce scatter_add "
+    "scatter_reduce.two selu sgn sigmoid sign silu sin sinc sinh sqrt square sub.Scalar sub.Tensor "
+    "subtract.Scalar subtract.Tensor tan tanh threshold tril triu true_divide.Scalar true_divide.Tensor trunc "
+    "uniform xlogy.Scalar_Other xlogy.Tensor zero";
 
 /// Some of ATen's names do not follow the rule: `pow_.Scalar` is pow.Tensor_Scalar, `normal_` normal_functional.
 constexpr std::pair<const char*, const char*> kRenamed[] = {
-    {"aten.bernoulli.p", "aten.bernoulli_.float"},  {"aten.normal_functional.default", "aten.normal_.default"},
-    {"aten.pow.Tensor_Scalar", "aten.pow_.Scalar"}, {"aten.pow.Tensor_Tensor", "aten.pow_.Tensor"},
-    {"aten.clamp.default", "aten.clip_.default"},   {"aten.clamp.Tensor", "aten.clip_.Tensor"},
-    {"aten.mul.Tensor", "aten.multiply_.Tensor"},   {"aten.sub.Tensor", "aten.subtract_.Tensor"},
-    {"aten.div.Tensor", "aten.divide_.Tensor"},     {"aten.div.Tensor", "aten.true_divide_.Tensor"},
-    {"aten.abs.default", "aten.absolute_.default"}, {"aten.neg.default", "aten.negative_.default"},
+    {"aten.bernoulli.p", "aten.bernoulli_.float"},
+    {"aten.normal_functional.default", "aten.normal_.default"},
+    {"aten.pow.Tensor_Scalar", "aten.pow_.Scalar"},
+    {"aten.pow.Tensor_Tensor", "aten.pow_.Tensor"},
+    {"aten.floor_divide.default", "aten.floor_divide_.Tensor"},
+    {"aten.float_power.Tensor_Scalar", "aten.float_power_.Scalar"},
+    {"aten.float_power.Tensor_Tensor", "aten.float_power_.Tensor"},
+    {"aten.ldexp.Tensor", "aten.ldexp_.default"},
 };
 
 /// Keeps the operand's type and shape: the functional result must fit into it.
@@ -129,7 +96,7 @@ OpDef in_place(const OpDef& functional, const std::string& name) {
 
 std::vector<OpDef> mutations() {
   std::map<std::string, OpDef> functional;  // the table itself is being made: ask the families
-  for (auto family : {pointwise, indexing})
+  for (auto family : {pointwise, views, reductions, indexing, matrix, convolution})
     for (OpDef& row : family()) functional.emplace(row.name, std::move(row));
   const auto twin = [&](const std::string& name) -> const OpDef& {
     const auto it = functional.find(name);
@@ -137,9 +104,12 @@ std::vector<OpDef> mutations() {
     return it->second;
   };
   Rows rows;
-  for (const std::string name : kInPlace) {
-    const size_t overload = name.rfind('.');
-    rows.push_back(in_place(twin(name), name.substr(0, overload) + "_" + name.substr(overload)));
+  std::istringstream words{std::string(kInPlace)};
+  for (std::string word; words >> word;) {
+    const size_t dot = word.find('.');
+    const std::string name = "aten." + word.substr(0, dot),
+                      overload = dot < word.size() ? word.substr(dot) : ".default";
+    rows.push_back(in_place(twin(name + overload), name + "_" + overload));
   }
   for (const auto& [name, renamed] : kRenamed) rows.push_back(in_place(twin(name), renamed));
   return rows;

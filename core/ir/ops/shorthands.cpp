@@ -373,13 +373,13 @@ Rows shorthand_views() {
     r.push_back(shorthand(schema, decompose, doc));
   };
   add(
-      "atleast_1d(Tensor self) -> Tensor",
+      "atleast_1d(Tensor(a) self) -> Tensor(a)",
       [](Builder& b, const Call& c) -> Nodes { return {at_least(b, c.tensor(0), 1)}; }, "with at least 1 dimension");
   add(
-      "atleast_2d(Tensor self) -> Tensor",
+      "atleast_2d(Tensor(a) self) -> Tensor(a)",
       [](Builder& b, const Call& c) -> Nodes { return {at_least(b, c.tensor(0), 2)}; }, "with at least 2 dimensions");
   add(
-      "atleast_3d(Tensor self) -> Tensor",
+      "atleast_3d(Tensor(a) self) -> Tensor(a)",
       [](Builder& b, const Call& c) -> Nodes { return {at_least(b, c.tensor(0), 3)}; }, "with at least 3 dimensions");
   add("atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]", at_least_each<1>, "each with at least 1 dimension");
   add("atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]", at_least_each<2>, "each with at least 2 dimensions");
