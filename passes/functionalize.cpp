@@ -70,7 +70,8 @@ std::string place(const Node& node) {
 
 class Functionalizer {
  public:
-  Functionalizer(const Graph& graph) : graph_(graph), sizes_(graph), rewriter_(graph, "functionalize") {}
+  Functionalizer(const Graph& graph)
+      : graph_(graph), sizes_(graph), users_(users_of(graph)), rewriter_(graph, "functionalize") {}
 
   PassResult run() {
     for (const auto& node : graph_.nodes()) visit(*node);
@@ -100,6 +101,8 @@ class Functionalizer {
     if (const Solver* solver = solver_of(node)) return solve(node, *solver);
     if (writes_statistics(node)) return normalise(node);
     if (node.op && node.op->op_class == OpClass::Mutation) return mutate(node);
+    if (is_truth(node)) return read_truth(node);
+    if (node.is("torch.sym_ite")) return choose(node);
     if (node.is("aten.as_strided.default"))
       rewriter_.replace(node, elements_of_memory(node), "as_strided", "elements of memory");
     else
@@ -119,6 +122,33 @@ class Functionalizer {
         if (size->type.kind == Type::Kind::SymInt && sizes_.depends_on_data(size->type.sym)) return true;
     }
     return false;
+  }
+
+  /// An element that is read for the 1 or 0 that `sym_ite` makes of it.
+  bool is_truth(const Node& node) const {
+    if (!node.is("aten.item.default") || node.type.kind != Type::Kind::SymBool) return false;
+    const auto& users = users_.at(&node);
+    return !users.empty() && std::ranges::all_of(users, [](const Node* user) { return user->is("torch.sym_ite"); });
+  }
+
+  void read_truth(const Node& node) {
+    Node* read = rewriter_.at(node, "truth").call("aten.item.default", {rewriter_.mapped(Call(node).tensor(0))});
+    read->type = users_.at(&node).front()->type;
+    rewriter_.replace(node, read, "truth", "an element that is true is 1");
+    values_[&node] = {&node, nullptr, 0};
+    sets_[&node];
+  }
+
+  void choose(const Node& node) {
+    const Call call(node);
+    const Node* truth = call.arg(0).node();
+    if (!truth || !is_truth(*truth) || call.constant(1) != 1 || call.constant(2) != 0 ||
+        !(users_.at(truth).front()->type.sym == node.type.sym))
+      throw_user("sym_ite of " + place(node) + " chooses between other numbers than 1 and 0, or by no tensor's element",
+                 "use torch.where on tensors");
+    rewriter_.replace(node, rewriter_.mapped(truth), "truth", "an element that is true is 1");
+    values_[&node] = {&node, nullptr, 0};
+    sets_[&node];
   }
 
   /// Operators of linear algebra that refuse matrices, and those that tell of it instead.
@@ -558,6 +588,7 @@ class Functionalizer {
 
   const Graph& graph_;
   const DataSizes sizes_;
+  const UserMap users_;
   GraphRewriter rewriter_;
   std::unordered_map<const Node*, Value> values_;
   std::unordered_map<const Node*, AliasSet> sets_;

@@ -227,7 +227,8 @@ def from_file(model, arguments, keywords, expected, exact):
             found = strata.load(path)(*given)
         except strata.StrataError as error:
             return "refused", " ".join(str(error).split())[:200], 0.0
-    found = [torch.from_numpy(numpy.array(t)) for t in (found if isinstance(found, (tuple, list)) else [found])]
+    found = found if isinstance(found, (tuple, list)) else [found]
+    found = [torch.from_numpy(numpy.array(t)) for t in found if not isinstance(t, (bool, int, float, str, type(None)))]
     why, times = compare(found, expected, exact)
     return ("differs" if why else "agrees"), why, times
 

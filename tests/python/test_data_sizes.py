@@ -259,6 +259,18 @@ class Exported(unittest.TestCase):
         with self.assertRaisesRegex(strata.StrataError, "test_data_sizes.py"):
             compiled(x.numpy(), torch.tensor(7).numpy())
 
+    @unittest.skipUnless(hasattr(torch, "_check_tensor_all"), "PyTorch has no such check")
+    def test_what_all_elements_must_be(self):
+        class M(torch.nn.Module):
+            def forward(self, x):
+                torch._check_tensor_all(x > 0, lambda: "all must be positive")
+                return x.sqrt()
+
+        x = torch.rand(6) + 1
+        compiled = self.check(M(), (x,), (x + 3,))
+        with self.assertRaisesRegex(strata.StrataError, "test_data_sizes.py.*expected 1"):
+            compiled((x - 1.5).numpy())
+
     def test_indices_out_of_range(self):
         class M(torch.nn.Module):
             def forward(self, x, i):

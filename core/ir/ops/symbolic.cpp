@@ -141,6 +141,17 @@ Rows extrema() {
   return r;
 }
 
+/// What is true as one number, what is not as another: of data, so that only the program says the result's symbol.
+Rows choices() {
+  Rows r;
+  r.push_back(sym_row(
+      "torch::sym_ite(Scalar a, Scalar b, Scalar c) -> SymInt", [](const Call& call) { return call.node().type; },
+      [](const RefContext& c) -> RefValue { return scalar_int(c, scalar_value(c, 0) != 0 ? 1 : 2); },
+      "the second number where the first is true, else the third"));
+  r.back().schema.name = r.back().name = "torch.sym_ite";
+  return r;
+}
+
 // -------------------------------------------------------------------------------------------------------------- tuples
 
 const Node& tuple_of(const Call& call) {
@@ -240,7 +251,7 @@ Rows assertions() {
 
 std::vector<OpDef> symbolic() {
   Rows rows;
-  for (auto part : {sizes_rows, operators, extrema, assertions}) append(rows, part());
+  for (auto part : {sizes_rows, operators, extrema, choices, assertions}) append(rows, part());
   rows.push_back(
       sym_row("_operator::getitem(Any a, int b) -> Any", getitem_type, getitem_reference, "a part of a tuple"));
   rows.back().schema.name = rows.back().name = "_operator.getitem";
