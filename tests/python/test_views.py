@@ -60,6 +60,8 @@ VIEWS = {
     "unsqueeze_": lambda x: x.unsqueeze(0).unsqueeze_(0), "squeeze_": lambda x: x[:1].squeeze_(), "squeeze_ one": lambda x: x[:1].squeeze_(0),
     "t_": lambda x: x[0].t_(), "transpose_": lambda x: x[:].transpose_(0, 1), "swapaxes_": lambda x: x[:].swapaxes_(0, 2),
     "swapdims_": lambda x: x[:].swapdims_(0, 2),
+    "fill_diagonal_": lambda x: x[0].fill_diagonal_(7), "fill_diagonal_ wrapped": lambda x: x.view(24, 6).fill_diagonal_(7, wrap=True),
+    "fill_diagonal_ of a cube": lambda x: x[:, :4, :4].fill_diagonal_(7),
 }
 REFUSED = {"overlapping unfold", "as_strided", "einsum of a diagonal", "meshgrid"}
 

@@ -353,6 +353,25 @@ Node* along_dim(Builder& b, const Call& c) {
   return b.call("aten.gather.default", {b.expand(c.tensor(0), self), c.arg(2), b.expand(index, indices)});
 }
 
+/// The main diagonal lies at multiples of one step; with `wrap` it begins again below where a tall matrix is wide.
+Nodes fill_diagonal(Builder& b, const Call& c) {
+  Node* x = c.tensor(0);
+  const auto& shape = x->tensor().shape;
+  if (shape.size() < 2) reject(c, "expected at least 2 dimensions");
+  SymInt step = 0, smallest = shape[0], below = 1;
+  for (size_t d = shape.size(); d-- > 0; below = below * shape[d]) {
+    if (shape.size() > 2 && known_ne(shape[d], shape[0])) reject(c, "expected dimensions of one size");
+    step = step + below;
+    smallest = min(smallest, shape[d]);
+  }
+  const SymInt count = x->tensor().numel(), end = c.boolean(2) && shape.size() == 2 ? count : smallest * step;
+  const auto integer = [](const SymInt& n) { return Argument::ints({n}).as<ListArg>()->items[0]; };
+  Node* place = b.call("aten.arange.default", {integer(count)}, {{"device", DeviceArg{x->tensor().device}}});
+  Node* on = b.call("aten.eq.Scalar", {b.call("aten.remainder.Scalar", {place, integer(step)}), 0});
+  on = b.call("aten.logical_and.default", {on, b.call("aten.lt.Scalar", {place, integer(end)})});
+  return {b.call("aten.masked_fill.Scalar", {x, b.reshape(on, shape), c.arg(1)})};
+}
+
 /// The k-th true element of the mask takes the k-th element of source.
 Nodes masked_scatter(Builder& b, const Call& c) {
   Node* x = c.tensor(0);
@@ -445,6 +464,8 @@ Rows composed_indexing() {
       "self with source written at indices of a dimension"));
   r.push_back(composed("aten::index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
                        index_fill, "self with a number at indices of a dimension"));
+  r.push_back(composed("strata::fill_diagonal(Tensor self, Scalar fill_value, bool wrap=False) -> Tensor",
+                       fill_diagonal, "self with a number on its diagonal"));
   r.push_back(composed("aten::masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor", masked_scatter,
                        "elements of source in order where the mask holds, else self"));
   r.push_back(composed(

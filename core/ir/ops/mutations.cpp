@@ -48,6 +48,7 @@ constexpr std::pair<const char*, const char*> kRenamed[] = {
     {"aten.float_power.Tensor_Scalar", "aten.float_power_.Scalar"},
     {"aten.float_power.Tensor_Tensor", "aten.float_power_.Tensor"},
     {"aten.ldexp.Tensor", "aten.ldexp_.default"},
+    {"strata.fill_diagonal.default", "aten.fill_diagonal_.default"},
 };
 
 /// Keeps the operand's type and shape: the functional result must fit into it.
