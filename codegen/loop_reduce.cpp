@@ -9,6 +9,7 @@
 #include <limits>
 #include <numeric>
 
+#include "codegen/loop_cost.h"
 #include "codegen/loop_emitter.h"
 #include "codegen/loop_sums.h"
 #include "core/support/error.h"
