@@ -42,6 +42,7 @@ constexpr LeftOut kLeftOut[] = {
     {"aten.segment_reduce.default", "lengths of segments must add up to the data's; recorded calls"},
     {"aten.item.default", "numbers from data: tests of the executor"},
     {"aten._local_scalar_dense.default", "numbers from data: tests of the executor"},
+    {"torch.sym_ite", "numbers from data: tests of the executor"},
     {"_operator.*", "comparisons and quotients of sizes give Python numbers, which kernels never see"},
     {"strata.*", "what operators of PyTorch come to: made by rewriting those"},
     {"aten._unique*", "sizes from data: tests of the executor; nonzero and masked_select stand for them"},

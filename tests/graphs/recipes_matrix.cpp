@@ -16,6 +16,11 @@ using G = Generator;
 /// A first operand of rank `rank`; products of integers are rare.
 Node* left(G& g, size_t least, size_t most) { return g.chance(90) ? g.floating(least, most) : g.number(least, most); }
 
+/// Of what a product is added to: what broadcasts to it, but in place the result's.
+Shape shape_added_to(G& g, const OpDef& row, const Shape& result) {
+  return row.op_class == OpClass::Mutation ? result : g.smaller_shape(result);
+}
+
 Node* product(G& g, const OpDef& row) {
   const std::string& name = row.name;
   const bool batched = has_name(name, {"bmm"}), adds = has_name(name, {"add"});
@@ -23,7 +28,7 @@ Node* product(G& g, const OpDef& row) {
   Node* a = left(g, rank, rank);
   const DType d = dtype_of(a);
   const Shape s = shape_of(a);
-  const bool vector = has_name(name, {"mv."});
+  const bool vector = has_name(name, {"mv"});
   const SymInt n = g.size(), k = s[rank - 1], m = s[rank - 2];
   Shape other = vector ? Shape{k} : batched ? Shape{s[0], k, n} : Shape{k, n};
   Shape result = vector ? Shape{m} : batched ? Shape{s[0], m, n} : Shape{m, n};
@@ -32,7 +37,7 @@ Node* product(G& g, const OpDef& row) {
   std::vector<std::pair<std::string, Argument>> kwargs;
   if (g.chance(30)) kwargs.emplace_back("beta", g.pick({0, 1, 2}));
   if (g.chance(30)) kwargs.emplace_back("alpha", is_floating(d) ? Argument(0.5) : Argument(2));
-  return g.call(row, {g.of(d, g.smaller_shape(result)), a, b}, std::move(kwargs));
+  return g.call(row, {g.of(d, shape_added_to(g, row, result)), a, b}, std::move(kwargs));
 }
 
 Node* linear(G& g, const OpDef& row) {
@@ -85,7 +90,14 @@ Node* products_added(G& g, const OpDef& row) {
   const DType d = dtype_of(a);
   const Shape s = shape_of(a);
   const SymInt n = g.size();
-  return g.call(row, {g.of(d, g.smaller_shape({s[1], n})), a, g.of(d, {s[0], s[2], n})});
+  return g.call(row, {g.of(d, shape_added_to(g, row, {s[1], n})), a, g.of(d, {s[0], s[2], n})});
+}
+
+Node* outer_added(G& g, const OpDef& row) {
+  Node* a = left(g, 1, 1);
+  const DType d = dtype_of(a);
+  const SymInt n = g.size();
+  return g.call(row, {g.of(d, shape_added_to(g, row, {shape_of(a)[0], n})), a, g.of(d, {n})});
 }
 
 Node* bilinear(G& g, const OpDef& row) {
@@ -276,6 +288,7 @@ constexpr RecipeEntry kRecipes[] = {
     {"aten.baddbmm.default", product},
     {"aten.addmv.default", product},
     {"aten.addbmm.default", products_added},
+    {"aten.addr.default", outer_added},
     {"aten.bilinear.default", bilinear},
     {"aten.cdist.default", distances},
     {"aten.pdist.default", distances_within},

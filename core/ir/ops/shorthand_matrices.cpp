@@ -361,9 +361,10 @@ Nodes embedding_bag(Builder& b, const Call& c) {
                                              b.call("aten.full_like.default", {b.unsqueeze(at, 1), integer(n)})});
     Node* first_turn = b.call("aten.full.default", {sizes(shape), integer(n)}, {{"dtype", DType::I64}});
     first_turn = b.call("aten.scatter_reduce.two", {first_turn, 0, where, turns, "amin"});
-    first_turn = b.call("aten.clamp.default", {first_turn, 0, integer(n - 1)});
+    // Bags that hold nothing look behind the last index: there must be something, were there no index at all.
+    Node* behind = b.call("aten.cat.default", {Argument::list({places, filled({SymInt(1)}, 0, whole)}), 0});
     Node* flat = b.reshape(first_turn, {bags * sizes_of(table)[1]});
-    largest = b.reshape(b.call("aten.index_select.default", {places, 0, flat}), shape);
+    largest = b.reshape(b.call("aten.index_select.default", {behind, 0, flat}), shape);
     largest = b.cast(where_else(b, held, largest, 0), whole);
     result = where_else(b, held, result, 0);
   } else {
