@@ -454,6 +454,7 @@ class Functionalizer {
     // A list's own operand, or one of those in a list, at the part's place.
     const Node& looks = is_part ? *view.args.at(0).node() : view;
     const Node* shown = is_part && &looks == &parent ? values_.at(&parent).via : &parent;
+    if (!shown) throw_internal("a part of what views nothing was written back");
     Node* places = look(b, looks, *shown, numbers);
     if (is_part) places = b.getitem(places, *view.args.at(1).as<int64_t>());
     const SymInt seen = value->tensor().numel();
