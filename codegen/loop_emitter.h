@@ -66,6 +66,7 @@ class KernelEmitter {
   void emit_late_body(size_t copy);
   Value* late_is_aligned();
   std::vector<loop::ScalarId> needs_of_late() const;
+  void emit_nests(size_t count);
   void emit_nest(size_t n);
   void emit_inner(size_t position);
   void emit_lane_loops();

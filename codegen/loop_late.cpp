@@ -125,15 +125,7 @@ void KernelEmitter::emit_late_points(Value* low, Value* high) {
 
 /// All nests of a point but the last, and what that one needs of them put aside.
 void KernelEmitter::emit_early_nests() {
-  const unsigned lanes = lanes_;
-  for (size_t n = 0; n + 1 < k_.nests.size(); ++n) {
-    lanes_ = lanes;
-    depth_ = kPointLevel;
-    nest_ = n;
-    emit_nest(n);
-  }
-  lanes_ = lanes;
-  depth_ = kPointLevel;
+  emit_nests(k_.nests.size() - 1);
   for (const auto& [key, value] : reduced_) {
     auto& place = late_.kept[key];
     if (!place) place = at_entry(value->getType(), "kept");

@@ -122,8 +122,15 @@ void KernelEmitter::fetch_streams() {
 }
 
 void KernelEmitter::emit_point() {
-  unsigned lanes = lanes_;
-  for (size_t n = 0; n < k_.nests.size(); ++n) {
+  emit_nests(k_.nests.size());
+  forget(kPointLevel);
+  reduced_.clear();
+}
+
+/// The first `count` nests of a point.
+void KernelEmitter::emit_nests(size_t count) {
+  const unsigned lanes = lanes_;
+  for (size_t n = 0; n < count; ++n) {
     lanes_ = lanes;
     depth_ = kPointLevel;
     nest_ = n;
@@ -131,8 +138,6 @@ void KernelEmitter::emit_point() {
   }
   lanes_ = lanes;
   depth_ = kPointLevel;
-  forget(kPointLevel);
-  reduced_.clear();
 }
 
 // -------------------------------------------------------------------------------------------------------------------

@@ -200,8 +200,7 @@ RefValue Frame::call(const Node& node) {
   throw_user("operator " + place(node) + " has no reference rule: it cannot be interpreted");
 }
 
-/// Operators that promise a new tensor even where their decomposition ends in a view of the operand. The schemas of
-/// these two do not say that they may give the operand itself.
+/// Operators that promise a new tensor even where their decomposition ends in a view of the operand.
 bool copies(const Node& node) { return !aliased_operand(node) && !views_each(node); }
 
 RefValue owned(const RefValue& value) {
