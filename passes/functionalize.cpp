@@ -13,6 +13,7 @@
 #include <set>
 
 #include "core/ir/aliasing.h"
+#include "core/ir/ops/common.h"
 #include "core/support/error.h"
 #include "passes/data_sizes.h"
 
@@ -124,6 +125,12 @@ class Functionalizer {
     return false;
   }
 
+  /// The value of `node` is new memory, which nothing else sees.
+  void owns_memory(const Node& node) {
+    values_[&node] = {&node, nullptr, 0};
+    sets_[&node];
+  }
+
   /// An element that is read for the 1 or 0 that `sym_ite` makes of it.
   bool is_truth(const Node& node) const {
     if (!node.is("aten.item.default") || node.type.kind != Type::Kind::SymBool) return false;
@@ -135,8 +142,7 @@ class Functionalizer {
     Node* read = rewriter_.at(node, "truth").call("aten.item.default", {rewriter_.mapped(Call(node).tensor(0))});
     read->type = users_.at(&node).front()->type;
     rewriter_.replace(node, read, "truth", "an element that is true is 1");
-    values_[&node] = {&node, nullptr, 0};
-    sets_[&node];
+    owns_memory(node);
   }
 
   void choose(const Node& node) {
@@ -147,8 +153,7 @@ class Functionalizer {
       throw_user("sym_ite of " + place(node) + " chooses between other numbers than 1 and 0, or by no tensor's element",
                  "use torch.where on tensors");
     rewriter_.replace(node, rewriter_.mapped(truth), "truth", "an element that is true is 1");
-    values_[&node] = {&node, nullptr, 0};
-    sets_[&node];
+    owns_memory(node);
   }
 
   /// Operators of linear algebra that refuse matrices, and those that tell of it instead.
@@ -184,8 +189,7 @@ class Functionalizer {
     Node* told = b.call(solver.telling, std::move(operands), std::move(keywords));
     require(b, without_errors(b, b.getitem(told, solver.info)), complaint(std::string(solver.said)));
     rewriter_.replace(node, b.getitem(told, 0), "solver", "whether it can be solved is tested in every run");
-    values_[&node] = {&node, nullptr, 0};
-    sets_[&node];
+    owns_memory(node);
   }
 
   void assert_element(const Node& node) {
@@ -246,11 +250,10 @@ class Functionalizer {
 
   Node* replay(const Node& old) {
     if (old.is("aten.as_strided.default")) return elements_of_memory(old);
-    if (const Node* tuple = made_anew(old)) {
-      Builder& b = rewriter_.at(old, "replay view", OriginKind::Copied);
-      return b.getitem(replay(*tuple), *old.args.at(1).as<int64_t>());
-    }
+    const Node* tuple = made_anew(old);
+    Node* list = tuple ? replay(*tuple) : nullptr;
     Builder& b = rewriter_.at(old, "replay view", OriginKind::Copied);
+    if (list) return b.getitem(list, *old.args.at(1).as<int64_t>());
     auto node = std::make_unique<Node>(old);
     node->id = 0;
     node->meta = b.meta;
@@ -373,8 +376,7 @@ class Functionalizer {
     } else {
       rewriter_.replace(node, parts[0], "running statistics", "norms in training write them");
     }
-    values_[&node] = {&node, nullptr, 0};
-    sets_[&node];
+    owns_memory(node);
   }
 
   Node* functional_value(const Node& node, const Node& self) {
@@ -447,8 +449,8 @@ class Functionalizer {
     if (view.target == "aten.unfold.default" && Call(view).constant(3) < Call(view).constant(2))
       no_inverse(cause, view);
     const SymInt count = whole->tensor().numel();
-    const Argument end = Argument::ints({count}).as<ListArg>()->items[0];
-    Node* numbers = b.call("aten.arange.default", {end}, {{"device", DeviceArg{whole->tensor().device}}});
+    Node* numbers =
+        b.call("aten.arange.default", {ops::integer(count)}, {{"device", DeviceArg{whole->tensor().device}}});
     numbers = b.reshape(numbers, shape);
     const Node& parent = *values_.at(&view).via;
     // A list's own operand, or one of those in a list, at the part's place.
@@ -540,8 +542,7 @@ class Functionalizer {
     const auto d = static_cast<int64_t>(dim);
     std::vector<Argument> pieces;
     const auto slice = [&](const SymInt& from, const SymInt& to) {
-      const auto bounds = Argument::ints({from, to}).as<ListArg>()->items;
-      pieces.push_back(b.call("aten.slice.Tensor", {whole, d, bounds[0], bounds[1]}));
+      pieces.push_back(b.call("aten.slice.Tensor", {whole, d, ops::integer(from), ops::integer(to)}));
     };
     if (!(start == SymInt(0))) slice(0, start);
     pieces.push_back(value);

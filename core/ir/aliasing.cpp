@@ -7,6 +7,7 @@
 
 #include "core/ir/library.h"
 #include "core/ir/op.h"
+#include "core/ir/ops/neural.h"
 
 namespace strata {
 namespace {
@@ -48,18 +49,6 @@ bool lies_in(const TensorType& t, const Argument& format) {
   return true;
 }
 
-/// einsum of one operand that keeps all of its dimensions, in another order or two of them as a diagonal, is a view.
-const Node* viewed_by_einsum(const Node& node) {
-  const Call call(node);
-  const std::string equation = call.string(0);
-  const size_t arrow = equation.find("->");
-  const auto operands = call.tensors(1);
-  if (operands.size() != 1 || arrow == std::string::npos) return nullptr;
-  const bool keeps = std::all_of(equation.begin(), equation.begin() + static_cast<int64_t>(arrow),
-                                 [&](char c) { return equation.find(c, arrow + 2) != std::string::npos; });
-  return keeps ? operands[0] : nullptr;
-}
-
 const Node* aliased_by_part(const Node& part) {
   const Node* tuple = part.args.at(0).node();
   if (!tuple || !tuple->op) return nullptr;
@@ -80,7 +69,10 @@ const Node* aliased_operand(const Node& node) {
   if (node.target == "_operator.getitem") return aliased_by_part(node);
   if (!node.op || node.args.empty()) return nullptr;
   const std::string_view target = node.target;
-  if (target == "aten.einsum.default") return viewed_by_einsum(node);
+  if (target == "aten.einsum.default") {
+    const Call call(node);
+    return ops::einsum_is_view(call) ? call.tensors(1).at(0) : nullptr;
+  }
   const Node* self = node.args[0].node();
   if (!self || !self->type.is_tensor()) return nullptr;
   if (node.op->op_class == OpClass::Mutation) return self;

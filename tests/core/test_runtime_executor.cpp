@@ -157,9 +157,8 @@ TEST(Executor, DynamicSizesShareOneArena) {
   EXPECT_EQ(e.arena_offsets()[1], e.arena_offsets()[3]);
 }
 
-/// Launch 0 halves its time with each thread that it has, launch 1 doubles it.
-/// The threads of two launches, of which one is faster with two and the other with one, once that was found out, and
-/// after a run of a new size.
+/// The threads of two launches once it was found out what suits them, and after a run of a new size. Launch 0 halves
+/// its time with each thread that it has, launch 1 doubles it.
 std::vector<std::vector<int>> threads_found_out() {
   const auto spin = [](int64_t us) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(us);

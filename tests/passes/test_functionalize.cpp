@@ -454,6 +454,12 @@ TEST(Functionalize, ThroughAnyView) {
   EXPECT_THAT(tripled("    parts = torch.ops.aten.atleast_3d.Sequence([x, a])\n    v = parts[1]").size(), 24U);
   EXPECT_EQ(tripled(calls("einsum.default('ijk->kji', [a])")).size(), 24U);
   EXPECT_THAT(tripled(calls("einsum.default('ijk->ij', [a])")), ElementsAre());
+  EXPECT_EQ(tripled(calls("einsum.default(' k i j -> j i k ', [a])")).size(), 24U);
+  EXPECT_EQ(tripled(calls("einsum.default('kij', [a])")).size(), 24U);
+  EXPECT_THAT(tripled(calls("einsum.default('...ij->i', [a])")), ElementsAre());
+  EXPECT_THAT(
+      tripled("    s = torch.ops.aten.slice.Tensor(a, 1, 0, 2)\n    v = torch.ops.aten.einsum.default('iij->ij', [s])"),
+      ElementsAre(0, 1, 2, 3, 16, 17, 18, 19));
   EXPECT_THAT(
       tripled("    s = torch.ops.aten.select.int(a, 0, 0)\n    v = torch.ops.aten.unsqueeze_.default(s, 0)").size(),
       12U);

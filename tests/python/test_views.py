@@ -51,7 +51,9 @@ VIEWS = {
     "feature_alpha_dropout": lambda x: F.feature_alpha_dropout(x, 0.5, False), "conj_physical": lambda x: x.conj_physical(),
     "conj": lambda x: x.conj(), "resolve": lambda x: x.resolve_conj().resolve_neg(), "positive": lambda x: +x, "real": lambda x: torch.real(x),
     "real part": lambda x: torch.view_as_complex(x.view(4, 6, 3, 2)).real, "einsum": lambda x: torch.einsum("ijk->kji", x),
-    "einsum of a diagonal": lambda x: torch.einsum("iij->ij", x[:, :4]), "einsum that adds": lambda x: torch.einsum("ijk->kj", x),
+    "einsum of a diagonal": lambda x: torch.einsum("iij->ij", x[:, :4]), "einsum of three diagonals": lambda x: torch.einsum("iii->i", x[:, :4, :4]), "einsum with blanks": lambda x: torch.einsum("i j k -> j k i", x),
+    "einsum without an arrow": lambda x: torch.einsum("kij", x), "einsum of what is left": lambda x: torch.einsum("...j", x),
+    "einsum of a trace": lambda x: torch.einsum("iij", x[:, :4]), "einsum that adds": lambda x: torch.einsum("ijk->kj", x),
     "atleast_1d": lambda x: torch.atleast_1d(x), "atleast_2d": lambda x: torch.atleast_2d(x[0, 0]), "atleast_3d": lambda x: torch.atleast_3d(x[0]),
     "atleast_3d of two": lambda x: torch.atleast_3d(x[0], x[1])[1], "meshgrid": lambda x: torch.meshgrid(x[0, 0], x[0, 1], indexing="ij")[0][:, :1],
     "broadcast_tensors": lambda x: torch.broadcast_tensors(x, x[0])[0], "sum_to_size": lambda x: x.sum_to_size(4, 6, 6),
@@ -63,7 +65,7 @@ VIEWS = {
     "fill_diagonal_": lambda x: x[0].fill_diagonal_(7), "fill_diagonal_ wrapped": lambda x: x.view(24, 6).fill_diagonal_(7, wrap=True),
     "fill_diagonal_ of a cube": lambda x: x[:, :4, :4].fill_diagonal_(7),
 }
-REFUSED = {"overlapping unfold", "as_strided", "einsum of a diagonal", "meshgrid"}
+REFUSED = {"overlapping unfold", "as_strided", "meshgrid"}
 
 
 class WritesView(torch.nn.Module):

@@ -365,7 +365,6 @@ Nodes fill_diagonal(Builder& b, const Call& c) {
     smallest = min(smallest, shape[d]);
   }
   const SymInt count = x->tensor().numel(), end = c.boolean(2) && shape.size() == 2 ? count : smallest * step;
-  const auto integer = [](const SymInt& n) { return Argument::ints({n}).as<ListArg>()->items[0]; };
   Node* place = b.call("aten.arange.default", {integer(count)}, {{"device", DeviceArg{x->tensor().device}}});
   Node* on = b.call("aten.eq.Scalar", {b.call("aten.remainder.Scalar", {place, integer(step)}), 0});
   on = b.call("aten.logical_and.default", {on, b.call("aten.lt.Scalar", {place, integer(end)})});

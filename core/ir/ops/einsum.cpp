@@ -35,11 +35,12 @@ Labels parse_term(const Call& call, const std::string& text, size_t covered) {
       reject(call, std::string("unexpected '") + text[i] + "' in the equation");
     }
   }
-  Labels sorted = labels;
-  std::sort(sorted.begin(), sorted.end());
-  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
-    reject(call, "a label twice in one operand is not supported");
   return labels;
+}
+
+bool has_twice(Labels labels) {
+  std::sort(labels.begin(), labels.end());
+  return std::adjacent_find(labels.begin(), labels.end()) != labels.end();
 }
 
 size_t letters_in(const std::string& term) {
@@ -87,6 +88,7 @@ Equation parse_equation(const Call& call) {
   }
   equation.output =
       arrow == std::string::npos ? implicit_output(equation.inputs) : parse_term(call, text.substr(arrow + 2), most);
+  if (has_twice(equation.output)) reject(call, "a label of the result must not be given twice");
   for (int label : equation.output)
     if (std::none_of(equation.inputs.begin(), equation.inputs.end(), [&](const Labels& l) { return has(l, label); }))
       reject(call, "a label of the result is in no operand");
@@ -96,12 +98,17 @@ Equation parse_equation(const Call& call) {
 std::map<int, SymInt> label_sizes(const Call& call, const Equation& equation) {
   std::map<int, SymInt> sizes;
   const std::vector<Node*> tensors = call.tensors(1);
-  for (size_t i = 0; i < tensors.size(); ++i)
-    for (size_t d = 0; d < equation.inputs[i].size(); ++d) {
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const Labels& labels = equation.inputs[i];
+    for (size_t d = 0; d < labels.size(); ++d) {
       const SymInt& n = tensors[i]->tensor().shape[d];
-      const auto [it, fresh] = sizes.emplace(equation.inputs[i][d], n);
+      const auto first = std::find(labels.begin(), labels.end(), labels[d]) - labels.begin();
+      if (const SymInt& size = tensors[i]->tensor().shape[static_cast<size_t>(first)]; known_ne(n, size))
+        reject(call, "dimensions of one label must have one size, found " + size.str() + " and " + n.str());
+      const auto [it, fresh] = sizes.emplace(labels[d], n);
       if (!fresh) it->second = broadcast({it->second}, {n}, call.node())[0];
     }
+  }
   return sizes;
 }
 
@@ -174,24 +181,43 @@ Term contract(Builder& b, Term x, Term y, const std::function<bool(int)>& later,
   return {b.reshape(b.call("aten.bmm.default", {left, right}), shape), labels};
 }
 
+/// The operand, with a label that it has twice as one dimension: the diagonal of the two.
+Term operand(Builder& b, Node* value, Labels labels) {
+  for (size_t d = 0; d < labels.size(); ++d) {
+    const auto again = std::find(labels.begin() + static_cast<long>(d) + 1, labels.end(), labels[d]);
+    if (again == labels.end()) continue;
+    value = b.call("aten.diagonal.default", {value, 0, static_cast<int64_t>(d), int64_t{again - labels.begin()}});
+    labels.erase(again);
+    std::rotate(labels.begin() + static_cast<long>(d), labels.begin() + static_cast<long>(d) + 1, labels.end());
+    --d;  // another dimension now; diagonal's is the last
+  }
+  return {value, labels};
+}
+
 std::vector<Node*> decompose_einsum(Builder& b, const Call& call) {
   const Equation equation = parse_equation(call);
   const Sizes sizes = label_sizes(call, equation);
   const std::vector<Node*> tensors = call.tensors(1);
-  Term term{tensors[0], equation.inputs[0]};
+  Term term = operand(b, tensors[0], equation.inputs[0]);
   for (size_t i = 1; i < tensors.size(); ++i) {
     const auto later = [&](int label) {
       return has(equation.output, label) ||
              std::any_of(equation.inputs.begin() + static_cast<long>(i) + 1, equation.inputs.end(),
                          [&](const Labels& l) { return has(l, label); });
     };
-    term = contract(b, term, {tensors[i], equation.inputs[i]}, later, sizes);
+    term = contract(b, term, operand(b, tensors[i], equation.inputs[i]), later, sizes);
   }
   term = sum_out(b, term, [&](int label) { return has(equation.output, label); });
   return {arrange(b, term, equation.output)};
 }
 
 }  // namespace
+
+bool einsum_is_view(const Call& call) {
+  const Equation equation = parse_equation(call);
+  return equation.inputs.size() == 1 &&
+         std::ranges::all_of(equation.inputs[0], [&](int label) { return has(equation.output, label); });
+}
 
 Rows einsum_rows() {
   return {compound("aten::einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor", 0, einsum_type,

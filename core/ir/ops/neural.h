@@ -14,6 +14,8 @@ namespace strata::ops {
 
 Rows attention_rows();
 Rows einsum_rows();
+/// Whether einsum of one operand sums nothing: its result then is a view of the operand.
+bool einsum_is_view(const Call& call);
 Rows grouped_rows();
 Rows recurrent_rows();
 Rows convolution_rows();
