@@ -140,10 +140,13 @@ void read_ranges(const Json& program, ShapeEnv& env) {
   const Json* constraints = program.find("range_constraints");
   if (!constraints) return;
   for (const auto& [name, range] : constraints->object()) {
-    const SymRange bounds{bound(range.find("min_val"), kSymMin), bound(range.find("max_val"), kSymMax)};
+    SymRange bounds{bound(range.find("min_val"), kSymMin), bound(range.find("max_val"), kSymMax)};
     if (bounds.min > bounds.max)
       throw JsonTypeError(&range, fmt::format("the range of '{}' is empty: {} to {}", name, bounds.min, bounds.max));
     if (is_identifier(name)) {
+      // Sizes without a range of the user's begin at 2 because the exporter takes 0 and 1 for constants. PyTorch runs
+      // the program with those, too (`_check_symint` in torch/_export/utils.py).
+      if (name.starts_with('s') && bounds.min == 2 && bounds.max == kSymMax) bounds.min = 0;
       Symbol symbol;
       symbol.name = name;
       symbol.range = bounds;

@@ -8,7 +8,7 @@
 #include <unordered_set>
 
 #include "core/ir/complex_parts.h"
-#include "core/ir/ops/randoms.h"
+#include "core/ir/ops/neural.h"
 #include "core/support/error.h"
 
 namespace strata {
@@ -19,7 +19,7 @@ constexpr int kMaxRounds = 16;
 bool decomposes(const Node& node) {
   if (node.kind != NodeKind::Call || !node.op || !node.op->decompose) return false;
   if (touches_complex(node) && complex_support(*node.op) != ComplexSupport::Decomposes) return false;
-  return node.op->op_class != OpClass::Library || ops::draws_within(node);
+  return node.op->op_class != OpClass::Library || ops::attention_is_spelled_out(node);
 }
 
 /// Integer operands as expressions: sizes need no nodes from here on.

@@ -22,6 +22,7 @@
 #include "capture/pt2.h"
 #include "core/support/error.h"
 #include "core/support/index_error.h"
+#include "passes/small_sizes.h"
 
 namespace py = pybind11;
 using namespace strata;
@@ -102,7 +103,7 @@ class Model {
   std::vector<Tensor> call(const py::args& arguments) {
     std::vector<Tensor> inputs;
     for (size_t i = 0; i < arguments.size(); ++i) inputs.push_back(from_buffer(py::cast<py::buffer>(arguments[i]), i));
-    check_inputs(program_, inputs);
+    small_sizes_.require(check_inputs(program_, inputs));
     const bool record = is_recording();
     compiled_->set_timing(record);
     const int64_t start = now_ns();
@@ -120,6 +121,7 @@ class Model {
 
  private:
   Program program_;
+  SmallSizes small_sizes_{program_.graph};
   ModelRecording recording_;
   std::string backend_;
   std::unique_ptr<Compiled> compiled_;

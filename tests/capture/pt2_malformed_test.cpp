@@ -154,6 +154,23 @@ TEST(Pt2Malformed, Symbols) {
               HasSubstr("the range of 's0' is empty"));
 }
 
+TEST(Pt2, SizesWithoutARangeMayBeZeroAndOne) {
+  const auto program = [](const std::string& least, const std::string& most) {
+    const std::string sized = replaced(
+        kTinyProgram, R"("sizes":[{"as_int":1},{"as_int":2}],"requires_grad")",
+        R"x("sizes":[{"as_expr":{"expr_str":"Symbol('s0', integer=True)","hint":null}},{"as_int":2}],"requires_grad")x");
+    const std::string range = R"("range_constraints":{"s0":{"min_val":)" + least + R"(,"max_val":)" + most + "}}";
+    return load_pt2_bytes(as_bytes(tiny_archive(replaced(sized, R"("range_constraints":{})", range))), "m.pt2");
+  };
+  const auto error = [](const Program& p, int64_t rows) {
+    return error_text([&] { check_inputs(p, std::vector{Tensor::full(DType::F32, {rows, 2}, 1)}); });
+  };
+  const Program any = program("2", "null"), some = program("2", "8"), many = program("3", "null");
+  for (int64_t rows : {0, 1, 2, 9}) EXPECT_EQ(error(any, rows), "");
+  EXPECT_THAT(error(some, 1), HasSubstr("gives s0 = 1, the program allows 2 <= s0 <= 8"));
+  EXPECT_THAT(error(many, 2), HasSubstr("the program allows 3 <= s0"));
+}
+
 TEST(Pt2Malformed, GuardsThatAreNoIntegerRelationStayWords) {
   std::string program = replaced(
       kTinyProgram, R"("sizes":[{"as_int":1},{"as_int":2}],"requires_grad")",

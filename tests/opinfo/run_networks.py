@@ -6,10 +6,12 @@
     PYTHONPATH=build/python python3 tests/opinfo/run_networks.py [NAME...] [--jobs 2] [--of timm,transformers] [--only live] [--seconds 300]
 
 Of torchvision and timm the network of each module that its name says to be the smallest, of transformers every model type whose
-configuration can be made small. Libraries that are missing are named and left out. A network runs in a process of its own: live through
-torch.compile(backend="strata"), and from a file that torch.export wrote. Outcomes: agrees (within the tolerances of `strata run`, or within
+configuration can be made small. Libraries that are missing are named and left out. A network runs in a process of its own, in several
+ways: live through torch.compile(backend="strata") and from a file that torch.export wrote; with --only also `sizes`, a file in which the
+batch and the length of token lists are symbolic, run with two sizes; `dynamic`, live with dynamic=True and two sizes; `bfloat16`, live.
+Outcomes: agrees (within the tolerances of `strata run`, or within
 twice PyTorch's error against float64, as Euclidean norms), differs, left (live: PyTorch runs a part, and why), refused (a file: Strata's error), failed (another
-error, a crash, too slow), not exported, not built (no small one, or PyTorch itself does not run it). Prints a line for each that does
+error, a crash, too slow), not exported, not built (no small one, or PyTorch itself does not run it so). Prints a line for each that does
 not agree, progress on standard error, and totals. Exit code 1 when one differs or fails.
 """
 import argparse
@@ -193,16 +195,15 @@ def compare(found, expected, exact):
                 continue
         try:
             size = theirs.abs().max().item() if theirs.is_floating_point() and theirs.numel() else 0.0  # as `strata run` compares
-            torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-5 * max(size, 1) if math.isfinite(size) else 1e-5, equal_nan=True)
+            rtol, atol = (1.6e-2, 1e-2) if theirs.dtype == torch.bfloat16 else (1e-4, 1e-5)
+            torch.testing.assert_close(ours, theirs, rtol=rtol, atol=atol * max(size, 1) if math.isfinite(size) else atol, equal_nan=True)
         except AssertionError as difference:
             return f"result {index}: {times:.1f} times PyTorch's error; " + " ".join(str(difference).split())[:160], most
     return "", most
 
 
-def live(model, arguments, keywords, expected, exact):
-    with torch.no_grad():
-        torch.manual_seed(1)
-        found = tensors_in(torch.compile(model, backend="strata")(*arguments, **keywords))
+def judge(found, expected, exact):
+    """The outcome of what ran live."""
     reports = strata.reports()
     left = [r.reason.splitlines()[0] for r in reports if not r.compiled]
     why, times = compare(found, expected, exact)
@@ -214,6 +215,108 @@ def live(model, arguments, keywords, expected, exact):
     return "agrees", "PyTorch is called for " + ", ".join(opaque) if opaque else "", times
 
 
+def live(model, arguments, keywords, expected, exact):
+    with torch.no_grad():
+        torch.manual_seed(1)
+        found = tensors_in(torch.compile(model, backend="strata")(*arguments, **keywords))
+    return judge(found, expected, exact)
+
+
+class NotBuilt(Exception):
+    """PyTorch itself does not run a network in some way."""
+
+
+def of_another_size(arguments, keywords):
+    """Three times as many samples, other numbers, and shorter lists of tokens."""
+
+    def other(t):
+        if not isinstance(t, torch.Tensor) or t.dim() == 0:
+            return t
+        t = torch.cat([t, t.flip(0), t.roll(1, -1)])
+        return torch.randn_like(t) if t.is_floating_point() else t[:, : max(t.shape[1] - 5, 1)] if t.dim() == 2 else t
+
+    return pytree.tree_map(other, (arguments, keywords))
+
+
+def at_another_size(model, arguments, keywords):
+    """Inputs of another size, PyTorch's results and float64's."""
+    others, other_keywords = of_another_size(arguments, keywords)
+    try:
+        with torch.no_grad():
+            torch.manual_seed(1)
+            expected = [t.clone() for t in tensors_in(model(*others, **other_keywords))]
+    except Exception as error:
+        raise NotBuilt(f"another size: {error}") from error
+    return others, other_keywords, expected, in_float64(model, others, other_keywords, len(expected))
+
+
+def dynamic(model, arguments, keywords, expected, exact):
+    others, other_keywords, other_expected, other_exact = at_another_size(model, arguments, keywords)
+    compiled = torch.compile(model, backend="strata", dynamic=True)
+    with torch.no_grad():
+        torch.manual_seed(1)
+        found = [t.clone() for t in tensors_in(compiled(*arguments, **keywords))]
+        torch.manual_seed(1)
+        other_found = tensors_in(compiled(*others, **other_keywords))
+    outcome = judge(found, expected, exact)
+    return judge(other_found, other_expected, other_exact) if outcome[0] == "agrees" else outcome
+
+
+def bfloat16(model, arguments, keywords, expected, exact):
+    narrow = lambda t: t.bfloat16() if isinstance(t, torch.Tensor) and t.is_floating_point() else t
+    arguments, keywords = pytree.tree_map(narrow, (arguments, keywords))
+    model = model.bfloat16()
+    try:
+        with torch.no_grad():
+            torch.manual_seed(1)
+            expected = [t.clone() for t in tensors_in(model(*arguments, **keywords))]
+    except Exception as error:
+        raise NotBuilt(f"bfloat16: {error}") from error
+    exact = in_float64(model, arguments, keywords, len(expected)) if exact else None
+    return live(model, arguments, keywords, expected, exact)
+
+
+def sizes(model, arguments, keywords, expected, exact):
+    others, other_keywords, other_expected, other_exact = at_another_size(model, arguments, keywords)
+
+    def symbolic(t):
+        if not isinstance(t, torch.Tensor) or t.dim() == 0:
+            return None
+        return {d: torch.export.Dim.AUTO for d in range(2 if t.dim() == 2 and not t.is_floating_point() else 1)}
+
+    # A batch of one would be taken for a constant.
+    example, example_keywords = of_another_size(arguments, keywords) if any(t.shape[0] == 1 for t in tensors_in((arguments, keywords))) else (arguments, keywords)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "network.pt2")
+        try:
+            shapes = pytree.tree_map(symbolic, (example, example_keywords))
+            names = list(inspect.signature(model.forward).parameters)
+            with torch.no_grad():
+                program = torch.export.export(model, example, example_keywords, dynamic_shapes={**dict(zip(names, shapes[0])), **shapes[1]})
+                for given, named in ((arguments, keywords), (others, other_keywords)):
+                    try:
+                        program.module()(*given, **named)
+                    except AttributeError:
+                        pass  # its check of guards looks for inputs that are None
+                torch.export.save(program, path)
+        except Exception as error:
+            return "not exported", f"{type(error).__name__}: {error}".splitlines()[0][:120], 0.0
+        try:
+            loaded = strata.load(path)
+            outcome = judge_file(loaded, (arguments, keywords), expected, exact)
+            return judge_file(loaded, (others, other_keywords), other_expected, other_exact) if outcome[0] == "agrees" else outcome
+        except strata.StrataError as error:
+            return "refused", " ".join(str(error).split())[:200], 0.0
+
+
+def judge_file(loaded, given, expected, exact):
+    found = loaded(*[t.numpy() for t in tensors_in(given)])
+    found = found if isinstance(found, (tuple, list)) else [found]
+    found = [torch.from_numpy(numpy.array(t)) for t in found if not isinstance(t, (bool, int, float, str, type(None)))]
+    why, times = compare(found, expected, exact)
+    return ("differs" if why else "agrees"), why, times
+
+
 def from_file(model, arguments, keywords, expected, exact):
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "network.pt2")
@@ -223,17 +326,27 @@ def from_file(model, arguments, keywords, expected, exact):
         except Exception as error:
             return "not exported", f"{type(error).__name__}: {error}".splitlines()[0][:120], 0.0
         try:
-            given = [t.numpy() for t in tensors_in((arguments, keywords))]
-            found = strata.load(path)(*given)
+            return judge_file(strata.load(path), (arguments, keywords), expected, exact)
         except strata.StrataError as error:
             return "refused", " ".join(str(error).split())[:200], 0.0
-    found = found if isinstance(found, (tuple, list)) else [found]
-    found = [torch.from_numpy(numpy.array(t)) for t in found if not isinstance(t, (bool, int, float, str, type(None)))]
-    why, times = compare(found, expected, exact)
-    return ("differs" if why else "agrees"), why, times
 
 
-WAYS = {"live": live, "file": from_file}
+USUAL = "live,file"
+WAYS = {"live": live, "file": from_file, "sizes": sizes, "dynamic": dynamic, "bfloat16": bfloat16}
+
+
+def in_float64(model, arguments, keywords, count):
+    """So many results of the network in float64, or None where it does not run so."""
+    torch.set_default_dtype(torch.float64)  # of what it makes itself
+    try:
+        with torch.no_grad():
+            torch.manual_seed(1)
+            exact = tensors_in(copy.deepcopy(model).double()(*widened(arguments), **widened(keywords)))
+        return [t.double() for t in exact] if len(exact) == count else None
+    except Exception:
+        return None
+    finally:
+        torch.set_default_dtype(torch.float32)
 
 
 def try_network(library, name, ways):
@@ -252,22 +365,18 @@ def try_network(library, name, ways):
         draws = any(a.shape != b.shape or not torch.equal(a.nan_to_num(), b.nan_to_num()) for a, b in zip(other, expected))
     except Exception as error:
         return [("both", "not built", f"{type(error).__name__}: {error}".splitlines()[0][:100], 0.0)]
-    try:
-        torch.set_default_dtype(torch.float64)  # of what it makes itself
-        with torch.no_grad():
-            torch.manual_seed(1)
-            exact = tensors_in(copy.deepcopy(model).double()(*widened(arguments), **widened(keywords)))
-        exact = [t.double() for t in exact] if len(exact) == len(expected) and not draws else None
-    except Exception:
-        exact = None
-    torch.set_default_dtype(torch.float32)
+    exact = None if draws else in_float64(model, arguments, keywords, len(expected))
     outcomes = []
     for way in ways:
-        if way == "file" and draws:
+        if way in ("file", "sizes") and draws:
             outcomes.append((way, "not exported", "it draws random numbers", 0.0))
             continue
         try:
+            torch._dynamo.reset()
+            strata.reset()
             outcomes.append((way, *WAYS[way](model, arguments, keywords, expected, exact)))
+        except NotBuilt as error:
+            outcomes.append((way, "not built", str(error).splitlines()[0][:120], 0.0))
         except Exception as error:
             outcomes.append((way, "failed", f"{type(error).__name__}: {error}".replace("\n", " ")[:300], 0.0))
     return outcomes
@@ -296,7 +405,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", help="networks, with * and ?; all by default")
     parser.add_argument("--of", default=",".join(LIBRARIES), help="libraries")
-    parser.add_argument("--only", default=",".join(WAYS), help="live or file; both by default")
+    parser.add_argument("--only", default=USUAL, help=f"ways, of {', '.join(WAYS)}; {USUAL} by default")
     parser.add_argument("--jobs", type=int, default=2, help="networks at once")
     parser.add_argument("--seconds", type=int, default=300, help="for each network")
     options = parser.parse_args()

@@ -222,9 +222,9 @@ class Wrong(unittest.TestCase):
 class Exported(unittest.TestCase):
     """The same programs from files."""
 
-    def check(self, module, example, *others):
+    def check(self, module, example, *others, dynamic=None):
         with torch.no_grad():
-            program = torch.export.export(module, example)
+            program = torch.export.export(module, example, dynamic_shapes=dynamic)
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "m.pt2")
             torch.export.save(program, path)
@@ -235,7 +235,7 @@ class Exported(unittest.TestCase):
             found = compiled(*(t.numpy() for t in operands))
             found = found if isinstance(found, (tuple, list)) else [found]
             for a, b in zip(found, expected, strict=True):
-                torch.testing.assert_close(torch.from_numpy(memory(a)), b)
+                torch.testing.assert_close(torch.from_numpy(memory(a)), b, equal_nan=True)
         return compiled
 
     def test_masks_and_unique(self):
@@ -280,6 +280,42 @@ class Exported(unittest.TestCase):
         compiled = self.check(M(), (x, integers(4, -1)))
         with self.assertRaisesRegex(IndexError, "index 6 is out of bounds for dimension 0 with size 6.*test_data_sizes.py"):
             compiled(x.numpy(), integers(0, 6).numpy())
+
+    def test_sizes_that_have_no_range(self):
+        class M(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.inner, self.norm, self.many = torch.nn.Conv1d(4, 6, 3, padding=1), torch.nn.BatchNorm1d(6), torch.nn.Linear(6, 3)
+
+            def forward(self, x, y):
+                h = self.norm(self.inner(x)).relu()
+                mixed = torch.nn.functional.scaled_dot_product_attention(h, h, h)
+                scores = self.many(mixed.transpose(1, 2)).flatten(0, 1)
+                return h.mean(0), scores, scores.softmax(0), x.sum(-1).cumsum(0), torch.cat([x, x]), (x - x.mean((0, 1), keepdim=True)).std((1, 2)), y @ y.mT, x[:, :, -1:]
+
+        draw = lambda batch, length: (torch.randn(batch, 4, length), torch.randn(length, batch, 3))
+        batch, length = torch.export.Dim.DYNAMIC, torch.export.Dim.DYNAMIC
+        self.check(M().eval(), draw(5, 7), draw(1, 7), draw(5, 1), draw(1, 1), draw(0, 7), draw(3, 40), dynamic=({0: batch, 2: length}, {0: length, 1: batch}))
+
+    def test_sizes_of_zero_and_one_that_the_exporter_did_not_think_of(self):
+        class M(torch.nn.Module):
+            def __init__(self, function):
+                super().__init__()
+                self.forward = function
+
+        F = torch.nn.functional
+        for function, fit, others in (
+            (lambda x: x[:2] * 2, (2, 3), (0, 1)), (lambda x: x[-1:] * 2, (1, 2), (0,)), (lambda x: x[0] * 2, (1, 2), (0,)),
+            (lambda x: x.squeeze(0) * 2, (0, 2), (1,)), (lambda x: x.amax(0), (1, 2), (0,)), (lambda x: x.narrow(0, 1, 1) * 2, (2, 3), (0, 1)),
+            (lambda x: F.pad(x.t()[None], (1, 0), mode="reflect") + 1, (2, 3), (0, 1)), (lambda x: x[1:] * 2, (1, 3), (0,)),
+            (lambda x: F.adaptive_avg_pool1d(x.t()[None], 3), (1, 2), (0,)), (lambda x: (x.unsqueeze(0) + x.unsqueeze(1)).sum(0), (0, 1, 2), ()),
+        ):
+            draw = lambda rows: (torch.randn(rows, 4),)
+            compiled = self.check(M(function), draw(5), *map(draw, fit), dynamic=({0: torch.export.Dim.DYNAMIC},))
+            for rows in others:
+                for _ in range(2):
+                    with self.assertRaisesRegex(strata.StrataError, f"captured for sizes of 2 and more: with s[0-9]+ = {rows} "):
+                        compiled(draw(rows)[0].numpy())
 
 
 def memory(value):

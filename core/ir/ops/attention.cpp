@@ -237,6 +237,17 @@ Node* causal_mask(Builder& b, const SymInt& l, const SymInt& s, const Node* like
 
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
+bool scale_is_symbolic(const Call& call) { return call.is_none(kScale) && !call.type(kQuery).shape.back().is_const(); }
+
+Node* scaled(Builder& b, Node* scores, const Call& call) {
+  const SymInt& head_size = call.type(kQuery).shape.back();
+  if (!call.is_none(kScale)) return b.mul(scores, call.number(kScale));
+  if (!scale_is_symbolic(call)) return b.mul(scores, scale_of(call, static_cast<double>(head_size.value())));
+  Node* size = b.call("aten.full.default", {sizes({}), integer(head_size)},
+                      {{"dtype", DType::F64}, {"device", DeviceArg{scores->tensor().device}}});
+  return b.mul(scores, b.call("aten.rsqrt.default", {size}));
+}
+
 std::vector<Node*> decompose_attention(Builder& b, const Call& call) {
   Node *q = call.tensor(kQuery), *k = call.tensor(kKey), *v = call.tensor(kValue), *mask = call.optional_tensor(kMask);
   const Shape lead = lead_shape(call);
@@ -244,15 +255,11 @@ std::vector<Node*> decompose_attention(Builder& b, const Call& call) {
   // With dropout PyTorch computes 16-bit floats in float32 from end to end.
   if (drops) q = widen(b, q), k = widen(b, k), v = widen(b, v);
   const SymInt l = q->tensor().shape[q->tensor().shape.size() - 2], s = k->tensor().shape[k->tensor().shape.size() - 2];
-  if (call.is_none(kScale) && !q->tensor().shape.back().is_const())
-    reject(call, "a symbolic head size needs an explicit scale");
-  const double scale = call.is_none(kScale) ? scale_of(call, static_cast<double>(q->tensor().shape.back().value()))
-                                            : call.number(kScale);
   Node* scores =
       b.call("aten.bmm.default", {as_batch(b, q, lead, false), b.transpose(as_batch(b, k, lead, grouped), 1, 2)});
   Shape shape = lead;
   shape.insert(shape.end(), {l, s});
-  scores = b.mul(b.reshape(widen(b, scores), shape), scale);
+  scores = scaled(b, b.reshape(widen(b, scores), shape), call);
   if (call.boolean(kCausal)) {
     mask = causal_mask(b, l, s, q);
     scores = where_else(b, mask, scores, kMinusInfinity);
@@ -293,6 +300,10 @@ std::vector<Node*> decompose_fused(Builder& b, const Call& call) {
 }
 
 }  // namespace
+
+bool attention_is_spelled_out(const Node& node) {
+  return draws_within(node) || (node.is("aten.scaled_dot_product_attention.default") && scale_is_symbolic(Call(node)));
+}
 
 Rows attention_rows() {
   return {

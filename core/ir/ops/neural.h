@@ -13,6 +13,9 @@
 namespace strata::ops {
 
 Rows attention_rows();
+/// Whether no library computes this attention, but only what it decomposes into: one with dropout, and one whose scale
+/// follows from a symbolic head size.
+bool attention_is_spelled_out(const Node& node);
 Rows einsum_rows();
 /// Whether einsum of one operand sums nothing: its result then is a view of the operand.
 bool einsum_is_view(const Call& call);

@@ -1,0 +1,32 @@
+// Copyright 2026 The Strata Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Whether a program is right for sizes of 0 and 1.
+///
+/// An exporter takes symbolic sizes to be 2 or more when it decides what a call gives: `x[:2]` of `s0` rows are 2 rows
+/// then. Its file lets 0 and 1 pass all the same, and so does PyTorch, whose operators look at the tensors that they
+/// get. What is compiled goes by what the file says, and would read memory that is not there.
+
+#include <mutex>
+#include <set>
+
+#include "core/ir/graph.h"
+
+namespace strata {
+
+class SmallSizes {
+ public:
+  /// `graph`, as it was captured, must outlive this.
+  explicit SmallSizes(const Graph& graph) : graph_(graph) {}
+  /// Throws a user Error if a symbol is bound to 0 or 1, and operators then make something else of their operands than
+  /// the graph says, or refuse them. Looks at the graph once for each set of such symbols. Any thread.
+  void require(const SymBindings& bindings);
+
+ private:
+  const Graph& graph_;
+  std::mutex mutex_;
+  std::set<SymBindings> fit_;
+};
+
+}  // namespace strata
