@@ -4,6 +4,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+#include <set>
+
 #include "capture/pt2_archive.h"
 #include "capture/pt2_graph.h"
 #include "capture/pt2_guards.h"
@@ -104,6 +108,38 @@ void set_symbol_origins(Program& program) {
     }
 }
 
+/// Inputs that were views when the program was exported have strides of their base's size, a symbol that no input
+/// tells. PyTorch takes any strides: such an input lies without gaps here, and so do its views.
+void forget_bases(Program& program) {
+  const auto inputs = user_placeholders(program.graph);
+  std::set<size_t> told;
+  const auto note = [&](const SymInt& size) {
+    for (size_t symbol : free_symbols(size)) told.insert(symbol);
+  };
+  for (const Node* input : inputs) {
+    note(input->type.sym);
+    std::ranges::for_each(input->type.tensor.shape, note);
+  }
+  const auto known = [&](const SymInt& size) {
+    return std::ranges::all_of(free_symbols(size), [&](size_t symbol) { return told.contains(symbol); });
+  };
+  std::map<size_t, SymInt> without_gaps;
+  for (Node* input : inputs) {
+    TensorType& type = input->type.tensor;
+    if (!type.strides || std::ranges::all_of(*type.strides, known)) continue;
+    const std::vector<SymInt> strides = contiguous_strides(type.shape);
+    for (size_t d = 0; d < strides.size(); ++d)
+      if (const auto symbol = program.graph.env().symbol_id((*type.strides)[d]); symbol && !told.contains(*symbol))
+        without_gaps.emplace(*symbol, strides[d]);
+    type.strides = strides;
+  }
+  if (without_gaps.empty()) return;
+  program.graph.substitute([&](size_t symbol) -> std::optional<SymInt> {
+    const auto found = without_gaps.find(symbol);
+    return found == without_gaps.end() ? std::nullopt : std::optional(found->second);
+  });
+}
+
 void fill_missing_hints(Program& program) {
   if (program.sample_inputs.empty()) return;
   try {
@@ -164,6 +200,7 @@ Program read_program(const Pt2Archive& archive, const Json& json, const std::str
   if (const Json* version = json.find("torch_version")) program.producer = "torch " + version->string();
   if (const Json* verifiers = json.find("verifiers")) program.verifiers = strings(*verifiers);
   read_call_signature(program, module, file);
+  forget_bases(program);
   if (const Json* guards = json.find("guards_code")) add_guards(program, strings(*guards));
   return program;
 }

@@ -11,47 +11,6 @@ namespace {
 
 constexpr int64_t kTracedFrom = 2;
 
-/// A graph in which some symbols are numbers.
-class AtSizes {
- public:
-  explicit AtSizes(const SymBindings& sizes) : sizes_(sizes) {}
-
-  Graph operator()(const Graph& graph) const {
-    Graph result = graph.clone();
-    for (const auto& node : result.nodes()) {
-      change(node->type);
-      for (Argument& a : node->args) change(a);
-      for (auto& [key, a] : node->kwargs) change(a);
-    }
-    return result;
-  }
-
- private:
-  void change(SymInt& size) const {
-    size = substitute(size, [&](size_t symbol) -> std::optional<SymInt> {
-      if (symbol >= sizes_.size() || !sizes_[symbol]) return {};
-      return SymInt(*sizes_[symbol]);
-    });
-  }
-  void change(Type& type) const {
-    change(type.sym);
-    for (SymInt& size : type.tensor.shape) change(size);
-    if (type.tensor.strides)
-      for (SymInt& stride : *type.tensor.strides) change(stride);
-    for (Type& part : type.parts) change(part);
-  }
-  void change(Argument& a) const {
-    if (auto* size = std::get_if<SymInt>(&a.value)) {
-      change(*size);
-      if (size->is_const()) a = size->value();
-    } else if (auto* list = std::get_if<ListArg>(&a.value)) {
-      for (Argument& item : list->items) change(item);
-    }
-  }
-
-  const SymBindings& sizes_;
-};
-
 std::string told(const Graph& graph, const SymBindings& sizes) {
   std::string text;
   for (size_t symbol = 0; symbol < sizes.size(); ++symbol)
@@ -73,7 +32,11 @@ void SmallSizes::require(const SymBindings& bindings) {
   const std::lock_guard lock(mutex_);
   if (fit_.contains(small)) return;
   try {
-    const Graph graph = AtSizes(small)(graph_);
+    Graph graph = graph_.clone();
+    graph.substitute([&](size_t symbol) -> std::optional<SymInt> {
+      if (symbol >= small.size() || !small[symbol]) return {};
+      return SymInt(*small[symbol]);
+    });
     (void)decompose(functionalize(graph, {}).graph, {});
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::User) throw;

@@ -340,6 +340,40 @@ Graph Graph::clone() const {
   return copy;
 }
 
+namespace {
+
+using Replacement = std::function<std::optional<SymInt>(size_t)>;
+
+void substitute_in(Type& type, const Replacement& replacement) {
+  const auto change = [&](SymInt& size) { size = strata::substitute(size, replacement); };
+  change(type.sym);
+  std::ranges::for_each(type.tensor.shape, change);
+  if (type.tensor.strides) std::ranges::for_each(*type.tensor.strides, change);
+  for (Type& part : type.parts) substitute_in(part, replacement);
+}
+
+void substitute_in(Argument& a, const Replacement& replacement) {
+  if (const auto* size = std::get_if<SymInt>(&a.value)) {
+    const SymInt changed = strata::substitute(*size, replacement);
+    a = changed.is_const() ? Argument(changed.value()) : Argument(changed);
+  } else if (auto* list = std::get_if<ListArg>(&a.value)) {
+    for (Argument& item : list->items) substitute_in(item, replacement);
+  } else if (auto* slice = std::get_if<SliceArg>(&a.value)) {
+    for (Argument& part : slice->parts) substitute_in(part, replacement);
+  }
+}
+
+}  // namespace
+
+void Graph::substitute(const Replacement& replacement) {
+  for (const auto& node : nodes_) {
+    substitute_in(node->type, replacement);
+    for (Argument& a : node->args) substitute_in(a, replacement);
+    for (auto& [key, a] : node->kwargs) substitute_in(a, replacement);
+  }
+  for (const auto& [key, sub] : subgraphs) sub->substitute(replacement);
+}
+
 UserMap users_of(const Graph& graph) {
   UserMap users;
   for (const auto& node : graph.nodes()) {

@@ -293,6 +293,9 @@ class Graph {
 
   /// Deep copy: same ids, names, metadata; attribute tensors are shared.
   Graph clone() const;
+  /// Replaces symbols in types and arguments of all nodes, those of subgraphs too; the function returns nothing to keep
+  /// one.
+  void substitute(const std::function<std::optional<SymInt>(size_t)>& replacement);
 
  private:
   std::shared_ptr<ShapeEnv> env_;

@@ -171,6 +171,21 @@ TEST(Pt2, SizesWithoutARangeMayBeZeroAndOne) {
   EXPECT_THAT(error(many, 2), HasSubstr("the program allows 3 <= s0"));
 }
 
+TEST(Pt2, InputsThatWereViewsLieWithoutGaps) {
+  const std::string stride = R"x({"as_expr":{"expr_str":"Symbol('s9', integer=True)","hint":{"as_int":7}}})x";
+  const auto load = [&](const std::string& at_x, const std::string& at_mm) {
+    const std::string program =
+        replaced(replaced(kTinyProgram, R"("strides":[{"as_int":2},{"as_int":1}])", R"("strides":[)" + at_x + "]"),
+                 R"("mm":{"dtype":7,"sizes":[{"as_int":1},{"as_int":2}])",
+                 R"("mm":{"dtype":7,"strides":[)" + at_mm + R"(],"sizes":[{"as_int":1},{"as_int":2}])");
+    Program p = load_pt2_bytes(as_bytes(tiny_archive(program)), "m.pt2");
+    return to_string(p.graph.find("x")->type) + " " + to_string(p.graph.find("mm")->type);
+  };
+  EXPECT_EQ(load(stride + R"(,{"as_int":1})", R"({"as_int":1},)" + stride), "f32[1, 2][2, 1]cpu f32[1, 2][1, 2]cpu");
+  EXPECT_EQ(load(R"({"as_int":1},{"as_int":5})", R"({"as_int":2},{"as_int":1})"),
+            "f32[1, 2][1, 5]cpu f32[1, 2][2, 1]cpu");
+}
+
 TEST(Pt2Malformed, GuardsThatAreNoIntegerRelationStayWords) {
   std::string program = replaced(
       kTinyProgram, R"("sizes":[{"as_int":1},{"as_int":2}],"requires_grad")",

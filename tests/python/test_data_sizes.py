@@ -297,6 +297,17 @@ class Exported(unittest.TestCase):
         batch, length = torch.export.Dim.DYNAMIC, torch.export.Dim.DYNAMIC
         self.check(M().eval(), draw(5, 7), draw(1, 7), draw(5, 1), draw(1, 1), draw(0, 7), draw(3, 40), dynamic=({0: batch, 2: length}, {0: length, 1: batch}))
 
+    def test_inputs_that_were_views_when_exported(self):
+        class M(torch.nn.Module):
+            def forward(self, x, y):
+                return x.t() * 2, x.flatten() + 1, (x.unsqueeze(1) - y).sum(-1), y.t().contiguous()
+
+        base, other = torch.randn(6, 16), torch.randn(9, 7)
+        D = torch.export.Dim.DYNAMIC
+        cases = (base[:, :11], other[:, :1].expand(9, 11)), (torch.randn(6, 11), torch.randn(11, 9).t()), (torch.randn(20, 8).t()[:, ::2], torch.randn(3, 10))
+        for dynamic in (({0: D, 1: D}, {0: D, 1: D}), ({1: D}, {1: D}), None):
+            self.check(M(), *(cases[:2] if dynamic is None or 0 not in dynamic[0] else cases), dynamic=dynamic)
+
     def test_sizes_of_zero_and_one_that_the_exporter_did_not_think_of(self):
         class M(torch.nn.Module):
             def __init__(self, function):
