@@ -204,6 +204,8 @@ class FxReader {
     TensorType type;
     type.dtype = dtype_of_torch(value.attr("dtype"));
     type.shape = sizes_of(value.attr("shape"));
+    for (const SymInt& size : type.shape)
+      if (!is_computable(size)) throw_user("the size " + size.str() + " is computed with floats");
     type.device = text_of(value.attr("device"));
     type.requires_grad = value.attr("requires_grad").cast<bool>();
     if (text_of(value.attr("layout")) == "torch.strided") type.strides = sizes_of(value.attr("stride")());

@@ -537,6 +537,24 @@ std::vector<size_t> free_symbols(const SymInt& a) {
   return ids;
 }
 
+bool is_computable(const SymInt& a) {
+  if (a.is_const()) return true;
+  const auto computable = [](const SymAtom* atom) {
+    return atom->kind != SymAtomKind::Opaque && std::ranges::all_of(atom->args, is_computable);
+  };
+  return std::ranges::all_of(
+      a.expr()->terms, [&](const SymMonomial& term) { return std::ranges::all_of(term.product->factors, computable); });
+}
+
+std::optional<std::pair<int64_t, int64_t>> short_fraction(double factor) {
+  constexpr double kLargest = 1 << 20;  // a float has 53 bits
+  if (!(factor > 0) || factor > kLargest) return {};
+  int64_t denominator = 1;
+  for (; factor != std::floor(factor); factor *= 2, denominator *= 2)
+    if (factor * 2 > kLargest || denominator > (1 << 30)) return {};
+  return std::pair(static_cast<int64_t>(factor), denominator);
+}
+
 SymInt substitute(const SymInt& a, const std::function<std::optional<SymInt>(size_t)>& replacement) {
   if (a.is_const()) return a;
   std::lock_guard lock(a.expr()->core->mutex);

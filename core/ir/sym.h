@@ -140,6 +140,11 @@ bool known_le(const SymInt& a, const SymInt& b);
 
 /// Ids of all symbols in `a`, ascending, unique.
 std::vector<size_t> free_symbols(const SymInt& a);
+/// Whether all of it can be computed: no part is a call that has no rule here.
+bool is_computable(const SymInt& a);
+/// Numerator and denominator of a factor of a size, where the float product with any size up to 2^33 is exact; else
+/// nothing.
+std::optional<std::pair<int64_t, int64_t>> short_fraction(double factor);
 /// Replaces symbols; the function returns nothing to keep one.
 SymInt substitute(const SymInt& a, const std::function<std::optional<SymInt>(size_t)>& replacement);
 /// The polynomial split by one symbol: `a == coefficient * symbol + rest`, if it is linear in it (the symbol not inside

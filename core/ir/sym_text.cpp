@@ -7,6 +7,10 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <tuple>
+#include <utility>
 
 #include "core/ir/sym_impl.h"
 #include "core/support/error.h"
@@ -193,6 +197,47 @@ SymInt fold(const std::vector<SymInt>& args, SymInt (*f)(const SymInt&, const Sy
   return result;
 }
 
+/// A float of a size expression as whole numbers, if it is one of their quotients (`short_fraction`).
+std::optional<std::pair<int64_t, int64_t>> fraction_in(const std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  return text.empty() || *end ? std::nullopt : short_fraction(value);
+}
+
+/// `TruncToInt(1.5*ToFloat(s0))` and `FloorToInt(IntTrueDiv(s0, 3))` in whole numbers (PyTorch's of resized images):
+/// one product or one quotient, which a float of 64 bits tells exactly or, of a quotient, on the right side of the next
+/// whole number. Nothing for others.
+std::optional<SymInt> rounded(std::string_view name, const SymInt& value) {
+  if (value.is_const()) return value;
+  const SymExpr& e = *value.expr();
+  if (e.constant != 0 || e.terms.size() != 1) return {};
+  std::optional<SymInt> size;
+  int64_t numerator = e.terms[0].coefficient, denominator = 1;
+  bool product = numerator != 1;
+  for (const SymAtom* factor : e.terms[0].product->factors) {
+    if (factor->kind != SymAtomKind::Opaque) return {};
+    if (factor->args.empty() && numerator == 1) {
+      const auto fraction = fraction_in(factor->name);
+      if (!fraction || product) return {};
+      std::tie(numerator, denominator) = *fraction;
+      product = true;
+    } else if (!size && factor->name == "ToFloat" && factor->args.size() == 1) {
+      size = factor->args[0];
+    } else if (!size && factor->name == "IntTrueDiv" && factor->args.size() == 2 && factor->args[1].is_const() &&
+               factor->args[1].value() > 0) {
+      size = factor->args[0];
+      if (std::exchange(product, true)) return {};
+      denominator = factor->args[1].value();
+    } else {
+      return {};
+    }
+  }
+  if (!size || numerator < 0 || numerator > (1 << 20) || range(*size).min < 0) return {};
+  SymInt times = *size * SymInt(numerator);
+  if (name == "CeilToInt") times = times + SymInt(denominator - 1);
+  return floordiv(times, SymInt(denominator));
+}
+
 /// A call by the names sympy, PyTorch and Python use; what has no rule is opaque.
 SymInt call(ShapeEnv& env, std::string_view name, const std::vector<SymInt>& args) {
   auto binary = [&](auto f) {
@@ -211,6 +256,8 @@ SymInt call(ShapeEnv& env, std::string_view name, const std::vector<SymInt>& arg
     return mod(floordiv(args[0], args[1]), args[2]);
   }
   if ((name == "Identity" || name == "Integer") && args.size() == 1) return args[0];
+  if ((name == "TruncToInt" || name == "FloorToInt" || name == "CeilToInt") && args.size() == 1)
+    if (auto whole = rounded(name, args[0])) return *whole;
   if (name == "IntInfinity" && args.empty()) return env.opaque("int_oo", {});
   if (name == "NegativeIntInfinity" && args.empty()) return -env.opaque("int_oo", {});
   return env.opaque(name, args);

@@ -159,6 +159,30 @@ TEST_F(Sym, PrintsAsSympyDoes) {
   EXPECT_EQ(parse("99999999999999999999").str(), "99999999999999999999");
 }
 
+TEST(SymText, FloatsOfSizesBecomeWholeNumbersWhereTheyAreExact) {
+  ShapeEnv env;
+  for (const char* name : {"s0", "s1"}) {
+    Symbol symbol;
+    symbol.name = name;
+    symbol.range = {0, kSymMax};
+    env.symbol(symbol);
+  }
+  const auto parse = [&](std::string_view text) { return parse_sym(env, text); };
+  EXPECT_EQ(parse("CeilToInt(IntTrueDiv(s0, 3))").str(), "(s0 + 2)//3");
+  EXPECT_EQ(parse("FloorToInt(IntTrueDiv(s0, 3))").str(), "s0//3");
+  EXPECT_EQ(parse("TruncToInt(1.5*ToFloat(s0))").str(), "(3*s0)//2");
+  EXPECT_EQ(parse("TruncToInt(0.25*ToFloat(s0 + 3))").str(), "(s0 + 3)//4");
+  EXPECT_EQ(parse("TruncToInt(2.0*ToFloat(s0))").str(), "2*s0");
+  // What a float rounds, or what may be less than 0, stays as it is.
+  for (const char* text :
+       {"TruncToInt(1.1*ToFloat(s0))", "TruncToInt(1.5*ToFloat(s0 - 9))", "TruncToInt(1.5*IntTrueDiv(s0, 3))",
+        "TruncToInt(1.5*ToFloat(s0) + 1)", "TruncToInt(0.5*1.5*ToFloat(s0))", "CeilToInt(IntTrueDiv(s0, s1))"}) {
+    EXPECT_THAT(parse(text).str(), ::testing::HasSubstr("ToInt(")) << text;
+    EXPECT_FALSE(is_computable(parse(text) * parse("s1") + 1)) << text;
+  }
+  EXPECT_TRUE(is_computable(parse("Max(1, s0*s1//2) % 3")));
+}
+
 TEST_F(Sym, ReadsSrepr) {
   EXPECT_EQ(parse_srepr(env, "Mul(Integer(2), Symbol('s0', positive=True, integer=True))").str(), "2*s0");
   EXPECT_EQ(range(*env.find("s0")).min, 1);

@@ -265,7 +265,7 @@ def dynamic(model, arguments, keywords, expected, exact):
 def bfloat16(model, arguments, keywords, expected, exact):
     narrow = lambda t: t.bfloat16() if isinstance(t, torch.Tensor) and t.is_floating_point() else t
     arguments, keywords = pytree.tree_map(narrow, (arguments, keywords))
-    model = model.bfloat16()
+    model = copy.deepcopy(model).bfloat16()
     try:
         with torch.no_grad():
             torch.manual_seed(1)
@@ -313,6 +313,8 @@ def judge_file(loaded, given, expected, exact):
     found = loaded(*[t.numpy() for t in tensors_in(given)])
     found = found if isinstance(found, (tuple, list)) else [found]
     found = [torch.from_numpy(numpy.array(t)) for t in found if not isinstance(t, (bool, int, float, str, type(None)))]
+    if len(found) > len(expected):  # symbolic sizes among the results
+        found = [t for t in found if t.dim() or t.dtype != torch.int64]
     why, times = compare(found, expected, exact)
     return ("differs" if why else "agrees"), why, times
 
@@ -349,6 +351,16 @@ def in_float64(model, arguments, keywords, count):
         torch.set_default_dtype(torch.float32)
 
 
+def draw_statistics(model):
+    """Batch norms as after some training. As they are made they multiply by almost 1: sums of two bfloat16 numbers that lie in the middle of two
+    others are then a little less than that, all of them, and right rounding makes all results too small."""
+    with torch.no_grad():
+        for module in model.modules():
+            if isinstance(module, torch.nn.modules.batchnorm._BatchNorm) and module.running_var is not None:
+                module.running_mean.normal_(0, 0.1)
+                module.running_var.uniform_(0.7, 1.4)
+
+
 def try_network(library, name, ways):
     """(way, outcome, why, times PyTorch's error) of each way."""
     torch.manual_seed(0)
@@ -357,6 +369,7 @@ def try_network(library, name, ways):
         model, arguments, keywords = LIBRARIES[library][1](name)
         if sum(p.numel() for p in model.parameters()) > LARGEST:
             raise RuntimeError("no small one")
+        draw_statistics(model)
         with torch.no_grad():
             torch.manual_seed(2)
             other = [t.clone() for t in tensors_in(model(*arguments, **keywords))]

@@ -357,6 +357,10 @@ def _in_sizes(traced):
     return _symbols([v for n in traced.graph.nodes for v in torch.utils._pytree.tree_leaves(n.meta.get("val")) if isinstance(v, torch.Tensor)])
 
 
+# Python's numbers of the types that they are here.
+_KINDS = {torch.float64: 1.5, torch.int64: 1, torch.bool: True}
+
+
 class Numbers:
     """Numbers that are only known when the graph runs (`item()`, arithmetic on floats) as tensors without dimensions. `tensors`: the
     node for each of them; arguments that must be numbers are left to the caller."""
@@ -476,8 +480,14 @@ class Numbers:
         aten.div.Tensor: aten.div.Tensor, aten.add.Scalar: aten.add.Tensor, aten.mul.Scalar: aten.mul.Tensor,
         aten.div.Scalar: aten.div.Tensor, aten.sub.Scalar: aten.sub.Tensor, aten.pow.Tensor_Scalar: aten.pow.Tensor_Tensor,
         aten.eq.Scalar: aten.eq.Tensor, aten.ne.Scalar: aten.ne.Tensor, aten.lt.Scalar: aten.lt.Tensor, aten.le.Scalar: aten.le.Tensor,
-        aten.gt.Scalar: aten.gt.Tensor, aten.ge.Scalar: aten.ge.Tensor,
+        aten.gt.Scalar: aten.gt.Tensor, aten.ge.Scalar: aten.ge.Tensor, aten.clamp_min.default: aten.clamp_min.Tensor,
+        aten.clamp_max.default: aten.clamp_max.Tensor, aten.remainder.Scalar: aten.remainder.Tensor, aten.fmod.Scalar: aten.fmod.Tensor,
+        aten.floor_divide.default: aten.floor_divide.default, aten.div.Tensor_mode: aten.div.Tensor_mode,
     }
+    # For these PyTorch rounds a number to a 16-bit type.
+    _ROUND = {aten.add.Tensor, aten.sub.Tensor, aten.rsub.Scalar, aten.pow.Scalar, aten.remainder.Scalar, aten.fmod.Scalar}
+    # The number comes first.
+    _NUMBER_FIRST = {aten.rsub.Scalar: aten.sub.Tensor, aten.pow.Scalar: aten.pow.Tensor_Tensor}
 
     def _use(self, node):
         with self.graph.inserting_before(node):
@@ -486,27 +496,66 @@ class Numbers:
             node.replace_all_uses_with(made)
             self.graph.erase_node(node)
 
+    def _number(self, argument):
+        return self.tensors.get(argument) if isinstance(argument, torch.fx.Node) else None
+
     def _used_by(self, node):
-        value = node.meta.get("val")
-        number = self.tensors.get(node.args[1]) if len(node.args) > 1 and isinstance(node.args[1], torch.fx.Node) else None
+        value, args = node.meta.get("val"), node.args
         if node.target in (aten.full.default, aten.scalar_tensor.default):
             return self._filled(node, value)
+        made = None
+        if node.target in (aten.masked_fill.Scalar, aten.masked_fill_.Scalar) and self._number(args[2]) is not None:
+            number = self._cast(node, self._number(args[2]), value.dtype)
+            made = _call(self.graph, node, aten.masked_fill.Tensor, (*args[:2], number), value)
+        elif node.target in (aten.clamp.default, aten.clamp_.default):
+            made = self._clamped(node, *(*args, None)[:3])
+        if made is not None and node.target in (aten.masked_fill_.Scalar, aten.clamp_.default):
+            return _call(self.graph, node, aten.copy_.default, (args[0], made), value)
+        if made is not None:
+            return made
         others = [n for n in node.all_input_nodes if n in self.tensors]
-        if number is None or len(others) != 1 or node.target not in self._WITH_TENSOR or not isinstance(node.args[0], torch.fx.Node):
+        if len(args) < 2 or len(others) != 1 or node.target not in {**self._WITH_TENSOR, **self._NUMBER_FIRST}:
             return None
-        tensor = node.args[0]
-        fake = tensor.meta.get("val")
+        tensor, number = (args[1], args[0]) if node.target is aten.pow.Scalar else args[:2]
+        number = self._number(number)
+        return None if number is None or not isinstance(tensor, torch.fx.Node) else self._with_tensor(node, tensor, number)
+
+    def _clamped(self, node, tensor, least, most):
+        """One bound after the other, each as its operator would have it."""
+        kind = [self._number(bound) for bound in (least, most)]
+        if any(number is None and isinstance(bound, torch.fx.Node) for bound, number in zip((least, most), kind)):
+            return None
+        for target, bound in ((aten.clamp_min.default, least), (aten.clamp_max.default, most)):
+            if bound is not None:
+                result = torch.result_type(tensor.meta["val"], self._like(bound))
+                one = _call(self.graph, node, target, (tensor, bound), tensor.meta["val"].new_empty(tensor.meta["val"].shape, dtype=result))
+                number = self._number(bound)
+                tensor = one if number is None else self._with_tensor(one, tensor, number)
+                if number is not None:
+                    self.graph.erase_node(one)
+        return tensor
+
+    def _like(self, bound):
+        """A Python number of a bound's type."""
+        number = self._number(bound)
+        return bound if number is None else _KINDS[number.meta["val"].dtype]
+
+    def _with_tensor(self, node, tensor, number):
+        value, fake = node.meta.get("val"), tensor.meta.get("val")
         if not isinstance(fake, torch.Tensor):
             return None
-        # A number does not widen the tensor's type; PyTorch rounds it to a 16-bit one for sums only.
-        kind = {torch.float64: 1.5, torch.int64: 1, torch.bool: True}[number.meta["val"].dtype]
+        # A number does not widen the tensor's type.
+        kind = _KINDS[number.meta["val"].dtype]
         inside = torch.result_type(torch.empty([1] if fake.dim() else [], dtype=fake.dtype), kind)
-        if inside in (torch.float16, torch.bfloat16) and node.target not in (aten.add.Tensor, aten.sub.Tensor):
+        if inside in (torch.float16, torch.bfloat16) and node.target not in self._ROUND:
             inside = torch.float32
             tensor = self._cast(node, tensor, torch.float32)
         number = self._cast(node, number, inside)
         result = value if value.dtype in (torch.bool, inside) else value.new_empty(value.shape, dtype=inside)
-        made = _call(self.graph, node, self._WITH_TENSOR[node.target], (tensor, number, *node.args[2:]), result, dict(node.kwargs))
+        target, operands = self._WITH_TENSOR.get(node.target), (tensor, number, *node.args[2:])
+        if target is None:
+            target, operands = self._NUMBER_FIRST[node.target], (number, tensor, *node.args[2:])
+        made = _call(self.graph, node, target, operands, result, dict(node.kwargs))
         return made if result is value else self._cast(node, made, value.dtype)
 
     def _filled(self, node, value):

@@ -13,6 +13,7 @@ from ._backends import check_options, compiling, first_line, merged_options
 from ._calls import make_call
 from ._capture import check_inputs, guarded
 from ._explain import Explanation, explain
+from ._floats import make_constants
 from ._inspect import compile_id, graph_name
 from ._left import Left
 from ._lifted import lift
@@ -61,8 +62,10 @@ def live_models():
 
 
 def compile_graph(gm, inputs, options=None):
-    """Dynamo's graph as a callable, and the `Report` of what became of it. Raises StrataError for options that make no sense."""
+    """Dynamo's graph as a callable, and the `Report` of what became of it. Raises StrataError for options that make no sense, and
+    what has Dynamo begin anew (`make_constants`)."""
     options = check_options(options)
+    make_constants(gm)
     calls = sum(node.op not in ("placeholder", "output", "get_attr") for node in gm.graph.nodes)
     name = graph_name(gm)
     try:

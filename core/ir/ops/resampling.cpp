@@ -265,10 +265,10 @@ Shape wanted_sizes(const Call& call, size_t spatial, size_t factors) {
     const SymInt& n = x[x.size() - spatial + d];
     if (n.is_const())
       out.push_back(static_cast<int64_t>(std::floor(static_cast<double>(n.value()) * *scale)));
-    else if (*scale == std::floor(*scale))
-      out.push_back(n * static_cast<int64_t>(*scale));
+    else if (const auto fraction = short_fraction(*scale))
+      out.push_back(floordiv(n * fraction->first, fraction->second));
     else
-      reject(call, "a symbolic size needs whole scale_factors");
+      reject(call, "a symbolic size needs scale_factors of few binary digits, such as 1.5");
   }
   return out;
 }

@@ -307,6 +307,20 @@ Nodes renorm(Builder& b, const Call& c) {
   return {b.cast(b.mul(x, factor), x->tensor().dtype)};
 }
 
+/// v with the lengths g: those of slices along a dimension, or of all of v.
+Nodes weight_norm(Builder& b, const Call& c) {
+  Node* v = c.tensor(0);
+  std::vector<int64_t> dims;
+  if (const int64_t own = c.constant(2); own != -1)
+    for (int64_t d = 0; d < rank(v); ++d)
+      if (d != static_cast<int64_t>(c.dim(2, shape_of(v).size()))) dims.push_back(d);
+  Node* length = widen(b, v);
+  length = rank(v) == 1 && c.constant(2) != -1
+               ? b.call("aten.abs.default", {length})
+               : b.call("aten.linalg_vector_norm.default", {length, 2, int_list(dims), !dims.empty()});
+  return {b.cast(b.mul(v, b.div(c.tensor(1), length)), v->tensor().dtype)};
+}
+
 }  // namespace
 
 Rows shorthand_sums() {
@@ -340,6 +354,7 @@ Rows shorthand_sums() {
       poisson_nll_loss, "how unlikely counts are, Poisson distributed");
   add("cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0.0, int reduction=1) -> Tensor",
       cosine_embedding_loss, "how far cosines are from what the targets say");
+  add("_weight_norm(Tensor v, Tensor g, int dim=0) -> Tensor", weight_norm, "v with the lengths g");
   add("ldexp.Tensor(Tensor self, Tensor other) -> Tensor", ldexp, "self * 2^other");
   add("logaddexp2(Tensor self, Tensor other) -> Tensor", logaddexp2, "log2(2^self + 2^other)");
   for (const std::string side : {"left", "right"}) {

@@ -242,4 +242,8 @@ case("_unsafe_masked_index", f(3, 5), MASK, [t([0, 7, 2, -9], torch.int64), t([4
 case("_unsafe_masked_index", i(3, 4), TALL, [None, t([3, 99, 0, 1], torch.int64)], 7)
 case("_native_batch_norm_legit", f(4, 3, 2), f(3), f(3), f(3), f(3, lo=.1), False, 0.1, 1e-5)
 
+for dim, lengths in ((0, f(4, 1, 1)), (1, f(1, 5, 1)), (2, f(1, 1, 3)), (-1, f())):
+    case("_weight_norm", f(4, 5, 3), lengths, dim)
+case("_weight_norm", f(7), f(7), 0)
+
 write("ops_f.json")

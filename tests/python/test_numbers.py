@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+# Copyright 2026 The Strata Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Python's numbers where all is to be dynamic: attributes of modules become constants, numbers that a program hands over stay operands, and
+sizes may be computed with floats.
+
+Needs PyTorch 2.7 or later; exit code 77 (skipped) without it.
+"""
+import sys
+import unittest
+
+import torch_or_skip
+
+version = torch_or_skip.check()
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+import strata
+
+if version < (2, 7):
+    print("skipped: before 2.7 Dynamo hands floats over in other ways")
+    sys.exit(77)
+
+
+class Calls(nn.Module):
+    def __init__(self, function, number=0.7):
+        super().__init__()
+        self.function, self.number = function, number
+
+    def forward(self, x):
+        return self.function(x, self.number)
+
+
+# Of modules: all of it is ours.
+OF_MODULES = {
+    "LeakyReLU": nn.LeakyReLU(0.1), "ELU": nn.ELU(0.7), "CELU": nn.CELU(0.8), "Hardtanh": nn.Hardtanh(-0.5, 0.7), "ReLU6": nn.ReLU6(inplace=True),
+    "Softplus": nn.Softplus(1.5, 10.0), "Threshold": nn.Threshold(0.1, 0.3), "Hardshrink": nn.Hardshrink(0.4), "Softshrink": nn.Softshrink(0.4),
+    "LayerNorm": nn.LayerNorm(8), "GroupNorm": nn.GroupNorm(2, 6), "Dropout": nn.Dropout(0.3).eval(), "RMSNorm": nn.RMSNorm(8, eps=1e-5),
+    "network": nn.Sequential(nn.Conv2d(6, 4, 3), nn.BatchNorm2d(4), nn.ReLU6(inplace=True), nn.Upsample(scale_factor=1.5, mode="bilinear")).eval(),
+    "mask": Calls(lambda x, n: x.masked_fill(x > 0, n)), "norm": Calls(lambda x, n: torch.linalg.vector_norm(x, n, -1), 3.5),
+    "scale": Calls(lambda x, n: (x * n / n**0.5 - n > n) * (n + x)), "added": Calls(lambda x, n: torch.add(x, x.exp(), alpha=n)),
+    "filled": Calls(lambda x, n: torch.full_like(x, n) + x), "attention": Calls(lambda x, n: F.scaled_dot_product_attention(x, x, x, scale=n)),
+}  # fmt: skip
+
+# Of the program: one compile for all of them.
+OPERANDS = {
+    "minus": lambda x, n: n - x, "twice minus": lambda x, n: torch.rsub(x, n, alpha=2), "power": lambda x, n: n**x, "remainder": lambda x, n: x % n,
+    "fmod": lambda x, n: torch.fmod(x, n), "floor": lambda x, n: x // n, "rounded": lambda x, n: torch.div(x, n, rounding_mode="trunc"),
+    "between": lambda x, n: x.clamp(-n, n), "one bound": lambda x, n: x.clamp(-1, n), "bounds crossed": lambda x, n: x.clamp(n, -n),
+    "at most": lambda x, n: x.clamp(max=n), "at least": lambda x, n: x.clamp_min(n), "filled": lambda x, n: x.masked_fill(x > 0, n),
+    "in place": lambda x, n: (x * 1).clamp_(-n, n) + (x * 1).masked_fill_(x > 0, n),
+}  # fmt: skip
+
+
+class Numbers(unittest.TestCase):
+    def setUp(self):
+        torch.manual_seed(torch.seed() % 2**31)
+
+    def compiled(self, function):
+        torch._dynamo.reset()
+        strata.reset()
+        return torch.compile(function, backend="strata", dynamic=True)
+
+    def all_ours(self, graphs):
+        self.assertEqual([(r.compiled, r.opaque) for r in strata.reports()], [(True, ())] * graphs, strata.reports())
+
+    def test_of_modules_are_constants(self):
+        for name, module in OF_MODULES.items():
+            with self.subTest(name), torch.no_grad():
+                compiled = self.compiled(module)
+                for shape in (4, 6, 9, 8), (3, 6, 16, 8):
+                    x = torch.randn(shape)
+                    torch.testing.assert_close(compiled(x.clone()), module(x.clone()))
+                self.all_ours(1)
+
+    def test_of_modules_may_change(self):
+        module = nn.LeakyReLU(0.1)
+        compiled, x = self.compiled(module), torch.randn(9)
+        with torch.no_grad():
+            for module.negative_slope in 0.1, 0.4, 0.1:
+                torch.testing.assert_close(compiled(x), module(x))
+        self.all_ours(2)
+
+    def test_of_the_program_are_operands(self):
+        for name, function in OPERANDS.items():
+            for dtype, numbers in (torch.float32, (0.7, 0.3, 1.3)), (torch.float64, (0.7, 2.5)), (torch.int64, (2, 3, 5)), (torch.int64, (2.5, 3.5)):
+                if "in place" in name and isinstance(numbers[0], float) and dtype == torch.int64:
+                    continue  # PyTorch refuses it
+                x = (torch.randn(4, 33) * 3).to(dtype)
+                if name == "power" and dtype == torch.int64:
+                    x = x.abs()
+                with self.subTest(name, dtype=dtype), torch.no_grad():
+                    compiled = self.compiled(function)
+                    for number in numbers:
+                        torch.testing.assert_close(compiled(x, number), function(x, number), equal_nan=True)
+                    self.all_ours(1)
+
+    def test_sizes_computed_with_floats(self):
+        for factor in 1.5, 0.25, 2.75, 3.0, 0.1, 1.1:
+            with self.subTest(factor), torch.no_grad():
+                larger = lambda x: F.interpolate(x * 2, scale_factor=factor, mode="bilinear") + 1
+                compiled = self.compiled(larger)
+                for side in 16, 23, 40:
+                    x = torch.randn(2, 3, side, side + 7)
+                    torch.testing.assert_close(compiled(x), larger(x), rtol=1e-4, atol=1e-4)
+                if factor not in (0.1, 1.1):  # those are left to PyTorch
+                    self.all_ours(1)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)
