@@ -140,6 +140,14 @@ void forget_bases(Program& program) {
   });
 }
 
+/// Sizes as the exporter knew them: `Max(1, s0)` is `s0` where s0 was 2 or more.
+void simplify_sizes(Program& program) {
+  auto stated = std::make_unique<Graph>(program.graph.clone());
+  const TracedSizes traced(program.graph.env());
+  program.graph.substitute([](size_t) { return std::optional<SymInt>(); });
+  if (!structurally_equal(program.graph, *stated)) program.stated = std::move(stated);
+}
+
 void fill_missing_hints(Program& program) {
   if (program.sample_inputs.empty()) return;
   try {
@@ -201,6 +209,7 @@ Program read_program(const Pt2Archive& archive, const Json& json, const std::str
   if (const Json* verifiers = json.find("verifiers")) program.verifiers = strings(*verifiers);
   read_call_signature(program, module, file);
   forget_bases(program);
+  simplify_sizes(program);
   if (const Json* guards = json.find("guards_code")) add_guards(program, strings(*guards));
   return program;
 }

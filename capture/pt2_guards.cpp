@@ -144,11 +144,12 @@ void read_ranges(const Json& program, ShapeEnv& env) {
     if (bounds.min > bounds.max)
       throw JsonTypeError(&range, fmt::format("the range of '{}' is empty: {} to {}", name, bounds.min, bounds.max));
     if (is_identifier(name)) {
-      // Sizes without a range of the user's begin at 2 because the exporter takes 0 and 1 for constants. PyTorch runs
-      // the program with those, too (`_check_symint` in torch/_export/utils.py).
-      if (name.starts_with('s') && bounds.min == 2 && bounds.max == kSymMax) bounds.min = 0;
       Symbol symbol;
       symbol.name = name;
+      // The exporter takes sizes to be 2 or more, since it takes 0 and 1 for constants. PyTorch runs the program with
+      // those, too (`_check_symint` in torch/_export/utils.py); not here where a range is given that begins at 2.
+      symbol.traced_from_two = name.starts_with('s') && bounds.max >= 2;
+      if (name.starts_with('s') && bounds.min == 2 && bounds.max == kSymMax) bounds.min = 0;
       symbol.range = bounds;
       env.symbol(symbol);
       continue;

@@ -11,20 +11,24 @@
 #include <mutex>
 #include <set>
 
-#include "core/ir/graph.h"
+#include "core/ir/program.h"
 
 namespace strata {
 
 class SmallSizes {
  public:
-  /// `graph`, as it was captured, must outlive this.
-  explicit SmallSizes(const Graph& graph) : graph_(graph) {}
-  /// Throws a user Error if a symbol is bound to 0 or 1, and operators then make something else of their operands than
-  /// the graph says, or refuse them. Looks at the graph once for each set of such symbols. Any thread.
+  /// `program` must outlive this.
+  explicit SmallSizes(const Program& program) : program_(program) {}
+  /// Throws a user Error if a symbol is bound to 0 or 1, and something of the program is then not as it was compiled: a
+  /// size (`Program::stated`), what operators make of their operands, or which operand is broadcast. The operators are
+  /// asked once for each set of such symbols. Any thread.
   void require(const SymBindings& bindings);
 
  private:
-  const Graph& graph_;
+  void require_sizes(const SymBindings& bindings) const;
+  void require_operators(const SymBindings& small) const;
+
+  const Program& program_;
   std::mutex mutex_;
   std::set<SymBindings> fit_;
 };

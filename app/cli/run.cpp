@@ -263,7 +263,7 @@ int run(RunOptions& o, const Invocation& invocation) {
   auto program = load_model(o, progress);
   RunResult result;
   const std::vector<Tensor> inputs = choose_inputs(*program, o, result.input_source);
-  SmallSizes(program->graph).require(check_inputs(*program, inputs));
+  SmallSizes(*program).require(check_inputs(*program, inputs));
   std::vector<Tensor> expected;
   if (!o.expected.empty()) expected = load_expected(*program, o.expected, bits_type(o.dtype));
   CompiledModel model = compile_model(std::move(program), o, invocation, progress);

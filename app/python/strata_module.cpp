@@ -121,7 +121,7 @@ class Model {
 
  private:
   Program program_;
-  SmallSizes small_sizes_{program_.graph};
+  SmallSizes small_sizes_{program_};
   ModelRecording recording_;
   std::string backend_;
   std::unique_ptr<Compiled> compiled_;

@@ -46,6 +46,9 @@ struct Program {
   explicit Program(Graph captured) : graph(std::move(captured)) {}
 
   Graph graph;
+  /// The graph with sizes as its file has them, where `graph` has what follows for those that were traced from 2 on
+  /// (`TracedSizes`); null where that is the same.
+  std::unique_ptr<Graph> stated;
   std::string name;  ///< the model's name in the archive
   std::string path;  ///< the file it was read from
 

@@ -537,6 +537,20 @@ std::vector<size_t> free_symbols(const SymInt& a) {
   return ids;
 }
 
+TracedSizes::TracedSizes(ShapeEnv& env) : env_(env) {
+  const ShapeEnv& known = env;  // to look at a symbol does not mean to change it
+  for (size_t id = 0; id < env.symbol_count(); ++id) {
+    const Symbol& symbol = known.info(id);
+    if (!symbol.traced_from_two || symbol.range.min >= 2 || symbol.range.max < 2) continue;
+    least_.emplace_back(id, symbol.range.min);
+    env.info(id).range.min = 2;
+  }
+}
+
+TracedSizes::~TracedSizes() {
+  for (const auto& [id, least] : least_) env_.info(id).range.min = least;
+}
+
 bool is_computable(const SymInt& a) {
   if (a.is_const()) return true;
   const auto computable = [](const SymAtom* atom) {

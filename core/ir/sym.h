@@ -83,6 +83,7 @@ struct Symbol {
   std::optional<SymInt> max_expr;  ///< symbolic inclusive upper bound (loop axes: extent - 1)
   std::optional<int64_t> hint;     ///< value in the example; none for data-dependent sizes
   std::string origin;              ///< where it came from: `x.size()[0]`
+  bool traced_from_two = false;    ///< an exporter took it to be 2 or more, though `range` has less (`TracedSizes`)
 };
 
 /// Something that was assumed about sizes: printed by `explain`, checked before a run.
@@ -118,6 +119,20 @@ class ShapeEnv {
 
  private:
   std::unique_ptr<SymCore> core_;
+};
+
+/// While it lives, symbols that an exporter took to be 2 or more are: what follows from that (of `Max(1, s0)` that it
+/// is `s0`) is so in the program's types. One thread at a time may have it for an environment.
+class TracedSizes {
+ public:
+  explicit TracedSizes(ShapeEnv& env);
+  ~TracedSizes();
+  TracedSizes(const TracedSizes&) = delete;
+  TracedSizes& operator=(const TracedSizes&) = delete;
+
+ private:
+  ShapeEnv& env_;
+  std::vector<std::pair<size_t, int64_t>> least_;  ///< symbols and what they may be at least
 };
 
 /// Parses Python/sympy infix text (`2*s0 + Max(1, s1//2)`); unknown names become symbols, unknown calls opaque.

@@ -34,9 +34,10 @@ SymBindings sizes(Graph& graph, int64_t rows, int64_t columns) {
 }
 
 TEST(SmallSizes, OperatorsMustMakeWhatTheGraphSays) {
-  Graph graph = graph_of(kTwoRows);
+  Program program(graph_of(kTwoRows));
+  Graph& graph = program.graph;
   for (const char* name : {"a", "b"}) graph.find(name)->type = Type::of(DType::F32, {2, 4});  // as an exporter has it
-  SmallSizes small(graph);
+  SmallSizes small(program);
   const auto error = [&](int64_t rows, int64_t columns) {
     return error_of([&] { small.require(sizes(graph, rows, columns)); });
   };
@@ -50,20 +51,62 @@ TEST(SmallSizes, OperatorsMustMakeWhatTheGraphSays) {
 }
 
 TEST(SmallSizes, GraphsThatSayItOfAllSizesFit) {
-  Graph graph = graph_of(kTwoRows);
-  SmallSizes small(graph);
+  Program program(graph_of(kTwoRows));
+  Graph& graph = program.graph;
+  SmallSizes small(program);
   for (int64_t rows : {0, 1, 2}) EXPECT_NO_THROW(small.require(sizes(graph, rows, 1)));
 }
 
 TEST(SmallSizes, OperatorsRefuseThem) {
-  Graph graph = graph_of(R"(
+  Program program(graph_of(R"(
 def forward(self, x: "f32[s0, 4]", y: "f32[3, s1]"):
     a = torch.ops.aten.amax.default(x, [0])
     return (a,)
-)");
-  SmallSizes small(graph);
+)"));
+  Graph& graph = program.graph;
+  SmallSizes small(program);
   EXPECT_NO_THROW(small.require(sizes(graph, 1, 0)));
   EXPECT_THAT(error_of([&] { small.require(sizes(graph, 0, 5)); }), HasSubstr("with s0 = 0 aten.amax.default"));
+}
+
+/// `Max(1, s0)` is `s0` where s0 was taken to be 2 or more.
+TEST(SmallSizes, SizesThatWereSimplifiedMustBeRight) {
+  Program program(graph_of(R"(
+def forward(self, x: "f32[s0, 4]", y: "f32[3, s1]"):
+    a = torch.ops.aten.relu.default(x)
+    return (a,)
+)"));
+  ShapeEnv& env = program.graph.env();
+  Symbol& rows = env.info(*env.symbol_id(*env.find("s0")));
+  rows.range = {0, 100};
+  rows.traced_from_two = true;
+  program.graph.find("x")->type.tensor.shape[0] = max(SymInt(1), *env.find("s0"));
+  program.stated = std::make_unique<Graph>(program.graph.clone());
+  {
+    const TracedSizes traced(env);
+    program.graph.substitute([](size_t) { return std::optional<SymInt>(); });
+  }
+  EXPECT_EQ(program.graph.find("x")->type.tensor.shape[0].str(), "s0");
+  EXPECT_EQ(program.stated->find("x")->type.tensor.shape[0].str(), "Max(1, s0)");
+  EXPECT_EQ(rows.range.min, 0);
+  SmallSizes small(program);
+  EXPECT_NO_THROW(small.require(sizes(program.graph, 1, 5)));
+  EXPECT_THAT(error_of([&] { small.require(sizes(program.graph, 0, 5)); }),
+              HasSubstr("with s0 = 0 'x' (x): a size is 1, not 0"));
+}
+
+/// Two sizes that nothing says to be equal, or one of them to be 1.
+TEST(SmallSizes, BroadcastsMustBeForeseen) {
+  Program program(graph_of(R"(
+def forward(self, x: "f32[s0, 4]", y: "f32[s1, 4]"):
+    a = torch.ops.aten.add.Tensor(x, y)
+    return (a,)
+)"));
+  SmallSizes small(program);
+  EXPECT_NO_THROW(small.require(sizes(program.graph, 1, 1)));
+  const std::string one = error_of([&] { small.require(sizes(program.graph, 1, 7)); });
+  const std::string other = error_of([&] { small.require(sizes(program.graph, 7, 1)); });
+  EXPECT_THAT(one + other, HasSubstr(" has 1 of 7 elements"));
 }
 
 }  // namespace

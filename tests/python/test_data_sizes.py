@@ -319,6 +319,7 @@ class Exported(unittest.TestCase):
             (lambda x: x[:2] * 2, (2, 3), (0, 1)), (lambda x: x[-1:] * 2, (1, 2), (0,)), (lambda x: x[0] * 2, (1, 2), (0,)),
             (lambda x: x.squeeze(0) * 2, (0, 2), (1,)), (lambda x: x.amax(0), (1, 2), (0,)), (lambda x: x.narrow(0, 1, 1) * 2, (2, 3), (0, 1)),
             (lambda x: F.pad(x.t()[None], (1, 0), mode="reflect") + 1, (2, 3), (0, 1)), (lambda x: x[1:] * 2, (1, 3), (0,)),
+            (lambda x: x.std(0), (0, 1, 2), ()), (lambda x: x + torch.arange(64.0).view(1, 64, 1)[:, max(0, 1 - x.shape[0]) :, max(0, 1 - x.shape[0]) :][0, :1], (1, 2), ()),
             (lambda x: F.adaptive_avg_pool1d(x.t()[None], 3), (1, 2), (0,)), (lambda x: (x.unsqueeze(0) + x.unsqueeze(1)).sum(0), (0, 1, 2), ()),
         ):
             draw = lambda rows: (torch.randn(rows, 4),)
