@@ -548,7 +548,10 @@ class Functionalizer {
     pieces.push_back(value);
     if (!(end == size)) slice(end, kEnd);
     if (pieces.size() == 1) return value;
-    return b.call("aten.cat.default", {Argument::list(std::move(pieces)), d});
+    Node* made = b.call("aten.cat.default", {Argument::list(std::move(pieces)), d});
+    // As large as it was, which the sum of the pieces' sizes may not show: sizes of the next write are made of it.
+    made->type = Type::of(made->tensor().dtype, whole->tensor().shape, made->tensor().device);
+    return made;
   }
 
   static std::vector<int64_t> inverse(const std::vector<int64_t>& dims, size_t rank, const Node& where) {

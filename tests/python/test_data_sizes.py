@@ -297,6 +297,21 @@ class Exported(unittest.TestCase):
         batch, length = torch.export.Dim.DYNAMIC, torch.export.Dim.DYNAMIC
         self.check(M().eval(), draw(5, 7), draw(1, 7), draw(5, 1), draw(1, 1), draw(0, 7), draw(3, 40), dynamic=({0: batch, 2: length}, {0: length, 1: batch}))
 
+    def test_many_writes_to_squares_of_a_symbolic_size(self):
+        class M(torch.nn.Module):
+            def forward(self, x):
+                missing = (16 - x.shape[1] % 16) % 16
+                x = torch.nn.functional.pad(x * 1, (0, 0, 0, missing))
+                x = x.reshape(x.shape[0], -1, 16, x.shape[-1])
+                a = -(x @ x.transpose(-1, -2)).tril(-1) * 0.01
+                for i in range(1, 16):
+                    row, above = a[..., i, :i].clone(), a[..., :i, :i].clone()
+                    a[..., i, :i] = row + (row.unsqueeze(-1) * above).sum(-2)
+                return (a + torch.eye(16)) @ x, a
+
+        D = torch.export.Dim.DYNAMIC
+        self.check(M(), (torch.randn(2, 35, 4),), (torch.randn(1, 48, 4),), (torch.randn(5, 70, 4),), dynamic=({0: D, 1: D},))
+
     def test_inputs_that_were_views_when_exported(self):
         class M(torch.nn.Module):
             def forward(self, x, y):
