@@ -504,6 +504,8 @@ class Numbers:
         if node.target in (aten.full.default, aten.scalar_tensor.default):
             return self._filled(node, value)
         made = None
+        if node.kwargs and node.target not in (aten.div.Tensor_mode, aten.add.Tensor, aten.sub.Tensor):
+            return None  # a bound or an operand by name
         if node.target in (aten.masked_fill.Scalar, aten.masked_fill_.Scalar) and self._number(args[2]) is not None:
             number = self._cast(node, self._number(args[2]), value.dtype)
             made = _call(self.graph, node, aten.masked_fill.Tensor, (*args[:2], number), value)
