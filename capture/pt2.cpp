@@ -142,8 +142,9 @@ void forget_bases(Program& program) {
 
 /// Sizes as the exporter knew them: `Max(1, s0)` is `s0` where s0 was 2 or more.
 void simplify_sizes(Program& program) {
-  auto stated = std::make_unique<Graph>(program.graph.clone());
   const TracedSizes traced(program.graph.env());
+  if (traced.none()) return;
+  auto stated = std::make_unique<Graph>(program.graph.clone());
   program.graph.substitute([](size_t) { return std::optional<SymInt>(); });
   if (!structurally_equal(program.graph, *stated)) program.stated = std::move(stated);
 }

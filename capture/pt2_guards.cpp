@@ -148,8 +148,8 @@ void read_ranges(const Json& program, ShapeEnv& env) {
       symbol.name = name;
       // The exporter takes sizes to be 2 or more, since it takes 0 and 1 for constants. PyTorch runs the program with
       // those, too (`_check_symint` in torch/_export/utils.py); not here where a range is given that begins at 2.
-      symbol.traced_from_two = name.starts_with('s') && bounds.max >= 2;
-      if (name.starts_with('s') && bounds.min == 2 && bounds.max == kSymMax) bounds.min = 0;
+      symbol.traced_from_two = name.starts_with('s') && bounds.max >= kTracedFrom;
+      if (symbol.traced_from_two && bounds.min == kTracedFrom && bounds.max == kSymMax) bounds.min = 0;
       symbol.range = bounds;
       env.symbol(symbol);
       continue;

@@ -88,11 +88,7 @@ class LibraryLowering {
       why_not = "attention with dropout";
       return false;
     }
-    const SymInt head = call.type(0).shape.back();
-    if (call.is_none(6) && !head.is_const()) {
-      why_not = "attention over a symbolic head size without a scale";
-      return false;
-    }
+    const SymInt head = call.type(0).shape.back();  // a number, or there is a scale: others are spelled out
     out_.call.has_mask = !call.is_none(3);
     out_.call.causal = call.boolean(5);
     out_.call.alpha = call.is_none(6) ? 1.0 / std::sqrt(static_cast<double>(head.value())) : call.number(6);

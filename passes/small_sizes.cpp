@@ -10,8 +10,6 @@
 namespace strata {
 namespace {
 
-constexpr int64_t kTracedFrom = 2;
-
 std::string told(const Graph& graph, const SymBindings& sizes) {
   std::string text;
   const ShapeEnv& env = graph.env();
@@ -86,11 +84,14 @@ void SmallSizes::require(const SymBindings& bindings) {
     any |= size.has_value();
   }
   if (!any) return;
-  require_sizes(bindings);
   const std::lock_guard lock(mutex_);
-  if (fit_.contains(small)) return;
-  require_operators(small);
-  fit_.insert(std::move(small));
+  if (bindings == last_) return;
+  require_sizes(bindings);
+  if (!fit_.contains(small)) {
+    require_operators(small);
+    fit_.insert(std::move(small));
+  }
+  last_ = bindings;
 }
 
 void SmallSizes::require_sizes(const SymBindings& bindings) const {

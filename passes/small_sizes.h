@@ -21,7 +21,7 @@ class SmallSizes {
   explicit SmallSizes(const Program& program) : program_(program) {}
   /// Throws a user Error if a symbol is bound to 0 or 1, and something of the program is then not as it was compiled: a
   /// size (`Program::stated`), what operators make of their operands, or which operand is broadcast. The operators are
-  /// asked once for each set of such symbols. Any thread.
+  /// asked once for each set of such symbols, and nothing is where the sizes are those of the last run. Any thread.
   void require(const SymBindings& bindings);
 
  private:
@@ -30,7 +30,8 @@ class SmallSizes {
 
   const Program& program_;
   std::mutex mutex_;
-  std::set<SymBindings> fit_;
+  std::set<SymBindings> fit_;  ///< sizes of 0 and 1 for which operators make what the program says
+  SymBindings last_;           ///< all sizes of the last run that fitted
 };
 
 }  // namespace strata

@@ -541,9 +541,9 @@ TracedSizes::TracedSizes(ShapeEnv& env) : env_(env) {
   const ShapeEnv& known = env;  // to look at a symbol does not mean to change it
   for (size_t id = 0; id < env.symbol_count(); ++id) {
     const Symbol& symbol = known.info(id);
-    if (!symbol.traced_from_two || symbol.range.min >= 2 || symbol.range.max < 2) continue;
+    if (!symbol.traced_from_two || symbol.range.min >= kTracedFrom || symbol.range.max < kTracedFrom) continue;
     least_.emplace_back(id, symbol.range.min);
-    env.info(id).range.min = 2;
+    env.info(id).range.min = kTracedFrom;
   }
 }
 

@@ -121,6 +121,9 @@ class ShapeEnv {
   std::unique_ptr<SymCore> core_;
 };
 
+/// Exporters take sizes to be this or more: 0 and 1 are constants to them.
+inline constexpr int64_t kTracedFrom = 2;
+
 /// While it lives, symbols that an exporter took to be 2 or more are: what follows from that (of `Max(1, s0)` that it
 /// is `s0`) is so in the program's types. One thread at a time may have it for an environment.
 class TracedSizes {
@@ -129,6 +132,8 @@ class TracedSizes {
   ~TracedSizes();
   TracedSizes(const TracedSizes&) = delete;
   TracedSizes& operator=(const TracedSizes&) = delete;
+  /// Whether there is no such symbol.
+  bool none() const { return least_.empty(); }
 
  private:
   ShapeEnv& env_;

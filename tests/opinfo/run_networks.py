@@ -173,9 +173,15 @@ def tensors_in(result):
     return [t for t in pytree.tree_leaves(result) if isinstance(t, torch.Tensor)]
 
 
-def widened(tree):
-    wide = lambda t: t.double() if isinstance(t, torch.Tensor) and t.is_floating_point() else t
-    return pytree.tree_map(wide, tree)
+def as_type(tree, dtype):
+    return pytree.tree_map(lambda t: t.to(dtype) if isinstance(t, torch.Tensor) and t.is_floating_point() else t, tree)
+
+
+def results_of(run, arguments, keywords, seed=1):
+    """The tensors that a network gives, in memory of their own."""
+    with torch.no_grad():
+        torch.manual_seed(seed)
+        return [t.clone() for t in tensors_in(run(*arguments, **keywords))]
 
 
 def compare(found, expected, exact):
@@ -216,14 +222,19 @@ def judge(found, expected, exact):
 
 
 def live(model, arguments, keywords, expected, exact):
-    with torch.no_grad():
-        torch.manual_seed(1)
-        found = tensors_in(torch.compile(model, backend="strata")(*arguments, **keywords))
-    return judge(found, expected, exact)
+    return judge(results_of(torch.compile(model, backend="strata"), arguments, keywords), expected, exact)
 
 
 class NotBuilt(Exception):
     """PyTorch itself does not run a network in some way."""
+
+
+def expected_of(model, arguments, keywords, way):
+    """PyTorch's results."""
+    try:
+        return results_of(model, arguments, keywords)
+    except Exception as error:
+        raise NotBuilt(f"{way}: {error}") from error
 
 
 def of_another_size(arguments, keywords):
@@ -241,37 +252,22 @@ def of_another_size(arguments, keywords):
 def at_another_size(model, arguments, keywords):
     """Inputs of another size, PyTorch's results and float64's."""
     others, other_keywords = of_another_size(arguments, keywords)
-    try:
-        with torch.no_grad():
-            torch.manual_seed(1)
-            expected = [t.clone() for t in tensors_in(model(*others, **other_keywords))]
-    except Exception as error:
-        raise NotBuilt(f"another size: {error}") from error
+    expected = expected_of(model, others, other_keywords, "another size")
     return others, other_keywords, expected, in_float64(model, others, other_keywords, len(expected))
 
 
 def dynamic(model, arguments, keywords, expected, exact):
     others, other_keywords, other_expected, other_exact = at_another_size(model, arguments, keywords)
     compiled = torch.compile(model, backend="strata", dynamic=True)
-    with torch.no_grad():
-        torch.manual_seed(1)
-        found = [t.clone() for t in tensors_in(compiled(*arguments, **keywords))]
-        torch.manual_seed(1)
-        other_found = tensors_in(compiled(*others, **other_keywords))
+    found, other_found = results_of(compiled, arguments, keywords), results_of(compiled, others, other_keywords)
     outcome = judge(found, expected, exact)
     return judge(other_found, other_expected, other_exact) if outcome[0] == "agrees" else outcome
 
 
 def bfloat16(model, arguments, keywords, expected, exact):
-    narrow = lambda t: t.bfloat16() if isinstance(t, torch.Tensor) and t.is_floating_point() else t
-    arguments, keywords = pytree.tree_map(narrow, (arguments, keywords))
+    arguments, keywords = as_type((arguments, keywords), torch.bfloat16)
     model = copy.deepcopy(model).bfloat16()
-    try:
-        with torch.no_grad():
-            torch.manual_seed(1)
-            expected = [t.clone() for t in tensors_in(model(*arguments, **keywords))]
-    except Exception as error:
-        raise NotBuilt(f"bfloat16: {error}") from error
+    expected = expected_of(model, arguments, keywords, "bfloat16")
     exact = in_float64(model, arguments, keywords, len(expected)) if exact else None
     return live(model, arguments, keywords, expected, exact)
 
@@ -284,27 +280,39 @@ def sizes(model, arguments, keywords, expected, exact):
             return None
         return {d: torch.export.Dim.AUTO for d in range(2 if t.dim() == 2 and not t.is_floating_point() else 1)}
 
-    # A batch of one would be taken for a constant.
-    example, example_keywords = of_another_size(arguments, keywords) if any(t.shape[0] == 1 for t in tensors_in((arguments, keywords))) else (arguments, keywords)
+    def exported():
+        # A batch of one would be taken for a constant.
+        lone = any(t.shape[0] == 1 for t in tensors_in((arguments, keywords)))
+        example, example_keywords = of_another_size(arguments, keywords) if lone else (arguments, keywords)
+        shapes = pytree.tree_map(symbolic, (example, example_keywords))
+        names = list(inspect.signature(model.forward).parameters)
+        program = torch.export.export(model, example, example_keywords, dynamic_shapes={**dict(zip(names, shapes[0])), **shapes[1]})
+        for given, named in ((arguments, keywords), (others, other_keywords)):
+            try:
+                program.module()(*given, **named)
+            except AttributeError:
+                pass  # its check of guards looks for inputs that are None
+        return program
+
+    return through_file(exported, ((arguments, keywords), expected, exact), ((others, other_keywords), other_expected, other_exact))
+
+
+def through_file(export, *calls):
+    """The outcome of the first of (inputs, PyTorch's results, float64's) that does not agree, of one compile."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "network.pt2")
         try:
-            shapes = pytree.tree_map(symbolic, (example, example_keywords))
-            names = list(inspect.signature(model.forward).parameters)
             with torch.no_grad():
-                program = torch.export.export(model, example, example_keywords, dynamic_shapes={**dict(zip(names, shapes[0])), **shapes[1]})
-                for given, named in ((arguments, keywords), (others, other_keywords)):
-                    try:
-                        program.module()(*given, **named)
-                    except AttributeError:
-                        pass  # its check of guards looks for inputs that are None
-                torch.export.save(program, path)
+                torch.export.save(export(), path)
         except Exception as error:
             return "not exported", f"{type(error).__name__}: {error}".splitlines()[0][:120], 0.0
         try:
             loaded = strata.load(path)
-            outcome = judge_file(loaded, (arguments, keywords), expected, exact)
-            return judge_file(loaded, (others, other_keywords), other_expected, other_exact) if outcome[0] == "agrees" else outcome
+            for call in calls:
+                outcome = judge_file(loaded, *call)
+                if outcome[0] != "agrees":
+                    break
+            return outcome
         except strata.StrataError as error:
             return "refused", " ".join(str(error).split())[:200], 0.0
 
@@ -320,17 +328,7 @@ def judge_file(loaded, given, expected, exact):
 
 
 def from_file(model, arguments, keywords, expected, exact):
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "network.pt2")
-        try:
-            with torch.no_grad():
-                torch.export.save(torch.export.export(model, arguments, keywords), path)
-        except Exception as error:
-            return "not exported", f"{type(error).__name__}: {error}".splitlines()[0][:120], 0.0
-        try:
-            return judge_file(strata.load(path), (arguments, keywords), expected, exact)
-        except strata.StrataError as error:
-            return "refused", " ".join(str(error).split())[:200], 0.0
+    return through_file(lambda: torch.export.export(model, arguments, keywords), ((arguments, keywords), expected, exact))
 
 
 USUAL = "live,file"
@@ -341,9 +339,7 @@ def in_float64(model, arguments, keywords, count):
     """So many results of the network in float64, or None where it does not run so."""
     torch.set_default_dtype(torch.float64)  # of what it makes itself
     try:
-        with torch.no_grad():
-            torch.manual_seed(1)
-            exact = tensors_in(copy.deepcopy(model).double()(*widened(arguments), **widened(keywords)))
+        exact = results_of(copy.deepcopy(model).double(), *as_type((arguments, keywords), torch.float64))
         return [t.double() for t in exact] if len(exact) == count else None
     except Exception:
         return None
@@ -370,11 +366,7 @@ def try_network(library, name, ways):
         if sum(p.numel() for p in model.parameters()) > LARGEST:
             raise RuntimeError("no small one")
         draw_statistics(model)
-        with torch.no_grad():
-            torch.manual_seed(2)
-            other = [t.clone() for t in tensors_in(model(*arguments, **keywords))]
-            torch.manual_seed(1)
-            expected = [t.clone() for t in tensors_in(model(*arguments, **keywords))]
+        other, expected = results_of(model, arguments, keywords, seed=2), results_of(model, arguments, keywords)
         draws = any(a.shape != b.shape or not torch.equal(a.nan_to_num(), b.nan_to_num()) for a, b in zip(other, expected))
     except Exception as error:
         return [("both", "not built", f"{type(error).__name__}: {error}".splitlines()[0][:100], 0.0)]

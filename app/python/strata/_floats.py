@@ -23,28 +23,29 @@ def make_constants(gm):
         from torch._dynamo.symbolic_convert import TensorifyState
     except ImportError:  # an older PyTorch
         return
-    names = set()
+    asked = False
     for node in gm.graph.nodes:
-        symbol = _symbol(node) if node.op == "placeholder" else None
-        if symbol is not None and _of_module(node, symbol) and not all(map(_takes_tensor, _uses(node))):
-            names.add(str(symbol))
-    names = {name for name in names if not TensorifyState.should_specialize(name)}  # what was asked for is not asked for again
-    if names:
-        for name in names:
+        number = _number(node) if node.op == "placeholder" else None
+        if number is None or not _of_module(number) or all(user.target in _TAKE_TENSORS for user in _uses(node)):
+            continue
+        name = str(number._expr)
+        if not TensorifyState.should_specialize(name):  # what was asked for is not asked for again
             TensorifyState.specialize(name)
+            asked = True
+    if asked:
         raise TensorifyScalarRestartAnalysis
 
 
-def _symbol(node):
-    """The symbol of a number that is handed over as a tensor, or None."""
-    number = getattr(node.meta.get("example_value"), "item_memo", None)
-    symbol = getattr(getattr(number, "node", None), "_expr", None) if isinstance(number, torch.SymFloat) else None
-    return symbol if getattr(symbol, "is_Symbol", False) and all(user.target == "item" for user in node.users) else None
+def _number(node):
+    """A number that is handed over as a tensor: PyTorch's node of its symbol, or None."""
+    value = getattr(node.meta.get("example_value"), "item_memo", None)
+    number = value.node if isinstance(value, torch.SymFloat) else None
+    symbol = getattr(getattr(number, "_expr", None), "is_Symbol", False)
+    return number if symbol and all(user.target == "item" for user in node.users) else None
 
 
-def _of_module(node, symbol):
-    env = node.meta["example_value"].item_memo.node.shape_env
-    for source in getattr(env, "var_to_sources", {}).get(symbol, ()):
+def _of_module(number):
+    for source in getattr(number.shape_env, "var_to_sources", {}).get(number._expr, ()):
         kind = getattr(source, "guard_source", None)
         kind = kind() if callable(kind) else kind
         if any(getattr(kind, name, bool)() for name in ("is_unspecialized_nn_module", "is_specialized_nn_module")):
@@ -60,7 +61,3 @@ def _uses(node):
             yield from _uses(user)
         else:
             yield user
-
-
-def _takes_tensor(node):
-    return node.target in _TAKE_TENSORS

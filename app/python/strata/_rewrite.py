@@ -486,6 +486,8 @@ class Numbers:
     }
     # For these PyTorch rounds a number to a 16-bit type.
     _ROUND = {aten.add.Tensor, aten.sub.Tensor, aten.rsub.Scalar, aten.pow.Scalar, aten.remainder.Scalar, aten.fmod.Scalar}
+    # These take numbers in other places.
+    _WITHIN = {aten.masked_fill.Scalar, aten.masked_fill_.Scalar, aten.clamp.default, aten.clamp_.default}
     # The number comes first.
     _NUMBER_FIRST = {aten.rsub.Scalar: aten.sub.Tensor, aten.pow.Scalar: aten.pow.Tensor_Tensor}
 
@@ -503,62 +505,56 @@ class Numbers:
         value, args = node.meta.get("val"), node.args
         if node.target in (aten.full.default, aten.scalar_tensor.default):
             return self._filled(node, value)
-        made = None
         if node.kwargs and node.target not in (aten.div.Tensor_mode, aten.add.Tensor, aten.sub.Tensor):
             return None  # a bound or an operand by name
-        if node.target in (aten.masked_fill.Scalar, aten.masked_fill_.Scalar) and self._number(args[2]) is not None:
-            number = self._cast(node, self._number(args[2]), value.dtype)
-            made = _call(self.graph, node, aten.masked_fill.Tensor, (*args[:2], number), value)
-        elif node.target in (aten.clamp.default, aten.clamp_.default):
-            made = self._clamped(node, *(*args, None)[:3])
-        if made is not None and node.target in (aten.masked_fill_.Scalar, aten.clamp_.default):
-            return _call(self.graph, node, aten.copy_.default, (args[0], made), value)
-        if made is not None:
-            return made
+        if node.target in self._WITHIN:
+            made = self._filled_where(node, *args) if _name(node).startswith("masked_fill") else self._clamped(node, *(*args, None)[:3])
+            written = made is not None and node.target._schema.is_mutable
+            return _call(self.graph, node, aten.copy_.default, (args[0], made), value) if written else made
         others = [n for n in node.all_input_nodes if n in self.tensors]
-        if len(args) < 2 or len(others) != 1 or node.target not in {**self._WITH_TENSOR, **self._NUMBER_FIRST}:
+        if len(args) < 2 or len(others) != 1 or not (node.target in self._WITH_TENSOR or node.target in self._NUMBER_FIRST):
             return None
         tensor, number = (args[1], args[0]) if node.target is aten.pow.Scalar else args[:2]
         number = self._number(number)
-        return None if number is None or not isinstance(tensor, torch.fx.Node) else self._with_tensor(node, tensor, number)
+        if number is None or not isinstance(tensor, torch.fx.Node) or not isinstance(tensor.meta.get("val"), torch.Tensor):
+            return None
+        return self._with_tensor(node, node.target, tensor, number, value, args[2:], dict(node.kwargs))
+
+    def _filled_where(self, node, tensor, mask, bound):
+        number, value = self._number(bound), node.meta["val"]
+        if number is None:
+            return None
+        return _call(self.graph, node, aten.masked_fill.Tensor, (tensor, mask, self._cast(node, number, value.dtype)), value)
 
     def _clamped(self, node, tensor, least, most):
         """One bound after the other, each as its operator would have it."""
-        kind = [self._number(bound) for bound in (least, most)]
-        if any(number is None and isinstance(bound, torch.fx.Node) for bound, number in zip((least, most), kind)):
+        bounds = [(target, bound, self._number(bound)) for target, bound in ((aten.clamp_min.default, least), (aten.clamp_max.default, most))]
+        if any(isinstance(bound, torch.fx.Node) and number is None for _, bound, number in bounds):
             return None
-        for target, bound in ((aten.clamp_min.default, least), (aten.clamp_max.default, most)):
+        for target, bound, number in bounds:
+            fake = tensor.meta["val"]
             if bound is not None:
-                result = torch.result_type(tensor.meta["val"], self._like(bound))
-                one = _call(self.graph, node, target, (tensor, bound), tensor.meta["val"].new_empty(tensor.meta["val"].shape, dtype=result))
-                number = self._number(bound)
-                tensor = one if number is None else self._with_tensor(one, tensor, number)
-                if number is not None:
-                    self.graph.erase_node(one)
+                kind = bound if number is None else _KINDS[number.meta["val"].dtype]
+                value = fake.new_empty(fake.shape, dtype=torch.result_type(fake, kind))
+                constant = number is None
+                tensor = _call(self.graph, node, target, (tensor, bound), value) if constant else self._with_tensor(node, target, tensor, number, value)
         return tensor
 
-    def _like(self, bound):
-        """A Python number of a bound's type."""
-        number = self._number(bound)
-        return bound if number is None else _KINDS[number.meta["val"].dtype]
-
-    def _with_tensor(self, node, tensor, number):
-        value, fake = node.meta.get("val"), tensor.meta.get("val")
-        if not isinstance(fake, torch.Tensor):
-            return None
+    def _with_tensor(self, like, called, tensor, number, value, more=(), keywords=None):
+        """`called` on a tensor and a number, which gives `value`, as the operator that takes a tensor for the number."""
+        fake = tensor.meta["val"]
         # A number does not widen the tensor's type.
         kind = _KINDS[number.meta["val"].dtype]
         inside = torch.result_type(torch.empty([1] if fake.dim() else [], dtype=fake.dtype), kind)
-        if inside in (torch.float16, torch.bfloat16) and node.target not in self._ROUND:
+        if inside in (torch.float16, torch.bfloat16) and called not in self._ROUND:
             inside = torch.float32
-            tensor = self._cast(node, tensor, torch.float32)
-        number = self._cast(node, number, inside)
+            tensor = self._cast(like, tensor, torch.float32)
+        number = self._cast(like, number, inside)
         result = value if value.dtype in (torch.bool, inside) else value.new_empty(value.shape, dtype=inside)
-        target, operands = self._WITH_TENSOR.get(node.target), (tensor, number, *node.args[2:])
-        if target is None:
-            target, operands = self._NUMBER_FIRST[node.target], (number, tensor, *node.args[2:])
-        made = _call(self.graph, node, target, operands, result, dict(node.kwargs))
-        return made if result is value else self._cast(node, made, value.dtype)
+        first = called in self._NUMBER_FIRST
+        target, pair = (self._NUMBER_FIRST[called], (number, tensor)) if first else (self._WITH_TENSOR[called], (tensor, number))
+        made = _call(self.graph, like, target, (*pair, *more), result, keywords)
+        return made if result is value else self._cast(like, made, value.dtype)
 
     def _filled(self, node, value):
         size = node.args[0] if node.target is aten.full.default else []

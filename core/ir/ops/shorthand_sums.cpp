@@ -293,14 +293,18 @@ Nodes is_number(Builder& b, const Call& c) {
   return {b.call(c.boolean(3) ? "aten.ne.Scalar" : "aten.eq.Scalar", {c.tensor(0), c.arg(1)})};
 }
 
+std::vector<int64_t> all_but(const Node* x, size_t own) {
+  std::vector<int64_t> dims;
+  for (int64_t d = 0; d < rank(x); ++d)
+    if (d != static_cast<int64_t>(own)) dims.push_back(d);
+  return dims;
+}
+
 /// Slices along a dimension, shortened where their norms exceed a bound.
 Nodes renorm(Builder& b, const Call& c) {
   Node* x = c.tensor(0);
   if (rank(x) < 2) reject(c, "expected at least two dimensions");
-  const auto own = static_cast<int64_t>(c.dim(2, shape_of(x).size()));
-  std::vector<int64_t> dims;
-  for (int64_t d = 0; d < rank(x); ++d)
-    if (d != own) dims.push_back(d);
+  const std::vector<int64_t> dims = all_but(x, c.dim(2, shape_of(x).size()));
   Node* norm = b.call("aten.linalg_vector_norm.default", {widen(b, x), c.number(1), int_list(dims), true});
   Node* shorter = b.mul(b.call("aten.reciprocal.default", {b.add(norm, 1e-7)}), c.number(3));
   Node* factor = where_else(b, b.call("aten.gt.Scalar", {norm, c.number(3)}), shorter, 1);
@@ -310,14 +314,12 @@ Nodes renorm(Builder& b, const Call& c) {
 /// v with the lengths g: those of slices along a dimension, or of all of v.
 Nodes weight_norm(Builder& b, const Call& c) {
   Node* v = c.tensor(0);
-  std::vector<int64_t> dims;
-  if (const int64_t own = c.constant(2); own != -1)
-    for (int64_t d = 0; d < rank(v); ++d)
-      if (d != static_cast<int64_t>(c.dim(2, shape_of(v).size()))) dims.push_back(d);
+  const bool whole = c.constant(2) == -1;
+  const std::vector<int64_t> dims = whole ? std::vector<int64_t>{} : all_but(v, c.dim(2, shape_of(v).size()));
   Node* length = widen(b, v);
-  length = rank(v) == 1 && c.constant(2) != -1
+  length = dims.empty() && !whole  // no dimension at all would mean every one
                ? b.call("aten.abs.default", {length})
-               : b.call("aten.linalg_vector_norm.default", {length, 2, int_list(dims), !dims.empty()});
+               : b.call("aten.linalg_vector_norm.default", {length, 2, int_list(dims), !whole});
   return {b.cast(b.mul(v, b.div(c.tensor(1), length)), v->tensor().dtype)};
 }
 
