@@ -5,10 +5,13 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "capture/pt2_archive.h"
+#include "capture/pt2_autocast.h"
 #include "core/ir/op.h"
 #include "core/support/error.h"
 
@@ -413,22 +416,36 @@ class GraphReader {
   // --- regions
 
   /// The graph of a region that only says how gradients or types are treated inside, as `with torch.no_grad()` is
-  /// exported; null for all other nodes. Where `autocast` is on it decides the types of results: that one stays.
+  /// exported; null for all other nodes.
   static const Json* region_of(const Json& node) {
     const std::string target = strip_prefix(node.at("target").string());
     const bool gradients = target == "higher_order.wrap_with_set_grad_enabled";
     if (!gradients && target != "higher_order.wrap_with_autocast") return nullptr;
     const JsonArray& inputs = node.at("inputs").array();
     const size_t before = gradients ? 1 : 4;  // (enabled) or (device, type, enabled, cache)
-    if (inputs.size() <= before) return nullptr;
-    const Json* on = gradients ? nullptr : inputs[2].at("arg").find("as_bool");
-    if (!gradients && (!on || on->boolean())) return nullptr;
-    return inputs[before].at("arg").find("as_graph");
+    return inputs.size() > before ? inputs[before].at("arg").find("as_graph") : nullptr;
+  }
+
+  /// What autocast for the CPU converts down to inside of a region; none where it is off.
+  std::optional<DType> region_type(const Json& node) const {
+    const JsonArray& inputs = node.at("inputs").array();
+    if (inputs.size() < 5 || read_string(inputs[0].at("arg")) != "cpu") return low_;  // another device's, or gradients
+    const Json* on = inputs[2].at("arg").find("as_bool");
+    if (!on) wrong(inputs[2], "whether autocast is on is expected, as a constant");
+    if (!on->boolean()) return {};
+    const Json* low = inputs[1].at("arg").find("as_scalar_type");
+    return low ? read_dtype(*low) : DType::BF16;  // PyTorch's default for the CPU
+  }
+
+  static std::string read_string(const Json& argument) {
+    const Json* text = argument.find("as_string");
+    return text ? text->string() : std::string();
   }
 
   /// Puts the nodes of a region in its place. Their names may be taken outside.
   void read_region(const Json& node, const Json& region) {
     const Json& inner = region.at("graph");
+    const std::optional<DType> low = std::exchange(low_, region_type(node));
     std::vector<Argument> operands;
     bool past = false;
     for (const Json& input : node.at("inputs").array()) {
@@ -452,6 +469,7 @@ class GraphReader {
     std::vector<Argument> made;
     for (const Json& result : results) made.push_back(read_argument(result));
     --depth_;
+    low_ = low;
     std::swap(values, values_);
     std::swap(types, types_);
     std::vector<const Json*> named;
@@ -491,9 +509,28 @@ class GraphReader {
                  : stated && !stated->string().empty() ? free_name(stated->string())
                                                        : free_name(name_hint(node->target));
     node->type = result.type;
+    if (const auto type = low_ ? autocast_type(*node, *low_) : std::nullopt) convert_operands(*node, *type);
     Node* added = graph_.add(std::move(node));
     if (!result.name.empty()) define(*result.json, result.name, added);
     add_parts(added, result);
+  }
+
+  /// Conversions that autocast makes, as calls of their own.
+  void convert_operands(Node& call, DType type) {
+    call.for_each_operand([&](Node*& operand) {
+      if (!operand->type.is_tensor()) return;
+      const DType own = operand->tensor().dtype;
+      if (own == type || (own != DType::F32 && own != DType::BF16 && own != DType::F16)) return;
+      auto cast = std::make_unique<Node>();
+      cast->kind = NodeKind::Call;
+      cast->target = "aten.to.dtype";
+      cast->op = find_op(cast->target);
+      cast->args = {Argument(operand), Argument(type)};
+      cast->name = free_name(own_name(free_name("to")));
+      cast->meta = call.meta;
+      cast->type = cast->op->shape(Call(*cast));
+      operand = graph_.add(std::move(cast));
+    });
   }
 
   void add_parts(Node* whole, const Part& result) {
@@ -532,6 +569,7 @@ class GraphReader {
   std::unordered_set<Node*> used_, parts_;
   std::unordered_set<std::string> taken_;  ///< names of values outside of regions
   int depth_ = 0;                          ///< of regions
+  std::optional<DType> low_;               ///< what autocast converts down to in this region
 };
 
 }  // namespace

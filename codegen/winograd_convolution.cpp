@@ -30,8 +30,9 @@ enum class Weight : uint8_t {
 constexpr int64_t kMostPairsAhead = 128 * 128;  // of channels
 constexpr int64_t kMostPairsEach = 256 * 256;   // of more, runs would need much memory
 /// Tiles that are taken together: more of them where that turns weights less often. Their parts of all channels are to
-/// stay in the second-level cache while panels go over them.
-constexpr int64_t kTogether = 24, kTogetherByPanel = 48;
+/// stay in the second-level cache while panels go over them. Panels of few channels stay there too, and are read again
+/// for no more time: fewer tiles take less memory.
+constexpr int64_t kTogether = 24, kTogetherByPanel = 48, kTogetherOfFew = 12, kFewChannels = 128;
 
 Weight weight_of(const ConcreteCall& call) {
   const View& w = call.operands[1];
@@ -72,7 +73,8 @@ class WinogradStep : public Step {
     panels_ = parts(c.out_channels, kernels_.columns);
     threads_ = threads_for(products_of(call) / kTaskProducts, call.threads);
     cut_ = cut_for(1, parts(tiles_, kernels_.rows), panels_, threads_, true);
-    most_ = std::min(p_.turned ? kTogether : kTogetherByPanel, tiles_);
+    most_ = !p_.turned ? kTogetherByPanel : c.in_channels <= kFewChannels ? kTogetherOfFew : kTogether;
+    most_ = std::min(most_, tiles_);
     const int64_t floats = kernels_.room(c.in_channels, most_) + (p_.turned ? 0 : kernels_.panel(c.in_channels));
     room_floats_ = parts(floats, kLineFloats) * kLineFloats;
     room_ = scratch.take(room_floats_ * static_cast<int64_t>(sizeof(float)) * cut_.rows * cut_.panels);

@@ -86,14 +86,26 @@ class StatedTypes {
   }
 
  private:
-  [[noreturn]] static void wrong(const Node& node, const std::string& what) {
-    throw_user("'" + node.name + "' (" + node.target + ") " + what,
-               "the program is damaged, or was changed by hand; export it again");
+  [[noreturn]] static void wrong(
+      const Node& node, const std::string& what,
+      const std::string& advice = "the program is damaged, or was changed by hand; export it again") {
+    throw_user("'" + node.name + "' (" + node.target + ") " + what, advice);
+  }
+
+  /// Files do not tell that autocast was on around an export: it ran with it, and nothing in the program says so.
+  static bool comes_of_autocast(const Type& stated, const Type& made) {
+    if (!stated.is_tensor() || !made.is_tensor() || made.tensor.dtype != DType::F32) return false;
+    return stated.tensor.dtype == DType::BF16 || stated.tensor.dtype == DType::F16;
   }
 
   void compare(const Node& node, const Type& made) const {
-    if (contradict(node.type, made))
-      wrong(node, "is said to be " + to_string(node.type) + ", its operands make it " + to_string(made));
+    if (contradict(node.type, made)) {
+      const std::string what = "is said to be " + to_string(node.type) + ", its operands make it " + to_string(made);
+      if (comes_of_autocast(node.type, made))
+        wrong(node, what,
+              "it was exported within torch.autocast, which no file tells: enter it in the module's forward");
+      wrong(node, what);
+    }
     if (const auto size = from_nowhere(node.type, made)) wrong(node, "has a size that nothing tells: " + *size);
   }
 

@@ -40,6 +40,7 @@ const std::set<std::string_view>& same_elements() {
                                                    "aten.to.dtype",
                                                    "aten.to.dtype_layout",
                                                    "aten.to.device",
+                                                   "aten.to.other",
                                                    "aten.view_as.default",
                                                    "aten.reshape_as.default",
                                                    "aten.lift_fresh.default",

@@ -178,6 +178,26 @@ TEST(Pt2, RegionsOfNoEffectStandInTheirPlace) {
   EXPECT_EQ(outputs[1].node()->args[0].node()->args[0].node()->target, "aten.sum.dim_IntList");
 }
 
+TEST(Pt2, WhatAutocastConvertsIsConvertedByCalls) {
+  const Program p = load_pt2(kSmall + "casts.pt2");
+  EXPECT_TRUE(p.graph.subgraphs.empty());
+  std::vector<std::string> lines;
+  std::set<std::string> names;
+  for (const auto& node : p.graph.nodes()) {
+    EXPECT_TRUE(names.insert(node->name).second) << node->name;
+    if (node->kind != NodeKind::Call || node->target.starts_with("aten.t.")) continue;
+    std::string line = node->target + ":";
+    for (const Node* operand : node->operands()) line += " " + std::string(dtype_name(operand->tensor().dtype));
+    lines.push_back(line + " -> " + std::string(dtype_name(node->tensor().dtype)));
+  }
+  EXPECT_THAT(lines, ElementsAre("aten.to.dtype: float32 -> bfloat16", "aten.to.dtype: float32 -> bfloat16",
+                                 "aten.matmul.default: bfloat16 bfloat16 -> bfloat16",
+                                 "aten.matmul.default: float32 float32 -> float32",
+                                 "aten.matmul.default: bfloat16 bfloat16 -> bfloat16",
+                                 "aten.to.dtype: bfloat16 -> float32", "aten.cat.default: float32 float32 -> float32",
+                                 "aten.to.dtype: bfloat16 -> float32", "aten.prod.dim_int: float32 -> float32"));
+}
+
 TEST(Pt2, WeightsOfAllKinds) {
   const Program p = load_pt2(kSmall + "weights.pt2");
   const auto values = [&](const std::string& name) { return p.state.at(name).values(); };

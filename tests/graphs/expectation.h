@@ -19,8 +19,10 @@ namespace strata::fuzz {
 /// Results of one run: user outputs, then every input as the program left it.
 using Results = std::vector<RefValue>;
 
-/// `graph` is the program's own or one that a pass made of it. `noise`: disturbs every floating value in float64.
-Results interpret(const RandomProgram& program, const Graph& graph, bool float64, std::mt19937_64* noise = nullptr);
+/// `graph` is the program's own or one that a pass made of it. `noise`: disturbs every floating value in float64, by
+/// `roundings` times its type's rounding error.
+Results interpret(const RandomProgram& program, const Graph& graph, bool float64, std::mt19937_64* noise = nullptr,
+                  double roundings = 1);
 
 class Expectation {
  public:
@@ -34,7 +36,7 @@ class Expectation {
 
  private:
   void measure();
-  void widen(int runs);
+  void widen(int runs, double roundings = 1);
   std::string difference(const Results& found) const;
   std::string tensors(size_t i, const Tensor& found, const Tensor& native) const;
 

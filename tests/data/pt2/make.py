@@ -66,12 +66,30 @@ class Regions(torch.nn.Module):
         return z + 1, total
 
 
+class Casts(torch.nn.Module):
+    """Regions with autocast on, off inside, and another device's."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.arange(12.0).reshape(4, 3) / 8)
+
+    def forward(self, x):
+        with torch.autocast("cpu", torch.bfloat16):
+            y = x @ self.weight
+            with torch.autocast("cpu", enabled=False):
+                z = x @ self.weight
+            with torch.autocast("cuda", torch.float16):
+                w = torch.cat([y @ y.t(), z], 1)
+            return y.prod(-1), w
+
+
 rows = Dim("rows", min=3, max=9)
 half = Dim("half", max=50)
 save(export(Nested(), ({"a": torch.ones(3, 4), "b": [torch.full((3, 4), 2.0)]}, 3.0),
             {"mask": torch.full((3, 4), 0.5), "flag": True}), "nested.pt2")
 save(export(Choose(), (torch.tensor(True), torch.arange(3.0))), "choose.pt2")
 save(export(Regions(), (torch.randn(3, 4),)), "regions.pt2")
+save(export(Casts(), (torch.randn(3, 4),)), "casts.pt2")
 save(export(Buffers(), (torch.ones(5, 3),)).run_decompositions(), "buffers.pt2")
 save(export(Weights(), (torch.arange(4.0),)), "weights.pt2")
 save(export(Sizes(), (torch.ones(6, 4), torch.ones(5, 4), 7),

@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+# Copyright 2026 The Strata Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Files whose programs have regions with autocast give what PyTorch gives, in the same types: lower precision, float32, the widest of
+operands, regions inside of regions, regions of another device. Autocast around the export is an error that says so.
+
+Needs PyTorch 2.9 or later (its files); exit code 77 (skipped) without it.
+"""
+import os
+import sys
+import tempfile
+import unittest
+
+import torch_or_skip
+
+if torch_or_skip.check() < (2, 9):
+    print("skipped: this PyTorch writes no files that strata reads")
+    sys.exit(77)
+
+import numpy
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+import strata
+
+
+def bfloat16(enabled=True, device="cpu", dtype=torch.bfloat16):
+    return torch.autocast(device, dtype, enabled=enabled)
+
+
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.qkv = nn.Linear(16, 48)
+        self.norm = nn.LayerNorm(16)
+
+    def forward(self, x):
+        with bfloat16():
+            q, k, v = self.qkv(self.norm(x)).chunk(3, -1)
+            weights = torch.softmax(q @ k.transpose(-1, -2), -1)
+            y = F.scaled_dot_product_attention(q, k, v)
+        return weights.float(), y + x
+
+
+class Convolutions(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 8, 3)
+        self.bn = nn.BatchNorm2d(8).eval()
+
+    def forward(self, x):
+        with bfloat16():
+            y = F.relu(self.bn(self.conv(x)))
+            with bfloat16(enabled=False):
+                z = y.float() * 2
+                half = F.conv2d(z, self.conv.weight.transpose(0, 1))
+            again = F.conv2d(z, self.conv.weight.transpose(0, 1))
+        return y, half, again
+
+
+class Widest(nn.Module):
+    """Operators that autocast computes in float32, or in the widest type of their operands."""
+
+    def __init__(self):
+        super().__init__()
+        self.line = nn.Linear(4, 4)
+
+    def forward(self, x):
+        with bfloat16():
+            low = self.line(x)
+            return torch.cat([low, x], -1), torch.stack([x, low]), low.prod(-1), F.mse_loss(low, x), low + x, low.sum()
+
+
+class Writes(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.line = nn.Linear(4, 4)
+
+    def forward(self, x):
+        with bfloat16():
+            y = self.line(x)
+            y += x
+            y.mul_(2)
+            rows = torch.arange(3)
+            return y, y[rows], torch.topk(y, 2)[1]
+
+
+class Elsewhere(nn.Module):
+    """The region is another device's: it says nothing of the CPU's tensors."""
+
+    def forward(self, x):
+        with bfloat16(device="cuda"):
+            return x @ x.t()
+
+
+class Plain(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.line = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.line(x).relu()
+
+
+class Regions(unittest.TestCase):
+    def loaded(self, model, x):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "program.pt2")
+            torch.export.save(torch.export.export(model, (x,)), path)
+            return strata.load(path)
+
+    def check(self, model, *shape):
+        torch.manual_seed(1)
+        model, x = model.eval(), torch.randn(*shape)
+        with torch.no_grad():
+            program, wanted = self.loaded(model, x), model(x)
+        wanted = [t.detach() for t in (wanted if isinstance(wanted, tuple) else (wanted,))]
+        found = program(x.numpy())
+        found = found if isinstance(found, (tuple, list)) else (found,)
+        self.assertEqual(len(found), len(wanted))
+        for have, want in zip(found, wanted):
+            have = torch.from_numpy(numpy.array(have))
+            have = have.view(torch.bfloat16) if have.dtype == torch.uint16 else have  # bits
+            self.assertEqual(have.dtype, want.dtype)
+            torch.testing.assert_close(have, want, rtol=0.03, atol=0.03)
+
+    def test_attention(self):
+        self.check(Attention(), 2, 5, 16)
+
+    def test_convolutions(self):
+        self.check(Convolutions(), 2, 3, 9, 8)
+
+    def test_widest(self):
+        self.check(Widest(), 3, 4)
+
+    def test_writes(self):
+        self.check(Writes(), 3, 4)
+
+    def test_elsewhere(self):
+        self.check(Elsewhere(), 3, 4)
+
+    def test_around_the_export(self):
+        """PyTorch does not run such a file either: nothing in it says what the types rest on."""
+        with torch.no_grad(), bfloat16(), self.assertRaisesRegex(strata.StrataError, "'linear' .*bf16.*f32(.|\n)*autocast"):
+            self.loaded(Plain(), torch.randn(3, 4))
+
+
+if __name__ == "__main__":
+    unittest.main()
