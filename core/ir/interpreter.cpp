@@ -400,6 +400,10 @@ Interpreter::Interpreter(const Graph& graph, InterpreterOptions options) : graph
     }
     ++position;
   }
+  // Whether a reshape shows its operand's memory, and so what is written, is told by how the operand is said to lie.
+  if (!mutates_) return;
+  for (const auto& node : graph.nodes())
+    if (const Node& owner = storage_owner(*node); &owner != node.get()) in_memory_.insert(&owner);
 }
 
 std::vector<RefValue> Interpreter::run(std::span<const Tensor> inputs, const SymBindings& symbols) {

@@ -3,6 +3,7 @@
 #include "core/ir/sym.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/ir/sym_impl.h"
 #include "core/support/error.h"

@@ -207,6 +207,8 @@ bool chooses(const Node& node) {
   return is_one_of(node, kNames);
 }
 
+bool tests_equality(const Node& node) { return std::string_view(node.target).starts_with("aten.isin.Tensor_Tensor"); }
+
 bool multiplies_all(const Node& node) { return std::string_view(node.target).starts_with("aten.prod."); }
 
 /// Whether products of some of the numbers leave the range up to `most`, so that it depends on the order whether the
@@ -271,6 +273,7 @@ bool leaves_range(const Node& node, const Operands& values) {
 double hidden_rounding(const Node& node, double eps, double largest) {
   const auto is = [&](std::string_view name) { return std::string_view(node.target).starts_with(name); };
   if (is("aten.var.") || is("aten.var_mean.")) return eps * largest * eps * largest;
+  if (is("aten.cosine_")) return eps;  // of operands divided by their norms
   // Differences of one operand times sums of the other.
   if (is("aten.trapezoid.x") || is("aten.trapz.x") || is("aten.cumulative_trapezoid.x")) return eps * largest * largest;
   return is("aten.std.") || is("aten.std_mean.") || cancels_inside(node) || sums_rounded(node) || sums_all(node)
@@ -305,20 +308,37 @@ class Noise {
     if (t && is_complex(t->dtype)) return disturb(real_dtype(declared), RefValue(as_pairs(*t)), hidden);
     if (!t || !is_floating(t->dtype)) return;
     const double eps = roundings_ * epsilon(declared), shift = rng_() % 2 ? 0.5 : 0;
-    const bool snaps = rng_() % 4 == 0;
+    const bool snaps = rng_() % 4 == 0, may_vanish = rng_() % 2;
     // The processor's products of bfloat16 take denormals as zero: times an infinity that is NaN. oneDNN's functions
     // of float32 give 0 where they come to a denormal number: its root is far from 0.
     const bool flushes = flushes_ && (declared == DType::BF16 || declared == DType::F32);
     for (int64_t i = 0, n = t->numel(); i < n; ++i) {
       const double v = t->at(i), moved = snaps ? snapped(v, eps, shift) : v * (1 + eps * unit_(rng_));
       const bool is_zero = flushes && std::abs(v) < smallest(DType::BF16);
-      const bool vanishes = snaps && std::abs(v) < hidden;  // what is small beside what it was the difference of
+      // What is small beside what it was the difference of; or it is the number next to it.
+      const bool vanishes = snaps && may_vanish && std::abs(v) < hidden;
       const double more = hidden == 0 || snaps ? 0 : hidden * unit_(rng_);
       // Denormal numbers of 16 bits are far from each other: next to a pole they are 0 or not.
       const bool is_denormal = declared == DType::F16 && v != 0 && std::abs(v) < 0x1p-14;
       const double step = is_denormal ? smallest(DType::F16) * unit_(rng_) : 0;
       t->set(i, is_zero || vanishes ? std::copysign(0.0, v) : moved + more + step);
     }
+  }
+
+  /// Of `isin`, which compares each element with all of the others: elements that are equal to one of them once they
+  /// are rounded may be or not. (Equal they are in few runs: two numbers would have to be moved to the same.)
+  void doubt_equals(const Node& node, const std::unordered_map<const Node*, Tensor>& values, const RefValue& value) {
+    const Node *left = node.args[0].node(), *right = node.args[1].node();
+    const auto* found = std::get_if<Tensor>(&value.value);
+    if (!found || !left || !right || !values.contains(left) || !values.contains(right)) return;
+    const DType a = left->tensor().dtype, b = right->tensor().dtype;
+    if (!is_floating(a) && !is_floating(b)) return;
+    const double eps = 4 * std::max(is_floating(a) ? epsilon(a) : 0, is_floating(b) ? epsilon(b) : 0);
+    const std::vector<double> elements = values.at(left).values(), others = values.at(right).values();
+    for (size_t i = 0; i < elements.size(); ++i)
+      if (std::any_of(others.begin(), others.end(),
+                      [&](double v) { return std::abs(elements[i] - v) <= eps * std::abs(v); }))
+        found->set_int(static_cast<int64_t>(i), static_cast<int64_t>(rng_() % 2));
   }
 
   void change_signs_of_zeros(const RefValue& value) {
@@ -455,7 +475,7 @@ Results interpret(const RandomProgram& program, const Graph& graph, bool float64
     }
     const auto magnitudes = std::make_shared<std::unordered_map<const Node*, double>>();
     for (const auto& node : graph.nodes())
-      if (hides_rounding(*node) || may_leave_range(*node))
+      if (hides_rounding(*node) || may_leave_range(*node) || tests_equality(*node))
         for (const Node* operand : node->operands()) (*magnitudes)[operand] = 1;
     const auto operands = std::make_shared<Operands>();
     options.observer = [run, type_of, magnitudes, operands, owns = may_own(graph)](const Node& node,
@@ -484,6 +504,7 @@ Results interpret(const RandomProgram& program, const Graph& graph, bool float64
           leaves_range(maker, *operands))
         value = Tensor::full(value.tensor().dtype, value.tensor().shape, run->doubtful());
       doubt_infinities(maker, value);
+      if (tests_equality(maker)) run->doubt_equals(maker, *operands, value);
       if (chooses(maker)) run->change_signs_of_zeros(value);
       if (is_fresh(node)) run->disturb(type_of(node, rounded_as(node)), value, hidden + long_sum_rounding(node, value));
       if (const auto it = magnitudes->find(&node); it != magnitudes->end()) {
