@@ -12,6 +12,7 @@
 #include "capture/pt2_graph.h"
 #include "capture/pt2_guards.h"
 #include "capture/pt2_samples.h"
+#include "capture/pt2_vmap.h"
 #include "core/support/error.h"
 
 namespace strata {
@@ -201,7 +202,9 @@ Program read_program(const Pt2Archive& archive, const Json& json, const std::str
   Pt2GraphContext context;
   read_ranges(json, *context.env);
   const Json& module = json.at("graph_module");
-  Program program(read_pt2_graph(module.at("graph"), module.at("signature"), context));
+  Graph graph = read_pt2_graph(module.at("graph"), module.at("signature"), context);
+  if (auto plain = write_out_vmap(graph)) graph = std::move(*plain);
+  Program program(std::move(graph));
   program.name = archive.model();
   program.path = archive.name();
   program.source_lines = context.metadata.lines();

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <unordered_map>
@@ -413,6 +414,19 @@ class GraphReader {
     }
   }
 
+  /// Arguments given by name where they could stand in their place do so: rewrites look for the first ones there.
+  static void place_arguments(Node& node) {
+    if (!node.op) return;
+    const auto& params = node.op->schema.params;
+    while (node.args.size() < params.size() && !params[node.args.size()].keyword_only) {
+      const std::string& name = params[node.args.size()].name;
+      const auto found = std::ranges::find(node.kwargs, name, [](const auto& argument) { return argument.first; });
+      if (found == node.kwargs.end()) return;
+      node.args.push_back(std::move(found->second));
+      node.kwargs.erase(found);
+    }
+  }
+
   // --- regions
 
   /// The graph of a region that only says how gradients or types are treated inside, as `with torch.no_grad()` is
@@ -502,6 +516,7 @@ class GraphReader {
     node->target = strip_prefix(json.at("target").string());
     node->op = find_op(node->target);
     read_inputs(json, *node);
+    place_arguments(*node);
     if (const Json* metadata = json.find("metadata")) context_.metadata.read(*metadata, node->meta);
     const Part result = read_result(json);
     const Json* stated = json.find("name");

@@ -197,27 +197,62 @@ SymInt fold(const std::vector<SymInt>& args, SymInt (*f)(const SymInt&, const Sy
   return result;
 }
 
-/// A float of a size expression as whole numbers, if it is one of their quotients (`short_fraction`).
-std::optional<std::pair<int64_t, int64_t>> fraction_in(const std::string& text) {
+/// The only term of an expression; null where there are more, or a constant beside it.
+const SymMonomial* only_term(const SymInt& a) {
+  return !a.is_const() && a.expr()->constant == 0 && a.expr()->terms.size() == 1 ? &a.expr()->terms[0] : nullptr;
+}
+
+/// A float of an expression, `2.0` or `-0.5`.
+std::optional<double> float_of(const SymAtom& atom) {
+  if (atom.kind != SymAtomKind::Opaque || !atom.args.empty() || atom.name.empty()) return {};
   char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  return text.empty() || *end ? std::nullopt : short_fraction(value);
+  const double value = std::strtod(atom.name.c_str(), &end);
+  return *end ? std::nullopt : std::optional(value);
+}
+
+/// `ToFloat(n) - 1.0` as a whole number: a float of 64 bits tells it exactly. Nothing for other sums.
+std::optional<SymInt> whole_in(const SymInt& a) {
+  if (a.is_const()) return a;
+  SymInt sum = a.expr()->constant;
+  for (const SymMonomial& term : a.expr()->terms) {
+    const auto& factors = term.product->factors;
+    if (factors.size() != 1 || factors[0]->kind != SymAtomKind::Opaque) return {};
+    const SymAtom& atom = *factors[0];
+    const auto number = float_of(atom);
+    const bool is_whole = number && std::abs(*number) < 0x1p31 && *number == std::trunc(*number);
+    if (is_whole)
+      sum = sum + SymInt(term.coefficient) * SymInt(static_cast<int64_t>(*number));
+    else if (atom.name == "ToFloat" && atom.args.size() == 1)
+      sum = sum + SymInt(term.coefficient) * atom.args[0];
+    else
+      return {};
+  }
+  return sum;
+}
+
+/// `FloatTrueDiv(ToFloat(n), 2.0)` as a whole number and a positive divisor (PyTorch's of `arange` with floats).
+std::optional<std::pair<SymInt, int64_t>> quotient_in(const SymAtom& atom) {
+  if (atom.name != "FloatTrueDiv" || atom.args.size() != 2) return {};
+  const auto over = whole_in(atom.args[0]), under = whole_in(atom.args[1]);
+  if (!over || !under || !under->is_const() || under->value() == 0) return {};
+  return under->value() < 0 ? std::pair(-*over, -under->value()) : std::pair(*over, under->value());
 }
 
 /// `TruncToInt(1.5*ToFloat(s0))` and `FloorToInt(IntTrueDiv(s0, 3))` in whole numbers (PyTorch's of resized images):
 /// one product or one quotient, which a float of 64 bits tells exactly or, of a quotient, on the right side of the next
 /// whole number. Nothing for others.
 std::optional<SymInt> rounded(std::string_view name, const SymInt& value) {
-  if (value.is_const()) return value;
-  const SymExpr& e = *value.expr();
-  if (e.constant != 0 || e.terms.size() != 1) return {};
+  if (const auto whole = whole_in(value)) return whole;
+  const SymMonomial* term = only_term(value);
+  if (!term) return {};
   std::optional<SymInt> size;
-  int64_t numerator = e.terms[0].coefficient, denominator = 1;
+  int64_t numerator = term->coefficient, denominator = 1;
   bool product = numerator != 1;
-  for (const SymAtom* factor : e.terms[0].product->factors) {
+  for (const SymAtom* factor : term->product->factors) {
     if (factor->kind != SymAtomKind::Opaque) return {};
     if (factor->args.empty() && numerator == 1) {
-      const auto fraction = fraction_in(factor->name);
+      const auto number = float_of(*factor);
+      const auto fraction = number ? short_fraction(*number) : std::nullopt;
       if (!fraction || product) return {};
       std::tie(numerator, denominator) = *fraction;
       product = true;
@@ -228,10 +263,13 @@ std::optional<SymInt> rounded(std::string_view name, const SymInt& value) {
       size = factor->args[0];
       if (std::exchange(product, true)) return {};
       denominator = factor->args[1].value();
+    } else if (const auto quotient = quotient_in(*factor); quotient && !size && !std::exchange(product, true)) {
+      std::tie(size, denominator) = *quotient;
     } else {
       return {};
     }
   }
+  if (size && denominator == 1 && numerator == 1) return size;
   if (!size || numerator < 0 || numerator > (1 << 20) || range(*size).min < 0) return {};
   SymInt times = *size * SymInt(numerator);
   if (name == "CeilToInt") times = times + SymInt(denominator - 1);

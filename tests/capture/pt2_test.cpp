@@ -9,6 +9,7 @@
 #include <set>
 
 #include "capture/pt2_archive.h"
+#include "core/ir/interpreter.h"
 #include "core/runtime/npy.h"
 #include "tests/capture/error_text.h"
 
@@ -196,6 +197,21 @@ TEST(Pt2, WhatAutocastConvertsIsConvertedByCalls) {
                                  "aten.matmul.default: bfloat16 bfloat16 -> bfloat16",
                                  "aten.to.dtype: bfloat16 -> float32", "aten.cat.default: float32 float32 -> float32",
                                  "aten.to.dtype: bfloat16 -> float32", "aten.prod.dim_int: float32 -> float32"));
+}
+
+TEST(Pt2, MappedFunctionsAreWrittenOutForWholeBatches) {
+  const Program p = load_pt2(kSmall + "mapped.pt2");
+  EXPECT_TRUE(unsupported_operators(p.graph).empty());
+  const Tensor x = Tensor::of(DType::F32, {3, 4}, std::vector<double>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13});
+  const Tensor at = Tensor::of(DType::I64, {4, 2}, std::vector<double>{0, 2, 1, 1, 2, 0, 0, 1});
+  Interpreter interpreter(p.graph, {});
+  const std::vector<Tensor> inputs{x, at};
+  const auto results = interpreter.run(std::span<const Tensor>(inputs));
+  ASSERT_EQ(results.size(), 2U);
+  // Columns of sums 15, 18, 21, 25.
+  EXPECT_EQ(results[0].tensor().shape, (std::vector<int64_t>{4, 2}));
+  EXPECT_EQ(results[0].tensor().values(), (std::vector<double>{15, 135, 108, 108, 231, 63, 100, 200}));
+  EXPECT_EQ(results[1].tensor().values(), (std::vector<double>{0, -1, -2, -3, 2, 1, 0, -1, 4, 3, 2, 1, 6, 5, 4, 3}));
 }
 
 TEST(Pt2, WeightsOfAllKinds) {

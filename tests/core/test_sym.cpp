@@ -173,10 +173,16 @@ TEST(SymText, FloatsOfSizesBecomeWholeNumbersWhereTheyAreExact) {
   EXPECT_EQ(parse("TruncToInt(1.5*ToFloat(s0))").str(), "(3*s0)//2");
   EXPECT_EQ(parse("TruncToInt(0.25*ToFloat(s0 + 3))").str(), "(s0 + 3)//4");
   EXPECT_EQ(parse("TruncToInt(2.0*ToFloat(s0))").str(), "2*s0");
+  EXPECT_EQ(parse("CeilToInt(ToFloat(s0 - 9))").str(), "s0 - 9");
+  EXPECT_EQ(parse("CeilToInt(FloatTrueDiv(ToFloat(s0), 2.0))").str(), "(s0 + 1)//2");
+  EXPECT_EQ(parse("CeilToInt(FloatTrueDiv(ToFloat(-2*s0), -1.0))").str(), "2*s0");
+  EXPECT_EQ(parse("FloorToInt(FloatTrueDiv(-1*ToFloat(s0), -4.0))").str(), "s0//4");
   // What a float rounds, or what may be less than 0, stays as it is.
   for (const char* text :
        {"TruncToInt(1.1*ToFloat(s0))", "TruncToInt(1.5*ToFloat(s0 - 9))", "TruncToInt(1.5*IntTrueDiv(s0, 3))",
-        "TruncToInt(1.5*ToFloat(s0) + 1)", "TruncToInt(0.5*1.5*ToFloat(s0))", "CeilToInt(IntTrueDiv(s0, s1))"}) {
+        "TruncToInt(1.5*ToFloat(s0) + 1)", "TruncToInt(0.5*1.5*ToFloat(s0))", "CeilToInt(IntTrueDiv(s0, s1))",
+        "CeilToInt(FloatTrueDiv(ToFloat(s0 - 9), 2.0))", "CeilToInt(FloatTrueDiv(ToFloat(s0), 1.5))",
+        "CeilToInt(FloatTrueDiv(ToFloat(s0), ToFloat(s1)))", "CeilToInt(0.5*FloatTrueDiv(ToFloat(s0), 2.0))"}) {
     EXPECT_THAT(parse(text).str(), ::testing::HasSubstr("ToInt(")) << text;
     EXPECT_FALSE(is_computable(parse(text) * parse("s1") + 1)) << text;
   }

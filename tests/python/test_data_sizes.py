@@ -312,6 +312,15 @@ class Exported(unittest.TestCase):
         D = torch.export.Dim.DYNAMIC
         self.check(M(), (torch.randn(2, 35, 4),), (torch.randn(1, 48, 4),), (torch.randn(5, 70, 4),), dynamic=({0: D, 1: D},))
 
+    def test_progressions_with_floats_and_sizes(self):
+        class M(torch.nn.Module):
+            def forward(self, x):
+                n = x.shape[0]
+                downwards = torch.arange(n, -n, -1.0)
+                return downwards * 2, torch.arange(0, n, 2.0) + x.sum(), torch.arange(1.0, n + 3, dtype=torch.int32), downwards[::2].sin()
+
+        self.check(M(), (torch.randn(5, 2),), (torch.randn(1, 2),), (torch.randn(8, 2),), dynamic=({0: torch.export.Dim.AUTO},))
+
     def test_inputs_that_were_views_when_exported(self):
         class M(torch.nn.Module):
             def forward(self, x, y):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 The Strata Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Files whose programs have regions with autocast give what PyTorch gives, in the same types: lower precision, float32, the widest of
+"""Files whose programs have regions with autocast, or functions mapped over batches, give what PyTorch gives, in the same types: lower precision, float32, the widest of
 operands, regions inside of regions, regions of another device. Autocast around the export is an error that says so.
 
 Needs PyTorch 2.9 or later (its files); exit code 77 (skipped) without it.
@@ -103,6 +103,44 @@ class Plain(nn.Module):
         return self.line(x).relu()
 
 
+class Mapped(nn.Module):
+    """A function of rows, mapped."""
+
+    def __init__(self, function, *more, in_dims=0, out_dims=0):
+        super().__init__()
+        self.function, self.in_dims, self.out_dims = function, in_dims, out_dims
+        self.line = nn.Linear(4, 4)
+        for i, value in enumerate(more):
+            self.register_buffer(f"more{i}", value)
+
+    def forward(self, x):
+        more = [value for name, value in self.named_buffers() if name.startswith("more")]
+        function = (lambda *rows: self.function(self.line, *rows)) if self.function.__code__.co_varnames[0] == "line" else self.function
+        return torch.vmap(function, in_dims=self.in_dims, out_dims=self.out_dims)(x, *more)
+
+
+class MaskOfPairs(nn.Module):
+    """As transformers make masks: each pair of places in a vmap of its own."""
+
+    def forward(self, x):
+        rows, left, right = (torch.arange(n) for n in (x.shape[0], x.shape[1], x.shape[1]))
+
+        def mask(row, i, j):
+            near = (i - j < 2) & (j - i < 3)
+            return row.new_ones((), dtype=torch.bool) & near | (row + i == j)
+
+        for dims in ((None, None, 0), (None, 0, None), (0, None, None)):
+            mask = torch.vmap(mask, in_dims=dims)
+        return mask(rows, left, right), torch.vmap(torch.vmap(lambda i, j: i * 2 - j, (None, 0)), (0, None))(left, right)
+
+
+class Unmapped(nn.Module):
+    """An operator whose batches are not written out."""
+
+    def forward(self, x):
+        return torch.vmap(lambda row: torch.fft.fft(row).real)(x)
+
+
 class Regions(unittest.TestCase):
     def loaded(self, model, x):
         with tempfile.TemporaryDirectory() as folder:
@@ -110,7 +148,7 @@ class Regions(unittest.TestCase):
             torch.export.save(torch.export.export(model, (x,)), path)
             return strata.load(path)
 
-    def check(self, model, *shape):
+    def check(self, model, *shape, close=0.03):
         torch.manual_seed(1)
         model, x = model.eval(), torch.randn(*shape)
         with torch.no_grad():
@@ -123,7 +161,7 @@ class Regions(unittest.TestCase):
             have = torch.from_numpy(numpy.array(have))
             have = have.view(torch.bfloat16) if have.dtype == torch.uint16 else have  # bits
             self.assertEqual(have.dtype, want.dtype)
-            torch.testing.assert_close(have, want, rtol=0.03, atol=0.03)
+            torch.testing.assert_close(have, want, rtol=close, atol=close)
 
     def test_attention(self):
         self.check(Attention(), 2, 5, 16)
@@ -144,6 +182,35 @@ class Regions(unittest.TestCase):
         """PyTorch does not run such a file either: nothing in it says what the types rest on."""
         with torch.no_grad(), bfloat16(), self.assertRaisesRegex(strata.StrataError, "'linear' .*bf16.*f32(.|\n)*autocast"):
             self.loaded(Plain(), torch.randn(3, 4))
+
+    def test_mapped(self):
+        columns = torch.randn(4, 3)
+        for name, model in {
+            "elementwise": Mapped(lambda row: (row * 2).sin().clamp(-0.5, 0.5)),
+            "with another batch": Mapped(lambda row, other: torch.where(row > other, row, other * 2), torch.randn(3, 4)),
+            "with a number each": Mapped(lambda row, number: row * number + 1, torch.randn(3)),
+            "another dimension": Mapped(lambda row, column: row + column, columns, in_dims=(0, 1)),
+            "last dimension": Mapped(lambda column: column.exp(), in_dims=-1, out_dims=-1),
+            "sums": Mapped(lambda row: (row.sum(), row.mean(0, keepdim=True), row.amax(-1), row.argmax(0), row.cumsum(0))),
+            "softmax": Mapped(lambda row: torch.softmax(row, 0) + torch.log_softmax(row, -1)),
+            "dot": Mapped(lambda row, column: torch.dot(row, column), columns, in_dims=(0, 1)),
+            "linear": Mapped(lambda line, row: line(row).relu()),
+            "matrices": Mapped(lambda row: row.unsqueeze(1) @ row.unsqueeze(0) + row.view(2, 2).transpose(0, 1).reshape(1, 4)),
+            "slices": Mapped(lambda row: row[1:3] * row[0] + row[-1]),
+            "gathers": Mapped(lambda row, at: row[at] + row[at[0:1]], torch.tensor([[3, 0], [1, 1], [2, 0]])),
+            "table": Mapped(lambda row, at, table: table[at] + row[0], torch.tensor([[2, 0], [1, 1], [2, 0]]), torch.randn(3, 5),
+                            in_dims=(0, 0, None)),
+            "the same for all": Mapped(lambda row: torch.arange(3.0), out_dims=1),
+        }.items():
+            with self.subTest(name):
+                self.check(model, 3, 4, close=1e-5)
+
+    def test_mask_of_pairs(self):
+        self.check(MaskOfPairs(), 2, 6)
+
+    def test_what_is_not_mapped(self):
+        with torch.no_grad(), self.assertRaisesRegex(strata.StrataError, "_add_batch_dim"):
+            self.loaded(Unmapped(), torch.randn(3, 4))
 
 
 if __name__ == "__main__":

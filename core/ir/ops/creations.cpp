@@ -224,8 +224,28 @@ bool all_integral(const Call& call) {
   const Progression p = progression(call);
   return integral(call, p.start) && integral(call, p.end) && integral(call, p.step);
 }
+/// A float that is a whole number; none for others, and for what is no float.
+std::optional<int64_t> whole_float(const Call& call, int i) {
+  const auto* x = i < 0 ? nullptr : call.arg(static_cast<size_t>(i)).as<double>();
+  return x && std::abs(*x) < 0x1p53 && *x == std::trunc(*x) ? std::optional(static_cast<int64_t>(*x)) : std::nullopt;
+}
+/// Whether the progression is one of integers, whatever the type of the result: also where floats that are whole
+/// numbers stand beside sizes that only a run tells, as in `arange(n, -n, -1.0)`.
+bool in_integers(const Call& call) {
+  if (all_integral(call)) return true;
+  const Progression p = progression(call);
+  bool symbolic = false;
+  for (int i : {p.start, p.end, p.step}) {
+    if (!integral(call, i) && !whole_float(call, i)) return false;
+    const Argument* a = i < 0 ? nullptr : &call.arg(static_cast<size_t>(i));
+    symbolic |= a && (a->node() || a->as<SymInt>());
+  }
+  return symbolic;
+}
 SymInt int_or(const Call& call, int i, int64_t otherwise) {
-  return i < 0 ? SymInt(otherwise) : call.integer(static_cast<size_t>(i));
+  if (i < 0) return otherwise;
+  const auto whole = whole_float(call, i);
+  return whole ? SymInt(*whole) : call.integer(static_cast<size_t>(i));
 }
 double number_or(const Call& call, int i, double otherwise) {
   return i < 0 ? otherwise : call.number(static_cast<size_t>(i));
@@ -233,7 +253,7 @@ double number_or(const Call& call, int i, double otherwise) {
 
 SymInt arange_length(const Call& call) {
   const Progression p = progression(call);
-  if (!all_integral(call)) {
+  if (!in_integers(call)) {
     // PyTorch counts in the type of the result where that is int64, and in float64 for narrower integers.
     const bool whole = given_dtype(call) == DType::I64;
     const auto number = [&](int i, double otherwise) {
@@ -269,11 +289,13 @@ std::pair<double, double> float_progression(const Call& call) {
 RefValue arange_reference(const RefContext& c) {
   const Progression p = progression(c.call);
   Tensor out = c.result();
-  const bool ints = all_integral(c.call);
   const int64_t n = out.numel();
-  if (ints) {
+  if (in_integers(c.call)) {
     const int64_t start = c.eval(int_or(c.call, p.start, 0)), step = c.eval(int_or(c.call, p.step, 1));
-    for (int64_t i = 0; i < n; ++i) out.set_int(i, wrap_add(start, wrap_mul(i, step)));
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t value = wrap_add(start, wrap_mul(i, step));
+      is_floating(out.dtype) ? out.set(i, static_cast<double>(value)) : out.set_int(i, value);
+    }
   } else {
     const auto [start, step] = float_progression(c.call);
     for (int64_t i = 0; i < n; ++i) out.set(i, start + static_cast<double>(i) * step);
@@ -286,7 +308,7 @@ ScalarId arange_body(const IndexedCall& c) {
   Body& b = c.body;
   const Progression p = progression(c.call);
   const DType dtype = compute_dtype(c.call.node().type.tensor.dtype);
-  if (all_integral(c.call))
+  if (in_integers(c.call))
     return b.cast(b.index(int_or(c.call, p.start, 0) + c.index[0] * int_or(c.call, p.step, 1)), dtype);
   const auto [start, step] = float_progression(c.call);
   const ScalarId scaled =

@@ -66,6 +66,15 @@ class Regions(torch.nn.Module):
         return z + 1, total
 
 
+class Mapped(torch.nn.Module):
+    """Functions of rows, of columns with places of their own, and of pairs."""
+
+    def forward(self, x, at):
+        places = torch.arange(x.shape[1])
+        pairs = torch.vmap(torch.vmap(lambda i, j: i * 2 - j, (None, 0)), (0, None))(places, places)
+        return torch.vmap(lambda column, i: column[i] * column.sum(0), in_dims=(1, 0))(x, at), pairs
+
+
 class Casts(torch.nn.Module):
     """Regions with autocast on, off inside, and another device's."""
 
@@ -89,6 +98,7 @@ save(export(Nested(), ({"a": torch.ones(3, 4), "b": [torch.full((3, 4), 2.0)]}, 
             {"mask": torch.full((3, 4), 0.5), "flag": True}), "nested.pt2")
 save(export(Choose(), (torch.tensor(True), torch.arange(3.0))), "choose.pt2")
 save(export(Regions(), (torch.randn(3, 4),)), "regions.pt2")
+save(export(Mapped(), (torch.randn(3, 4), torch.tensor([[0, 2], [1, 1], [2, 0], [0, 1]]))), "mapped.pt2")
 save(export(Casts(), (torch.randn(3, 4),)), "casts.pt2")
 save(export(Buffers(), (torch.ones(5, 3),)).run_decompositions(), "buffers.pt2")
 save(export(Weights(), (torch.arange(4.0),)), "weights.pt2")
