@@ -395,7 +395,8 @@ class GraphReader {
   /// A name that no value of the program has.
   std::string free_name(const std::string& hint) const {
     std::string name = hint;
-    for (int i = 1; types_.contains(name) || graph_.find(name); ++i) name = fmt::format("{}_{}", hint, i);
+    const auto is_taken = [&] { return types_.contains(name) || taken_.contains(name) || graph_.find(name); };
+    for (int i = 1; is_taken(); ++i) name = fmt::format("{}_{}", hint, i);
     return name;
   }
 
@@ -541,7 +542,7 @@ class GraphReader {
       cast->target = "aten.to.dtype";
       cast->op = find_op(cast->target);
       cast->args = {Argument(operand), Argument(type)};
-      cast->name = free_name(own_name(free_name("to")));
+      cast->name = free_name("to");
       cast->meta = call.meta;
       cast->type = cast->op->shape(Call(*cast));
       operand = graph_.add(std::move(cast));

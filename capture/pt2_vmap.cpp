@@ -107,7 +107,10 @@ class Batcher {
   bool transform(const Node& node, std::string_view name) {
     if (name == "_add_batch_dim") return enter(node);
     if (name == "_remove_batch_dim") return leave(node);
-    // How deep it is: the levels say so.
+    // How deep it is the levels say. Where random numbers may be drawn they would be once for all, or for each.
+    const auto* randomness =
+        name == "_vmap_increment_nesting" && node.args.size() > 1 ? node.args[1].as<std::string>() : nullptr;
+    if (randomness && *randomness != "error") return false;
     rewriter_.erase(node, "vmap", "operators are on whole batches");
     return is_one_of(name, {"_vmap_increment_nesting", "_vmap_decrement_nesting", "lazy_load_decompositions"});
   }
@@ -283,7 +286,7 @@ class Batcher {
     const auto& params = node.op->schema.params;
     bool told = false;
     const auto visit_param = [&](const std::string& name, Argument& a) {
-      if (!name.starts_with("dim") || name == "dim_") return;
+      if (!name.starts_with("dim")) return;
       told = !a.is_none();
       if (auto* list = std::get_if<ListArg>(&a.value)) {
         told = !list->items.empty();

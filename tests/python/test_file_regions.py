@@ -141,6 +141,13 @@ class Unmapped(nn.Module):
         return torch.vmap(lambda row: torch.fft.fft(row).real)(x)
 
 
+class Drawing(nn.Module):
+    """Random numbers that are the same for each row."""
+
+    def forward(self, x):
+        return torch.vmap(lambda row: row + torch.rand(4), randomness="same")(x)
+
+
 class Regions(unittest.TestCase):
     def loaded(self, model, x):
         with tempfile.TemporaryDirectory() as folder:
@@ -209,8 +216,9 @@ class Regions(unittest.TestCase):
         self.check(MaskOfPairs(), 2, 6)
 
     def test_what_is_not_mapped(self):
-        with torch.no_grad(), self.assertRaisesRegex(strata.StrataError, "_add_batch_dim"):
-            self.loaded(Unmapped(), torch.randn(3, 4))
+        for model in (Unmapped(), Drawing()):
+            with self.subTest(type(model).__name__), torch.no_grad(), self.assertRaisesRegex(strata.StrataError, "_add_batch_dim"):
+                self.loaded(model, torch.randn(3, 4))
 
 
 if __name__ == "__main__":
