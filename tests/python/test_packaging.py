@@ -12,6 +12,7 @@ import importlib.util
 import io
 import os
 import platform
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -143,7 +144,7 @@ assert strata.compile(lambda x: x * 2)(x).equal(x * 2)
             self.assertNotIn(own, found)
         self.assertTrue(all(path.is_file() for path in found.values()), found)
 
-    @unittest.skipUnless(os.path.isdir(os.path.join(ROOT, ".git")), "needs git's list of files")
+    @unittest.skipUnless(shutil.which("git") and os.path.isdir(os.path.join(ROOT, ".git")), "needs git's list of files")
     def test_sources(self):
         with tempfile.TemporaryDirectory() as folder:
             with tarfile.open(os.path.join(folder, strata_wheel.build_sdist(folder))) as archive:
@@ -151,6 +152,15 @@ assert strata.compile(lambda x: x * 2)(x).equal(x * 2)
         base = f"strata-{strata_wheel.VERSION}/"
         for needed in ("PKG-INFO", "pyproject.toml", "CMakeLists.txt", "app/python/packaging/strata_wheel.py"):
             self.assertIn(base + needed, names)
+
+    def test_sources_without_git(self):
+        path, os.environ["PATH"] = os.environ["PATH"], "/nowhere"
+        try:
+            with tempfile.TemporaryDirectory() as folder, self.assertRaises(SystemExit) as refused:
+                strata_wheel.build_sdist(folder)
+        finally:
+            os.environ["PATH"] = path
+        self.assertIn("those that git lists in", str(refused.exception))
 
 
 if __name__ == "__main__":

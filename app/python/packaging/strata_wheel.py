@@ -189,7 +189,10 @@ prepare_metadata_for_build_editable = prepare_metadata_for_build_wheel
 
 def build_sdist(sdist_directory, config_settings=None):
     """The files that git tracks."""
-    listed = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z"], check=True, capture_output=True, text=True).stdout
+    try:
+        listed = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z"], check=True, stdout=subprocess.PIPE, text=True).stdout
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise SystemExit(f"strata: the files of a source package are those that git lists in {ROOT}: {error}") from error
     base = f"{NAME}-{VERSION}"
     with tarfile.open(Path(sdist_directory) / f"{base}.tar.gz", "w:gz") as archive:
         for name in filter(None, listed.split("\0")):
