@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "core/ir/builder.h"
+#include "core/ir/ops/common.h"
 #include "core/support/error.h"
 
 namespace strata::capture {
@@ -154,11 +155,7 @@ class Batcher {
 
   static Node* moved(Builder& b, Node* x, size_t from, size_t to) {
     if (from == to) return x;
-    std::vector<int64_t> order(x->tensor().shape.size());
-    for (size_t d = 0; d < order.size(); ++d) order[d] = static_cast<int64_t>(d);
-    order.erase(order.begin() + static_cast<std::ptrdiff_t>(from));
-    order.insert(order.begin() + static_cast<std::ptrdiff_t>(to), static_cast<int64_t>(from));
-    return b.permute(x, order);
+    return b.call("aten.movedim.int", {x, static_cast<int64_t>(from), static_cast<int64_t>(to)});
   }
 
   static std::optional<SymInt> size_of(const Argument& a) {
@@ -340,14 +337,12 @@ class Batcher {
       std::vector<SymInt> shape(levels.size() + rank, SymInt(1));
       const SymInt size = value->tensor().shape[i];
       shape[static_cast<size_t>(std::ranges::find(levels, levels_of(&x)[i]) - levels.begin())] = size;
-      all.emplace_back(
-          b.reshape(b.call("aten.arange.default", {integer(size)}, {{"device", DeviceArg{x.tensor().device}}}), shape));
+      all.emplace_back(b.reshape(
+          b.call("aten.arange.default", {ops::integer(size)}, {{"device", DeviceArg{x.tensor().device}}}), shape));
     }
     for (const Argument& place : places->items) all.emplace_back(aligned(b, *place.node(), levels, rank));
     return put(node, b.call("aten.index.Tensor", {value, Argument::list(std::move(all))}), levels);
   }
-
-  static Argument integer(const SymInt& n) { return n.is_const() ? Argument(n.value()) : Argument(n); }
 
   GraphRewriter rewriter_;
   std::unordered_map<const Node*, Levels> levels_;  ///< of nodes that have any

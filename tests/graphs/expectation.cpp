@@ -68,8 +68,7 @@ bool is_norm(const Node& node) {
 }
 
 /// Operators that come to a small result from larger numbers inside: rounding there shows in no operand. `gelu` of -3
-/// is 3 times the difference of two numbers near one; layer norms and their like add a bias that may cancel; the norms
-/// that `cosine_similarity` divides by take out what disturbs an operand as a whole.
+/// is 3 times the difference of two numbers near one; layer norms and their like add a bias that may cancel.
 bool cancels_inside(const Node& node) {
   static constexpr std::string_view kNames[] = {"aten.addr.",
                                                 "aten.gelu",
@@ -88,7 +87,6 @@ bool cancels_inside(const Node& node) {
                                                 "aten.grid_sam",
                                                 "aten._softmax_back",
                                                 "aten._log_softmax_back",
-                                                "aten.cosine_",
                                                 "aten.special_log_softmax",
                                                 "aten.special_logsumexp",
                                                 "aten.trap",
@@ -273,7 +271,8 @@ bool leaves_range(const Node& node, const Operands& values) {
 double hidden_rounding(const Node& node, double eps, double largest) {
   const auto is = [&](std::string_view name) { return std::string_view(node.target).starts_with(name); };
   if (is("aten.var.") || is("aten.var_mean.")) return eps * largest * eps * largest;
-  if (is("aten.cosine_")) return eps;  // of operands divided by their norms
+  // The norms that it divides by take out what disturbs an operand as a whole, and how large it is.
+  if (is("aten.cosine_")) return eps;
   // Differences of one operand times sums of the other.
   if (is("aten.trapezoid.x") || is("aten.trapz.x") || is("aten.cumulative_trapezoid.x")) return eps * largest * largest;
   return is("aten.std.") || is("aten.std_mean.") || cancels_inside(node) || sums_rounded(node) || sums_all(node)
@@ -327,7 +326,7 @@ class Noise {
 
   /// Of `isin`, which compares each element with all of the others: elements that are equal to one of them once they
   /// are rounded may be or not. (Equal they are in few runs: two numbers would have to be moved to the same.)
-  void doubt_equals(const Node& node, const std::unordered_map<const Node*, Tensor>& values, const RefValue& value) {
+  void doubt_equals(const Node& node, const Operands& values, const RefValue& value) {
     const Node *left = node.args[0].node(), *right = node.args[1].node();
     const auto* found = std::get_if<Tensor>(&value.value);
     if (!found || !left || !right || !values.contains(left) || !values.contains(right)) return;

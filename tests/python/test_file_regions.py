@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # Copyright 2026 The Strata Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Files whose programs have regions with autocast, or functions mapped over batches, give what PyTorch gives, in the same types: lower precision, float32, the widest of
-operands, regions inside of regions, regions of another device. Autocast around the export is an error that says so.
+"""Files whose programs have regions with autocast, or functions mapped over batches, give what PyTorch gives, in the same types:
+lower precision, float32, the widest of operands, regions inside of regions, regions of another device. Autocast around the export is
+an error that says so.
 
 Needs PyTorch 2.9 or later (its files); exit code 77 (skipped) without it.
 """
@@ -59,12 +60,17 @@ class Convolutions(nn.Module):
         return y, half, again
 
 
-class Widest(nn.Module):
-    """Operators that autocast computes in float32, or in the widest type of their operands."""
-
+class Plain(nn.Module):
     def __init__(self):
         super().__init__()
         self.line = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.line(x).relu()
+
+
+class Widest(Plain):
+    """Operators that autocast computes in float32, or in the widest type of their operands."""
 
     def forward(self, x):
         with bfloat16():
@@ -72,11 +78,7 @@ class Widest(nn.Module):
             return torch.cat([low, x], -1), torch.stack([x, low]), low.prod(-1), F.mse_loss(low, x), low + x, low.sum()
 
 
-class Writes(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.line = nn.Linear(4, 4)
-
+class Writes(Plain):
     def forward(self, x):
         with bfloat16():
             y = self.line(x)
@@ -92,15 +94,6 @@ class Elsewhere(nn.Module):
     def forward(self, x):
         with bfloat16(device="cuda"):
             return x @ x.t()
-
-
-class Plain(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.line = nn.Linear(4, 4)
-
-    def forward(self, x):
-        return self.line(x).relu()
 
 
 class Mapped(nn.Module):
