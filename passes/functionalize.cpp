@@ -284,10 +284,20 @@ class Functionalizer {
     if (over == StridedOver::Owner) {
       const std::vector<int64_t> order = *memory_order(storage_owner(*self).tensor());
       if (!std::is_sorted(order.begin(), order.end())) memory = b.permute(memory, order);
+      memory = in_numbers_of(b, memory, self->tensor().dtype);
     }
     const auto given = [&](size_t i) { return rewriter_.mapped(call.arg(i)); };
     const Argument offset = call.is_none(3) ? Argument(int64_t{0}) : given(3);
     return b.call("strata.strided_elements.default", {memory, given(1), given(2), offset});
+  }
+
+  /// Complex numbers as pairs of real ones, or the other way round, where the type asked for is such.
+  static Node* in_numbers_of(Builder& b, Node* memory, DType dtype) {
+    const bool pairs = is_complex(memory->tensor().dtype);
+    if (pairs == is_complex(dtype)) return memory;
+    if (pairs) return b.call("aten.view_as_real.default", {memory});
+    const SymInt count = elements_in_memory(memory->tensor(), dtype);
+    return b.call("aten.view_as_complex.default", {b.reshape(memory, {count, SymInt(2)})});
   }
 
   void mutate(const Node& node) {

@@ -140,13 +140,29 @@ Node* in_own_memory(Builder& b, Node* value, const TensorType& like) {
   return b.permute(contiguous(b.permute(value, *order)), inverse_of(*order));
 }
 
+/// Whether memory holds other numbers than the value that lies there: PyTorch conjugates what is read of it.
+static bool is_conjugated(const Node& node) {
+  for (const Node* view = &node; view; view = aliased_operand(*view))
+    if (view->type.is_tensor() && is_complex(view->tensor().dtype) &&
+        (view->is("aten.conj.default") || view->is("aten._conj.default")))
+      return true;
+  return false;
+}
+
 StridedOver strided_over(const Call& call) {
   const Node& self = *call.tensor(0);
   const Node& owner = storage_owner(self);
   const bool from_start = &owner == &self || call.optional_integer(3).has_value();
-  if (from_start && owner.type.is_tensor() && memory_order(owner.tensor())) return StridedOver::Owner;
+  if (from_start && owner.type.is_tensor() && memory_order(owner.tensor()) && !is_conjugated(self))
+    return StridedOver::Owner;
   // Without an offset the elements are counted from the operand's first.
   return !call.optional_integer(3) && self.tensor().is_contiguous() ? StridedOver::Operand : StridedOver::Unknown;
+}
+
+SymInt elements_in_memory(const TensorType& memory, DType dtype) {
+  const bool pairs = is_complex(memory.dtype);
+  if (pairs == is_complex(dtype)) return memory.numel();
+  return pairs ? memory.numel() * 2 : floordiv(memory.numel(), 2);
 }
 
 }  // namespace strata

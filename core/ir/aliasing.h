@@ -40,4 +40,7 @@ enum class StridedOver : uint8_t {
 };
 StridedOver strided_over(const Call& call);
 
+/// How many elements of type `dtype` lie where a tensor does: a complex number is two real ones.
+SymInt elements_in_memory(const TensorType& memory, DType dtype);
+
 }  // namespace strata

@@ -65,18 +65,25 @@ double i1(double x) { return modified(1, x); }
 double i0e(double x) { return scaled_modified(0, x); }
 double i1e(double x) { return scaled_modified(1, x); }
 
+/// K_n(x) of small x > 0: the first terms of its series tell all there is below 1e-9, where those of the library do not
+/// come to an end for numbers whose reciprocal is infinite.
+double library_second(int n, double x) {
+  if (x < 1e-9) return n == 0 ? -std::log(x / 2) - std::numbers::egamma : 1 / x;
+  return std::cyl_bessel_k(static_cast<double>(n), x);
+}
+
 /// exp(x) K_n(x).
 double scaled_second(int n, double x) {
   if (std::isnan(x) || x < 0) return kNan;
   if (x == 0) return kInf;
   if (std::isinf(x)) return 0;
   if (x >= 25) return hankel(n, x, 1) * std::sqrt(kPi / (2 * x));
-  return std::exp(x) * std::cyl_bessel_k(static_cast<double>(n), x);
+  return std::exp(x) * library_second(n, x);
 }
 double second(int n, double x) {
   if (std::isnan(x) || x < 0) return kNan;
   if (x == 0) return kInf;
-  return x >= 25 ? scaled_second(n, x) * std::exp(-x) : std::cyl_bessel_k(static_cast<double>(n), x);
+  return x >= 25 ? scaled_second(n, x) * std::exp(-x) : library_second(n, x);
 }
 double k0(double x) { return second(0, x); }
 double k1(double x) { return second(1, x); }

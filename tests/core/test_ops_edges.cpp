@@ -238,6 +238,8 @@ TEST(OpsEdges, OperandsOfShorthandsFit) {
   EXPECT_THAT(c.refusal(by_number, {whole, 1}), HasSubstr("expected a floating-point tensor"));
   EXPECT_THAT(c.refusal(by_number, {matrix, 2}), HasSubstr("singular values"));
   EXPECT_THAT(c.refusal(by_name, {matrix, "nuc"}), HasSubstr("singular values"));
+  EXPECT_THAT(c.refusal("aten._weight_norm.default", {whole, whole}), HasSubstr("expected a floating-point tensor"));
+  EXPECT_NE(c.refusal("aten._weight_norm.default", {line, whole}), "none");
   for (const auto& dims : {ints({0, 5}), ints({0, 0}), ints({0}), ints({-3, 0}), ints({})})
     EXPECT_NE(c.refusal(by_number, {matrix, 1, dims}), "none");
   EXPECT_THAT(c.refusal("aten.linalg_norm.default", {block, 1}), HasSubstr("1 or 2 dimensions, or dim"));

@@ -34,5 +34,19 @@ TEST(SpecialFunctions, ZetaTakesNoLongerTheFartherBelowZeroItIsAsked) {
   EXPECT_TRUE(std::isnan(special::zeta(2.5, -1e6 - 0.5)));
 }
 
+TEST(SpecialFunctions, BesselFunctionsOfTheSecondKindEndNextToZero) {
+  const auto k0 = special::find("modified_bessel_k0")->one, k1 = special::find("modified_bessel_k1")->one,
+             scaled_k1 = special::find("scaled_modified_bessel_k1")->one;
+  for (const double x : {5e-324, 1e-310, 1e-100, 1e-12}) {
+    EXPECT_DOUBLE_EQ(k0(x), -std::log(x / 2) - 0.57721566490153286) << x;
+    EXPECT_DOUBLE_EQ(scaled_k1(x), std::exp(x) / x) << x;
+  }
+  // Where the first terms of the series stop telling all, the library goes on.
+  for (const double x : {0.999999e-9, 1.000001e-9}) {
+    EXPECT_NEAR(k0(x), -std::log(x / 2) - 0.57721566490153286, 1e-14);
+    EXPECT_NEAR(k1(x) * x, 1, 1e-14);
+  }
+}
+
 }  // namespace
 }  // namespace strata

@@ -97,7 +97,7 @@ bool cancels_inside(const Node& node) {
 }
 
 bool sums_all(const Node& node) {
-  static constexpr std::string_view kNames[] = {"aten.sum.", "aten.mean.", "aten.nansum."};
+  static constexpr std::string_view kNames[] = {"aten.sum.", "aten.mean.", "aten.nansum.", "aten.nanmean."};
   return is_one_of(node, kNames);
 }
 

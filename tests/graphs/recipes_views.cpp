@@ -192,11 +192,9 @@ Node* as_strided(G& g, const OpDef& row) {
   if (!scatters && (g.chance(30) || !memory_order(storage_owner(*x).tensor()))) x = g.contiguous(x);
   const Node& owner = scatters ? *x : storage_owner(*x);
   if (!memory_order(owner.tensor())) return nullptr;
-  int64_t room = 1;
-  for (const int64_t n : g.concrete(owner.tensor().shape)) room *= n;
-  for (const SymInt& n : owner.tensor().shape)
-    if (!n.is_const()) return nullptr;
-  if (room == 0) return nullptr;
+  const SymInt elements = elements_in_memory(owner.tensor(), dtype_of(x));
+  if (!elements.is_const() || elements == SymInt(0)) return nullptr;
+  const int64_t room = elements.value();
   std::vector<int64_t> sizes, strides;
   int64_t offset = g.between(0, std::min<int64_t>(2, room - 1)), last = offset;
   for (size_t d = g.below(4); d-- > 0;) {

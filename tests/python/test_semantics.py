@@ -582,6 +582,13 @@ def parts_of_memory(x):
             x.split(2)[1].as_strided((4,), (1,), 0))
 
 
+def parts_of_complex_memory(x, y):
+    """Memory of complex numbers is counted in real ones, and the other way round, where what is looked at is."""
+    z = x * 1j
+    return (x.imag.as_strided((3,), (1,), 0) * 2, z.t().real.as_strided((2, 3), (3, 2), 1) + 1,
+            torch.view_as_complex(y).as_strided((3,), (1,), 1) * 2)
+
+
 def transpose_in_place(x):
     y = x.clone()
     y.t_()
@@ -885,6 +892,9 @@ def programs():
         p("written through many views", views_written, one(5, 5), opaque=["aten.as_strided_scatter.default"]),
         p("parts of memory", parts_of_memory, one(4, 5)),
         p("parts of memory in another order", parts_of_memory, lambda: (randn(5, 4).t(),)),
+        p("parts of complex memory", parts_of_complex_memory, lambda: (torch.complex(randn(2, 3), randn(2, 3)), randn(4, 2))),
+        p("parts of conjugated memory", lambda x: (x.conj().as_strided((5,), (1,), 1) * 1j, x.conj().imag.as_strided((5,), (1,)) * 2),
+          lambda: (torch.complex(randn(2, 3), randn(2, 3)),), compiles=False),
         p("a view of what is written", lambda x: (x[0], x.add_(1)), one(3, 4)),
         p("chain of writes", chain, one(3, 4)),
         p("writes in loops", in_loops, one(4, 5)),

@@ -49,10 +49,16 @@ Node* sum_without_nan(Builder& b, const Call& c) {
 
 Nodes nansum(Builder& b, const Call& c) { return {sum_without_nan(b, c)}; }
 
-Nodes nanmean(Builder& b, const Call& c) {
+/// The first operand, which must be of a floating-point type.
+Node* floating_operand(const Call& c) {
   Node* x = c.tensor(0);
   if (!is_floating(x->tensor().dtype))
     reject(c, "expected a floating-point tensor, found " + std::string(dtype_name(x->tensor().dtype)));
+  return x;
+}
+
+Nodes nanmean(Builder& b, const Call& c) {
+  Node* x = floating_operand(c);
   Node* numbers = b.call("aten.logical_not.default", {b.call("aten.isnan.default", {x})});
   return {b.div(sum_without_nan(b, c), b.sum(numbers, dims_or_all(c, 1, x), c.boolean(2)))};
 }
@@ -313,7 +319,8 @@ Nodes renorm(Builder& b, const Call& c) {
 
 /// v with the lengths g: those of slices along a dimension, or of all of v.
 Nodes weight_norm(Builder& b, const Call& c) {
-  Node* v = c.tensor(0);
+  Node* v = floating_operand(c);
+  require_same_dtype(c, 0, 1);
   const bool whole = c.constant(2) == -1;
   const std::vector<int64_t> dims = whole ? std::vector<int64_t>{} : all_but(v, c.dim(2, shape_of(v).size()));
   Node* length = widen(b, v);

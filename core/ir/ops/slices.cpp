@@ -374,7 +374,7 @@ Type as_strided_type(const Call& call) {
   const TensorType& t = tensor_type(call, 0);
   switch (strided_over(call)) {
     case StridedOver::Owner:
-      return strided_type(call, storage_owner(*call.tensor(0)).tensor().numel());
+      return strided_type(call, elements_in_memory(storage_owner(*call.tensor(0)).tensor(), t.dtype));
     case StridedOver::Operand:
       return strided_type(call, t.numel());
     case StridedOver::Unknown:
@@ -396,12 +396,22 @@ RefValue strided_elements(const RefContext& c, Tensor memory) {
   return t;
 }
 
+/// Real numbers, one after the other, as complex ones.
+Tensor in_pairs(Tensor memory) {
+  memory.shape = {memory.numel() / 2, 2};
+  memory.strides = {2, 1};
+  return from_pairs(memory);
+}
+
 /// The interpreter lets owners lie as their types say.
 RefValue as_strided_reference(const RefContext& c) {
   const Node& owner = storage_owner(*c.call.tensor(0));
   if (strided_over(c.call) != StridedOver::Owner) return strided_elements(c, c.tensor(0).contiguous());
-  const Tensor memory = c.value_of(&owner).tensor();
-  return strided_elements(c, owner.tensor().is_contiguous() ? memory.contiguous() : memory);
+  Tensor memory = c.value_of(&owner).tensor();
+  if (owner.tensor().is_contiguous()) memory = memory.contiguous();
+  const bool pairs = is_complex(memory.dtype);
+  if (pairs != is_complex(c.tensor(0).dtype)) memory = pairs ? as_pairs(memory) : in_pairs(memory);
+  return strided_elements(c, std::move(memory));
 }
 
 Type strided_elements_type(const Call& call) { return strided_type(call, tensor_type(call, 0).numel()); }
