@@ -173,7 +173,7 @@ double magnification(const Node& node, const Tensor& x) {
 /// the squares of all float32 numbers, so that the interpreter has a result where a kernel, as PyTorch's, overflows.
 bool sums_squares(const Node& node) {
   static constexpr std::string_view kNames[] = {"layer_norm", "group_norm", "batch_norm",  "instance_norm", "rms_norm",
-                                                "var",        "std",        "vector_norm", "aten.norm."};
+                                                "var",        "std",        "vector_norm", "aten.norm.",    "mse_loss"};
   const std::string_view target = node.target;
   return std::any_of(std::begin(kNames), std::end(kNames),
                      [&](std::string_view name) { return target.find(name) != target.npos; });
@@ -227,6 +227,9 @@ bool sums_overflow(const Tensor& x, double most) {
   return sum > most;
 }
 
+/// Losses, most of which come to a mean: the sum may overflow where the mean does not.
+bool sums_losses(const Node& node) { return std::string_view(node.target).find("_loss.") != std::string_view::npos; }
+
 /// Operators that sum products of elements of two operands.
 bool sums_products(const Node& node) {
   static constexpr std::string_view kNames[] = {
@@ -240,7 +243,8 @@ bool sums_products(const Node& node) {
 bool scales_by_powers(const Node& node) { return std::string_view(node.target).starts_with("aten.ldexp"); }
 
 bool may_leave_range(const Node& node) {
-  return sums_squares(node) || multiplies_all(node) || sums_all(node) || sums_products(node) || scales_by_powers(node);
+  return sums_squares(node) || multiplies_all(node) || sums_all(node) || sums_losses(node) || sums_products(node) ||
+         scales_by_powers(node);
 }
 
 using Operands = std::unordered_map<const Node*, Tensor>;
@@ -257,7 +261,7 @@ bool leaves_range(const Node& node, const Operands& values) {
     if (it == values.end()) continue;
     const Tensor& x = it->second;
     if ((sums_squares(node) && squares_overflow(x, most)) || (multiplies_all(node) && products_leave_range(x, most)) ||
-        (sums_all(node) && sums_overflow(x, most)))
+        (sums_all(node) && sums_overflow(x, most)) || (sums_losses(node) && sums_overflow(x, most / 4)))
       return true;
     if (scales_by_powers(node) && operand == node.args.back().node() && magnitude(x) > 120) return true;
     product *= magnitude(x);
@@ -320,7 +324,8 @@ class Noise {
       // Denormal numbers of 16 bits are far from each other: next to a pole they are 0 or not.
       const bool is_denormal = declared == DType::F16 && v != 0 && std::abs(v) < 0x1p-14;
       const double step = is_denormal ? smallest(DType::F16) * unit_(rng_) : 0;
-      t->set(i, is_zero || vanishes ? std::copysign(0.0, v) : moved + more + step);
+      const double by = more + step;  // 0 is not added: it would take the sign of -0
+      t->set(i, is_zero || vanishes ? std::copysign(0.0, v) : by == 0 ? moved : moved + by);
     }
   }
 
