@@ -59,7 +59,7 @@ std::string code_key(const KernelPlan& plan, bool texts) {
   for (const Shares& s : plan.shares) key += fmt::format(" e{}/{}/{}", s.largest, s.sum, s.guessed);
   for (const NestPlan& n : plan.nests) {
     key += fmt::format(" {}/{}/{}/{}/{}/{}/{}", n.lanes, n.unroll, n.woven, n.masked, n.squares, n.block, n.block_axis);
-    key += fmt::format(" {}/{}/{}", n.run, n.strip, n.past_caches);
+    key += fmt::format(" {}/{}/{}/{}", n.run, n.strip, n.page, n.past_caches);
     for (const loop::ScalarId id : n.turned) key += fmt::format(" t{}", id);
   }
   add_bounds(key, plan.kernel);

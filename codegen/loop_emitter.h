@@ -95,7 +95,7 @@ class KernelEmitter {
   Value* line_in_run(size_t store, Value* line);
   void put_in_run(const loop::Store& s);
   void store_run(size_t store, Value* from, Value* points);
-  void store_whole_run(size_t store, Value* from);
+  void store_whole_run(size_t store, Value* from, const std::function<void()>& then);
   void store_cache_line(loop::BufferId buffer, Value* from, Value* to, Value* at);
   void begin_pace();
   Value* paced(Value* index);
@@ -104,7 +104,12 @@ class KernelEmitter {
   void emit_tile_in_strips(Value* rows, Value* points);  // loop_strip.cpp, with what follows
   void find_next_strip(Value* rows, Value* points);
   std::vector<std::pair<loop::BufferId, Value*>> lines_of_next_strip(Value* row, Value* lane);
+  void begin_next_page();
+  void fetch_next_page(int64_t part, int64_t parts);
+  void store_and_fetch();
   void store_lines(Value* end);
+  void store_line(Value* line, bool whole, const std::function<void()>& then);
+  void at_lines(const std::function<void()>& code);
   Turned turned_square();
   void emit_turned_row(const Turned& turned, Value* first, unsigned r);
   std::vector<Value*> turned_rows(const loop::Scalar& s);
@@ -250,14 +255,25 @@ class KernelEmitter {
     llvm::AllocaInst *guess = nullptr, *largest = nullptr, *sum = nullptr;
   };
 
+  /// What a load reads in the next tile, row by row.
+  struct NextPage {
+    loop::BufferId buffer = 0;
+    Value* to_next_row = nullptr;                       ///< elements, from behind a row's part
+    Value* at = nullptr;                                ///< between two squares: the line whose turn it is
+    llvm::AllocaInst *line = nullptr, *left = nullptr;  ///< the next cache line's last element; lines left of its row
+  };
+
   /// Of a tile whose lines are stored strip by strip (loop_strip.cpp).
   struct Strip {
-    Value* points = nullptr;                           ///< of a line of the tile
-    Value* whole = nullptr;                            ///< each line is one run, and begins with a cache line
-    Value* begin = nullptr;                            ///< first line of the strip at work
-    Value* to_scratch = nullptr;                       ///< from a line's number to that among the lines in scratch
-    Value *next_line = nullptr, *next_lane = nullptr;  ///< where in the tile the next strip begins
-    llvm::AllocaInst* stored = nullptr;                ///< the first line of the tile that is not stored yet
+    Value* points = nullptr;             ///< of a line of the tile
+    Value* whole = nullptr;              ///< each line is one run, and begins with a cache line
+    Value* begin = nullptr;              ///< first line of the strip at work
+    Value* to_scratch = nullptr;         ///< from a line's number to that among the lines in scratch
+    Value* square = nullptr;             ///< that number of a square's first row, while its rows are put there
+    unsigned row = 0;                    ///< the square's row at work
+    llvm::AllocaInst* stored = nullptr;  ///< the first line of the tile that is not stored yet
+    Value *next_line = nullptr, *next_lane = nullptr;  ///< without pages: where in the tile the next strip begins
+    std::vector<NextPage> next;                        ///< of pages: for each load that is fetched ahead
   };
 
   /// The last nest's own view of the point before (loop_late.cpp).

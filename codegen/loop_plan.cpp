@@ -388,7 +388,9 @@ bool use_tiles(KernelPlan& plan, int lanes, const Target& target) {
   plan.nests[0].turned = std::move(tiles->turned);
   plan.nests[0].squares = tiles->squares;
   plan.nests[0].run = tiles->run;
+  plan.nests[0].run_axis = tiles->run_axis;
   plan.nests[0].strip = tiles->strip;
+  plan.nests[0].page = tiles->page;
   plan.nests[0].past_caches = tiles->past_caches;
   return true;
 }

@@ -20,10 +20,12 @@ struct NestPlan {
   std::vector<loop::ScalarId> turned;  ///< loads read in tiles and transposed (loop_tile.h); none: no tiles
   int squares = 1;                     ///< of a tile, side by side
   /// Elements of a line that a tile's results are put together to before they are stored, or 0: they are stored as they
-  /// come. Then the last outer axis counts the tiles along the lines (loop_run.cpp).
+  /// come. An outer axis counts the tiles along the lines (loop_run.cpp).
   int64_t run = 0;
+  loop::AxisId run_axis = 0;
   /// Of such tiles: lines that are put together while those before them are stored (loop_strip.cpp), or 0: all of them.
   int64_t strip = 0;
+  int64_t page = 0;          ///< of tiles of strips: elements of a row that they read, or 0: some strips of more rows
   bool past_caches = false;  ///< of tiles: results go to memory, also those that the last cache would hold
   /// Long sums of floating numbers: after so many iterations of the loop over axis `block_axis` (an index into the
   /// nest's; of the last one, vectors of all copies) what has come together moves into a sum in float64. 0: never.

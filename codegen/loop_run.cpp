@@ -18,12 +18,6 @@ namespace strata::codegen {
 
 using namespace loop;  // NOLINT: the vocabulary of this file
 
-namespace {
-
-constexpr int64_t kLine = 64;  // bytes
-
-}  // namespace
-
 void KernelEmitter::emit_tile_in_runs(Value* rows, Value* points) {
   const Nest& nest = k_.nests[nest_];
   const int64_t run = plan_.nests[nest_].run;
@@ -51,7 +45,7 @@ void KernelEmitter::make_runs(int64_t lines) {
   const auto count = static_cast<uint64_t>(run_pitch(k_, plan_.nests[nest_].run) * lines);
   for (const Store& s : k_.nests[nest_].stores) {
     runs_.push_back(at_entry(llvm::ArrayType::get(math_.memory_type(k_.buffers[s.buffer].dtype), count), "runs"));
-    runs_.back()->setAlignment(llvm::Align(kLine));
+    runs_.back()->setAlignment(llvm::Align(kCacheLine));
   }
 }
 
@@ -66,7 +60,7 @@ llvm::Value* KernelEmitter::runs_are_aligned() {
     low = b_.CreateOr(low, b_.CreatePtrToInt(pointer(s.buffer, expression(s.index)), b_.getInt64Ty()));
     low = b_.CreateOr(low, b_.CreateMul(expression(along->coefficient), size));
   }
-  return b_.CreateICmpEQ(b_.CreateAnd(low, b_.getInt64(kLine - 1)), b_.getInt64(0));
+  return b_.CreateICmpEQ(b_.CreateAnd(low, b_.getInt64(kCacheLine - 1)), b_.getInt64(0));
 }
 
 /// Where the results of a line are put together, the number of which among those in scratch is `line`.
@@ -79,10 +73,16 @@ llvm::Value* KernelEmitter::line_in_run(size_t store, Value* line) {
 /// The value of a store at the place of the tile where the loops stand.
 void KernelEmitter::put_in_run(const Store& s) {
   const Nest& nest = k_.nests[nest_];
-  Value* line = symbols_.at(k_.axes[nest.axes[0]].symbol);
-  if (strip_.to_scratch) line = b_.CreateAdd(line, strip_.to_scratch);
+  llvm::Type* type = math_.memory_type(k_.buffers[s.buffer].dtype);
+  Value* line = strip_.square;
+  if (!line) line = symbols_.at(k_.axes[nest.axes[0]].symbol);
+  if (!strip_.square && strip_.to_scratch) line = b_.CreateAdd(line, strip_.to_scratch);
   Value* place = line_in_run(static_cast<size_t>(&s - nest.stores.data()), line);
-  place = b_.CreateGEP(math_.memory_type(k_.buffers[s.buffer].dtype), place, symbols_.at(k_.axes[nest.axes[1]].symbol));
+  place = b_.CreateGEP(type, place, symbols_.at(k_.axes[nest.axes[1]].symbol));
+  // Of a square, one address and numbers that are known.
+  if (strip_.square)
+    place = b_.CreateGEP(type, place,
+                         b_.getInt64(strip_.row * static_cast<uint64_t>(run_pitch(k_, plan_.nests[nest_].run))));
   // Of fewer points than lanes, the others come after them, where there is room.
   Value* value = lanes_ > 1 ? get(s.value, true) : get(s.value);
   b_.CreateAlignedStore(stored_form(s, value, nullptr), place, align_of(s.buffer));
@@ -96,9 +96,9 @@ void KernelEmitter::store_run(size_t store, Value* from, Value* points) {
   const uint64_t size = dtype_size(k_.buffers[s.buffer].dtype);
   llvm::Type* type = math_.memory_type(k_.buffers[s.buffer].dtype);
   Value* to = pointer(s.buffer, expression(s.index));
-  Value* late = b_.CreateAnd(b_.CreateNeg(b_.CreatePtrToInt(to, b_.getInt64Ty())), b_.getInt64(kLine - 1));
+  Value* late = b_.CreateAnd(b_.CreateNeg(b_.CreatePtrToInt(to, b_.getInt64Ty())), b_.getInt64(kCacheLine - 1));
   late = b_.CreateUDiv(late, b_.getInt64(size));
-  Value* is_first = b_.CreateICmpEQ(symbols_.at(k_.axes[k_.outer.back()].symbol), b_.getInt64(0));
+  Value* is_first = b_.CreateICmpEQ(symbols_.at(k_.axes[plan_.nests[nest_].run_axis].symbol), b_.getInt64(0));
   const auto smaller = [&](Value* x, Value* y) { return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, x, y); };
   Value* end = smaller(b_.CreateAdd(late, b_.getInt64(run)), points);
   Value* start = smaller(late, end);
@@ -108,27 +108,30 @@ void KernelEmitter::store_run(size_t store, Value* from, Value* points) {
   };
   const int inside = dep_.depth(nest_);
   loop(b_.CreateSelect(is_first, b_.getInt64(0), start), start, 1, false, inside, "head", one);
-  Value* rest = loop(start, end, kLine / static_cast<int64_t>(size), false, inside, "run",
+  Value* rest = loop(start, end, kCacheLine / static_cast<int64_t>(size), false, inside, "run",
                      [&](Value* at) { store_cache_line(s.buffer, from, to, at); });
   loop(rest, end, 1, false, inside, "tail", one);
 }
 
 /// A line that is one run and begins with a cache line, to memory.
-void KernelEmitter::store_whole_run(size_t store, Value* from) {
+void KernelEmitter::store_whole_run(size_t store, Value* from, const std::function<void()>& then) {
   const Store& s = k_.nests[nest_].stores[store];
-  const auto each = kLine / static_cast<int64_t>(dtype_size(k_.buffers[s.buffer].dtype));
+  const auto each = kCacheLine / static_cast<int64_t>(dtype_size(k_.buffers[s.buffer].dtype));
   Value* to = pointer(s.buffer, expression(s.index));
-  for (int64_t at = 0; at < plan_.nests[nest_].run; at += each)
+  for (int64_t at = 0; at < plan_.nests[nest_].run; at += each) {
     store_cache_line(s.buffer, from, to, b_.getInt64(static_cast<uint64_t>(at)));
+    then();
+  }
 }
 
 /// One cache line past the caches, `at` elements after `from` and `to`.
 void KernelEmitter::store_cache_line(BufferId buffer, Value* from, Value* to, Value* at) {
-  const uint64_t size = dtype_size(k_.buffers[buffer].dtype), unit = std::min<uint64_t>(target_.vector_bits / 8, kLine);
+  const uint64_t size = dtype_size(k_.buffers[buffer].dtype),
+                 unit = std::min<uint64_t>(target_.vector_bits / 8, kCacheLine);
   llvm::Type* type = math_.memory_type(k_.buffers[buffer].dtype);
   auto* vector = llvm::FixedVectorType::get(type, static_cast<unsigned>(unit / size));
   aligned_ = true;
-  for (uint64_t part = 0; part < kLine; part += unit) {
+  for (uint64_t part = 0; part < kCacheLine; part += unit) {
     Value* place = b_.CreateAdd(at, b_.getInt64(part / size));
     Value* value = b_.CreateAlignedLoad(vector, b_.CreateGEP(type, from, place), align_of(buffer));
     store_vector(buffer, value, b_.CreateGEP(type, to, place));
@@ -162,7 +165,7 @@ void KernelEmitter::fetch_next_tile(Value* line, Value* points, Value* turned) {
   const Nest& nest = k_.nests[nest_];
   const int64_t run = plan_.nests[nest_].run, lines = std::min(run, kRunLines), share = run / lines;
   const size_t row = k_.axes[nest.axes[0]].symbol, lane = k_.axes[nest.axes[1]].symbol;
-  Value* tile = symbols_.at(k_.axes[k_.outer.back()].symbol);
+  Value* tile = symbols_.at(k_.axes[plan_.nests[nest_].run_axis].symbol);
   Value* is_last = b_.CreateICmpSLE(points, b_.getInt64(static_cast<uint64_t>(run)));
   const auto plus = [&](Value* x, int64_t y) { return b_.CreateAdd(x, b_.getInt64(static_cast<uint64_t>(y))); };
   for (ScalarId id : plan_.ahead) {
@@ -178,13 +181,13 @@ void KernelEmitter::fetch_next_tile(Value* line, Value* points, Value* turned) {
     start = b_.CreateAdd(start, b_.CreateMul(line, b_.CreateMul(stride, b_.getInt64(static_cast<uint64_t>(share)))));
     Value* at = start;
     for (int64_t i = 0; i < share; ++i) {
-      for (int64_t first = 0; first < lines; first += kLine / size) {
-        at = paced(first > 0 ? plus(at, kLine / size) : at);
+      for (int64_t first = 0; first < lines; first += kCacheLine / size) {
+        at = paced(first > 0 ? plus(at, kCacheLine / size) : at);
         prefetch(s.buffer, at, Cache::Second);
       }
       // What begins anywhere has a part of one more cache line.
-      prefetch(s.buffer, plus(at, kLine / size - 1), Cache::Second);
-      at = b_.CreateAdd(at, b_.CreateSub(stride, b_.getInt64(static_cast<uint64_t>(lines - kLine / size))));
+      prefetch(s.buffer, plus(at, kCacheLine / size - 1), Cache::Second);
+      at = b_.CreateAdd(at, b_.CreateSub(stride, b_.getInt64(static_cast<uint64_t>(lines - kCacheLine / size))));
     }
     end_pace(at);
   }

@@ -28,7 +28,7 @@ using namespace loop;  // NOLINT: the vocabulary of this file
 
 namespace {
 
-constexpr int64_t kPage = 4096, kLine = 64;  // bytes
+constexpr int64_t kPage = 4096;  // bytes
 /// Bytes of an operand and a result from which on these are put together in runs: more than the second cache holds.
 constexpr int64_t kLeastInRuns = 8 << 20;
 /// Bytes between lines that are written of which no multiple may be: measured, on processors whose first cache holds 64
@@ -103,7 +103,7 @@ Order order_of_squares(const Kernel& k, const Tiles& tiles, AxisId read, AxisId 
   for (const Store& s : k.nests[0].stores) {
     const auto bytes = pitch(k, s.index, s.buffer, read);
     order.crowded = order.crowded || crowds(bytes);
-    order.across = order.across || (bytes && *bytes % kLine != 0);
+    order.across = order.across || (bytes && *bytes % kCacheLine != 0);
   }
   const auto reads_crowded = [&](ScalarId id) {
     return crowds(pitch(k, k.scalars[id].index, k.scalars[id].buffer, written));
@@ -121,8 +121,9 @@ bool lies_within(const Kernel& k, AxisId axis, AxisId other) {
 
 /// Whether all lines of the results do, if the first one does.
 bool begin_with_cache_lines(const Kernel& k, AxisId read) {
-  return std::ranges::all_of(
-      k.nests[0].stores, [&](const Store& s) { return pitch(k, s.index, s.buffer, read).value_or(1) % kLine == 0; });
+  return std::ranges::all_of(k.nests[0].stores, [&](const Store& s) {
+    return pitch(k, s.index, s.buffer, read).value_or(1) % kCacheLine == 0;
+  });
 }
 
 /// Whether runs are stored strip by strip: measured with AVX-512 alone, and not where lines begin anywhere, for which a
@@ -130,6 +131,21 @@ bool begin_with_cache_lines(const Kernel& k, AxisId read) {
 bool in_strips(const Kernel& k, AxisId read, const Target& target) {
   return target.avx512 && target.vector_bits >= 512 && !target.amx && begin_with_cache_lines(k, read);
 }
+
+/// Elements of a row that tiles of strips read: some squares', near `kStripPage` bytes, so that rows end with a whole
+/// page or nearly so.
+int64_t page_of_strips(int64_t row, int64_t square, int64_t bytes) {
+  const int64_t squares = (row + square - 1) / square, usual = std::max<int64_t>(kStripPage / bytes / square, 1);
+  const auto beyond = [&](int64_t page) { return (squares + page - 1) / page * page - squares; };
+  int64_t best = usual;
+  for (int64_t page = (usual + 1) / 2; page <= 2 * usual; ++page)
+    if (beyond(page) < beyond(best)) best = page;
+  return best * square;
+}
+
+/// Whether such a tile is a page of each of few rows: of types of 16 bits and fewer, which have larger squares, tiles
+/// of more rows take half the time where rows lie at a power of two from each other.
+bool in_pages(const Buffer& source) { return dtype_size(source.dtype) >= 4; }
 
 /// Elements of a line that are put together before they are stored, or 0.
 int64_t run_of(const Kernel& k, AxisId read, AxisId written, const Buffer& source, const Target& target) {
@@ -147,7 +163,9 @@ int64_t run_of(const Kernel& k, AxisId read, AxisId written, const Buffer& sourc
     if (b.role != BufferRole::Output || !is_large(b) || is_read || s.mask != kNone || s.accumulate) return 0;
     largest = std::max(largest, static_cast<int64_t>(dtype_size(b.dtype)));
   }
-  const int64_t run = std::max((in_strips(k, read, target) ? kStripBytes : kRunBytes) / largest, past_run(k));
+  const bool strips = in_strips(k, read, target), pages = strips && in_pages(source);
+  const int64_t bytes = pages ? kPagedBytes : strips ? kStripBytes : kRunBytes;
+  const int64_t run = std::max(bytes / std::max<int64_t>(largest, pages ? 2 : 1), past_run(k));
   return length(k, written) > run + past_run(k) && length(k, read) >= kRunLines / 2 ? run : 0;
 }
 
@@ -178,7 +196,7 @@ std::pair<std::optional<AxisId>, AxisId> cut(Kernel& k, ShapeEnv& env, AxisId ax
 int64_t past_run(const Kernel& kernel) {
   int64_t elements = 1;
   for (const Store& s : kernel.nests[0].stores)
-    elements = std::max(elements, kLine / static_cast<int64_t>(dtype_size(kernel.buffers[s.buffer].dtype)));
+    elements = std::max(elements, kCacheLine / static_cast<int64_t>(dtype_size(kernel.buffers[s.buffer].dtype)));
   return elements;
 }
 
@@ -208,15 +226,17 @@ std::optional<Tiles> tile_transposes(const Kernel& kernel, int lanes, const Targ
   const bool foresees = target.amx;
   tiles.run = foresees && begin_with_cache_lines(kernel, read) ? 0 : run;
   if (tiles.run > 0 && in_strips(kernel, read, target))
-    tiles.strip = std::clamp<int64_t>(kStripBytes / bytes, 2 * lanes, 64);
+    tiles.strip = in_pages(source) ? lanes : std::clamp<int64_t>(kStripBytes / bytes, 2 * lanes, 64);
   tiles.past_caches = run > 0;
   const bool wide = tiles.run == 0 && (from_memory || run > 0) && length(kernel, *written) >= 4 * int64_t{lanes};
   int64_t page_length = kPage / bytes;
-  if (tiles.strip > 0) {
+  if (tiles.strip > 0 && !in_pages(source)) {
     // Equally long pages, which threads share out.
     const int64_t strips = (length(kernel, read) + tiles.strip - 1) / tiles.strip;
     const int64_t pages = (strips + kStrips - 1) / kStrips;
     page_length = (strips + pages - 1) / pages * tiles.strip;
+  } else if (tiles.strip > 0) {
+    page_length = tiles.page = page_of_strips(length(kernel, read), int64_t{lanes} * lanes, bytes);
   } else if (tiles.run > 0) {
     page_length = std::min(tiles.run, kRunLines);
   } else if (wide) {
@@ -224,8 +244,8 @@ std::optional<Tiles> tile_transposes(const Kernel& kernel, int lanes, const Targ
     page_length = kTileRowBytes / bytes;
   } else if (order.along_written) {
     // Whole cache lines, both ways.
-    page_length = std::max<int64_t>(lanes, kLine / bytes);
-    if (!from_memory && order.crowded && lanes * bytes < kLine) tiles.squares = 2;
+    page_length = std::max<int64_t>(lanes, kCacheLine / bytes);
+    if (!from_memory && order.crowded && lanes * bytes < kCacheLine) tiles.squares = 2;
   } else if (order.across) {
     // Some pages, for threads each to have lines of their own.
     page_length = std::min(page_length, (length(kernel, read) / 8 / lanes + 1) * lanes);
@@ -236,13 +256,15 @@ std::optional<Tiles> tile_transposes(const Kernel& kernel, int lanes, const Targ
   const auto [strip, lane] = tiles.run > 0 ? cut(k, *env, *written, tiles.run, past_run(k))
                                            : cut(k, *env, *written, int64_t{lanes} * tiles.squares);
   std::erase_if(k.outer, [&](AxisId a) { return a == read || a == *written; });
-  // From memory the same rows are read on and on, so that the machine foresees them.
-  if (wide && strip) k.outer.push_back(*strip);
+  if (tiles.run > 0 && strip) tiles.run_axis = *strip;
+  // From memory the same rows are read on and on, so that the machine foresees them, or more of each comes at once.
+  const bool goes_on = wide || tiles.page > 0;
+  if (goes_on && strip) k.outer.push_back(*strip);
   auto at = k.outer.end();
   if (order.along_written && !wide && tiles.run == 0)
     at = std::ranges::find_if(k.outer, [&](AxisId a) { return lies_within(kernel, a, read); });
   if (page) k.outer.insert(at, *page);
-  if (!wide && strip) k.outer.push_back(*strip);
+  if (!goes_on && strip) k.outer.push_back(*strip);
   k.nests[0].axes = {row, lane};
   return tiles;
 }

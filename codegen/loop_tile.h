@@ -17,9 +17,13 @@ struct Tiles {
   std::vector<loop::ScalarId> turned;  ///< loads that lie along the first of the two: read row by row and transposed
   int squares = 1;                     ///< of `lanes` elements each, side by side along the axis of the lanes
   int64_t run = 0;                     ///< results that are put together before they are stored; 0: stored as they come
+  loop::AxisId run_axis = 0;           ///< the outer axis that counts runs
   int64_t strip = 0;                   ///< of these, lines of which the ones before are stored meanwhile; 0: none are
+  int64_t page = 0;                    ///< elements of a row that a tile of strips reads; 0: some strips of more rows
   bool past_caches = false;            ///< results go to memory, also those that the last cache would hold
 };
+
+inline constexpr int64_t kCacheLine = 64;  ///< bytes
 
 /// Bytes of a row of a tile that has several squares.
 inline constexpr int64_t kTileRowBytes = 1024;
@@ -31,6 +35,9 @@ inline constexpr int64_t kRunBytes = 512, kRunLines = 128;
 /// Of tiles whose lines are stored strip by strip: bytes of a line that go to memory at once, the same of a row that is
 /// read, and how many strips there are at most.
 inline constexpr int64_t kStripBytes = 256, kStrips = 128;
+
+/// Of such tiles that read a page of each of few rows: bytes of a line that go to memory at once, and of that page.
+inline constexpr int64_t kPagedBytes = 128, kStripPage = 4096;
 
 /// The largest results that are put together at a time.
 inline constexpr size_t kMostRuns = 2;

@@ -70,7 +70,7 @@ void KernelEmitter::emit_whole_tiles(Value* low, Value* rows, Value* first, unsi
     symbols_[lane] = b_.CreateAdd(first, b_.getInt64(square * lanes_));
   };
   const bool by_tile = plan_.nests[nest_].squares > 1, by_square = !by_tile && plan_.nests[nest_].run == 0;
-  const bool by_strip = plan_.nests[nest_].strip > 0;
+  const bool by_strip = plan_.nests[nest_].strip > 0, by_page = plan_.nests[nest_].page > 0;
   depth_ = dep_.depth(nest_);
   begin_square(0);
   Value* rest = loop(low, rows, lanes_, false, kInnerLevel, "tile", [&](Value* i) {
@@ -83,15 +83,17 @@ void KernelEmitter::emit_whole_tiles(Value* low, Value* rows, Value* first, unsi
       starts.push_back(symbols_[lane]);
       if (by_square) fetch_squares(rows);
       if (by_tile) std::ranges::copy(lines_of_next_tile(square), std::back_inserter(lines));
-      if (by_strip) lines = lines_of_next_strip(i, first);
+      if (by_strip && !by_page) lines = lines_of_next_strip(i, first);
       turned[square] = turned_square();
     }
     const auto write_rows = [&] {
       size_t fetched = 0;
+      if (by_strip) strip_.square = b_.CreateAdd(i, strip_.to_scratch);
       for (unsigned r = 0; r < lanes_; ++r) {
         // Neighbours in memory are stored one after the other.
         for (unsigned square = 0; square < squares; ++square) {
           symbols_[lane] = starts[square];
+          strip_.row = r;
           emit_turned_row(turned[square], i, r);
         }
         // Between the stores, so that neither waits for the other.
@@ -104,7 +106,8 @@ void KernelEmitter::emit_whole_tiles(Value* low, Value* rows, Value* first, unsi
     Value* aligned = puts_in_runs_ ? nullptr : tile_is_aligned();
     if (!aligned) {
       write_rows();
-      if (by_strip) store_lines(nullptr);
+      strip_.square = nullptr;
+      if (by_strip) store_and_fetch();
       return;
     }
     // Asked once, and not between the vectors, which could not all stay in registers.
@@ -137,7 +140,7 @@ llvm::Value* KernelEmitter::tile_is_aligned() {
 
 /// While a tile is at work, the rows of the next one are fetched: each square has as many lines to fetch as its share.
 std::vector<std::pair<BufferId, llvm::Value*>> KernelEmitter::lines_of_next_tile(unsigned square) {
-  constexpr int64_t kLine = 64, kLinesOfRow = kTileRowBytes / kLine;
+  constexpr int64_t kLinesOfRow = kTileRowBytes / kCacheLine;
   const Nest& nest = k_.nests[nest_];
   const size_t row = k_.axes[nest.axes[0]].symbol, lane = k_.axes[nest.axes[1]].symbol;
   const int64_t width = lanes_, squares = plan_.nests[nest_].squares;
@@ -145,7 +148,7 @@ std::vector<std::pair<BufferId, llvm::Value*>> KernelEmitter::lines_of_next_tile
   for (ScalarId id : plan_.ahead) {
     const Scalar& s = k_.scalars[id];
     const auto size = static_cast<int64_t>(dtype_size(k_.buffers[s.buffer].dtype));
-    const int64_t share = std::max<int64_t>(width * width * size / kLine, 1);
+    const int64_t share = std::max<int64_t>(width * width * size / kCacheLine, 1);
     const auto across = linear_in(s.index, lane);
     Value* start = expression(linear_in(across->rest, row)->rest + SymInt(kTileRowBytes / size));
     // Number of the square in the tile, and of the first line of its share.
@@ -153,11 +156,11 @@ std::vector<std::pair<BufferId, llvm::Value*>> KernelEmitter::lines_of_next_tile
     number = b_.CreateAdd(b_.CreateUDiv(number, b_.getInt64(lanes_)), b_.getInt64(square));
     Value* line = b_.CreateMul(number, b_.getInt64(static_cast<uint64_t>(share)));
     Value* at_row = b_.CreateUDiv(line, b_.getInt64(kLinesOfRow));
-    Value* column =
-        b_.CreateMul(b_.CreateURem(line, b_.getInt64(kLinesOfRow)), b_.getInt64(static_cast<uint64_t>(kLine / size)));
+    Value* column = b_.CreateMul(b_.CreateURem(line, b_.getInt64(kLinesOfRow)),
+                                 b_.getInt64(static_cast<uint64_t>(kCacheLine / size)));
     Value* at = b_.CreateAdd(b_.CreateAdd(start, column), b_.CreateMul(at_row, expression(across->coefficient)));
     for (int64_t i = 0; i < share; ++i)
-      lines.emplace_back(s.buffer, b_.CreateAdd(at, b_.getInt64(static_cast<uint64_t>(i * kLine / size))));
+      lines.emplace_back(s.buffer, b_.CreateAdd(at, b_.getInt64(static_cast<uint64_t>(i * kCacheLine / size))));
   }
   return lines;
 }

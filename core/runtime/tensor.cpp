@@ -140,9 +140,10 @@ Tensor Tensor::empty(DType dtype, std::vector<int64_t> shape) {
     if (s < 0) throw_internal("negative tensor size " + std::to_string(s));
     if (__builtin_mul_overflow(bytes, static_cast<size_t>(s), &bytes)) throw_runtime("tensor is too large for memory");
   }
-  const size_t rounded = (bytes + 63) / 64 * 64 + 64;
+  // Pairs of cache lines: what is written in pieces of 128 bytes lies in one each.
+  const size_t alignment = bytes < 4096 ? 64 : 128, rounded = (bytes + alignment - 1) / alignment * alignment + alignment;
   if (rounded < bytes) throw_runtime("tensor is too large for memory");
-  void* memory = std::aligned_alloc(64, rounded);
+  void* memory = std::aligned_alloc(alignment, rounded);
   if (!memory) throw_runtime("out of memory allocating " + std::to_string(bytes) + " bytes for a tensor");
   prefer_huge_pages(memory, rounded);
   auto storage = std::make_shared<OwnStorage>();

@@ -153,16 +153,17 @@ TEST(LoopTranspose, SquaresOfLargeTransposesAreFetchedAhead) {
   const auto lanes = static_cast<size_t>(plan.nests[0].lanes), squares = static_cast<size_t>(plan.nests[0].squares);
   EXPECT_EQ(fetches(llvm_of(c, target)), 0U);
   EXPECT_EQ(fetches(llvm_of(c, without_cache(target))), lanes * squares);  // of x, none of z, read line by line
-  // Tiles of two go on in the same rows, which Intel's processors foresee. For AMD's, squares of 4 * lanes * lanes
-  // bytes fetch as many of the next tile, each of the two.
+  // Lines too short for a run: tiles of two go on in the same rows, which Intel's processors foresee. For AMD's,
+  // squares of 4 * lanes * lanes bytes fetch as many of the next tile, each of the two.
   transpose_add(wide, 512, 64, DType::F32);
   Target intel = without_cache(target), amd = intel;
   intel.amx = true;
-  amd.amx = false;
+  amd.amx = amd.avx512 = false;  // with AVX-512 shorter lines are long enough
   EXPECT_TRUE(codegen::plan_kernel(wide.kernel, intel).ahead.empty());
   EXPECT_EQ(codegen::plan_kernel(wide.kernel, amd).ahead.size(), 1U);
   // (and once more for results that are not aligned).
-  EXPECT_EQ(fetches(llvm_of(wide, amd)), 2 * 2 * std::max<size_t>(lanes * lanes * 4 / 64, 1));
+  const auto narrow = static_cast<size_t>(codegen::plan_kernel(wide.kernel, amd).nests[0].lanes);
+  EXPECT_EQ(fetches(llvm_of(wide, amd)), 2 * 2 * std::max<size_t>(narrow * narrow * 4 / 64, 1));
 }
 
 /// Nor how the rows of the next tile lie: each line that is stored has its share of them, and of what begins anywhere
@@ -179,32 +180,37 @@ TEST(LoopTranspose, TilesOfRunsAreFetchedAhead) {
 }
 
 /// With AVX-512 lines that begin with cache lines are stored strip by strip: tiles of less than a strip, of some, of a
-/// part of the last one, two of them next to each other. Squares fetch as much of the next strip as they read.
+/// part of the last one, two of them next to each other. Squares fetch as much of the next strip, or page, as they
+/// read.
 TEST(LoopTranspose, TransposesInStrips) {
   Target target = without_cache(host_target());
   if (!target.avx512) GTEST_SKIP() << "no AVX-512";
   target.amx = false;
-  const auto run = [&](DType dtype, int64_t strip, int64_t n, int64_t m) {
+  const auto run = [&](DType dtype, int64_t strip, int64_t page, int64_t n, int64_t m) {
     SCOPED_TRACE(std::to_string(n) + " by " + std::to_string(m));
     LoopCase c("transpose"), s("transpose");
     transpose_add(c, n, m, dtype);
     transpose_add(s, s.size("s0", n), s.size("s1", m), dtype);
     EXPECT_EQ(codegen::plan_kernel(c.kernel, target).nests[0].strip, strip);
+    EXPECT_EQ(codegen::plan_kernel(c.kernel, target).nests[0].page, page);
     c.threads = s.threads = 2;
     check(c, Check::Jit, target);
     check(s, Check::Jit, target);
   };
-  run(DType::F32, 64, 65, 336);
-  run(DType::F32, 64, 200, 416);
-  run(DType::F32, 64, 128 * 64 + 81, 144);
-  run(DType::F64, 32, 200, 104);
-  run(DType::F64, 32, 128 * 32 + 40, 72);
-  run(DType::BF16, 64, 200, 384);
-  run(DType::I8, 64, 130, 704);
+  run(DType::F32, 16, 512, 65, 336);
+  run(DType::F32, 16, 512, 200, 416);
+  run(DType::F32, 16, 768, 21 * 256 - 7, 144);  // a row is seven pages, or nearly
+  run(DType::F32, 16, 1024, 8192, 64);
+  run(DType::F64, 8, 256, 200, 104);
+  run(DType::F64, 8, 320, 128 * 32 + 40, 72);
+  run(DType::BF16, 64, 0, 200, 384);
+  run(DType::BF16, 64, 0, 128 * 64 + 81, 192);
+  run(DType::I8, 64, 0, 130, 704);
   LoopCase c("transpose"), odd("transpose");
   transpose_add(c, 512, 1024, DType::F32);
   transpose_add(odd, 512, 1001, DType::F32);
-  EXPECT_EQ(fetches(llvm_of(c, target)), 16 * 16 * 4 / 64);
+  // Between stores, and where there is nothing to be stored yet.
+  EXPECT_EQ(fetches(llvm_of(c, target)), 2 * 16 * 16 * 4 / 64);
   EXPECT_EQ(codegen::plan_kernel(odd.kernel, target).nests[0].strip, 0);
 }
 
