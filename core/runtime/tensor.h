@@ -16,7 +16,7 @@
 
 namespace strata {
 
-/// Bytes, shared by the tensors that view them. Aligned to 64 bytes when owned here.
+/// Bytes, shared by the tensors that view them. Aligned to 64 bytes when owned here, to 128 from 4 KiB on.
 struct Storage {
   std::byte* data = nullptr;
   size_t size = 0;                    ///< bytes
