@@ -141,7 +141,8 @@ Tensor Tensor::empty(DType dtype, std::vector<int64_t> shape) {
     if (__builtin_mul_overflow(bytes, static_cast<size_t>(s), &bytes)) throw_runtime("tensor is too large for memory");
   }
   // Pairs of cache lines: what is written in pieces of 128 bytes lies in one each.
-  const size_t alignment = bytes < 4096 ? 64 : 128, rounded = (bytes + alignment - 1) / alignment * alignment + alignment;
+  const size_t alignment = bytes < 4096 ? 64 : 128,
+               rounded = (bytes + alignment - 1) / alignment * alignment + alignment;
   if (rounded < bytes) throw_runtime("tensor is too large for memory");
   void* memory = std::aligned_alloc(alignment, rounded);
   if (!memory) throw_runtime("out of memory allocating " + std::to_string(bytes) + " bytes for a tensor");
