@@ -463,12 +463,11 @@ class Functionalizer {
     Node* numbers =
         b.call("aten.arange.default", {ops::integer(count)}, {{"device", DeviceArg{whole->tensor().device}}});
     numbers = b.reshape(numbers, shape);
-    const Node& parent = *values_.at(&view).via;
     // A list's own operand, or one of those in a list, at the part's place.
-    const Node& looks = is_part ? *view.args.at(0).node() : view;
-    const Node* shown = is_part && &looks == &parent ? values_.at(&parent).via : &parent;
-    if (!shown) throw_internal("a part of what views nothing was written back");
-    Node* places = look(b, looks, *shown, numbers);
+    const Node *parent = values_.at(&view).via, *looks = is_part ? view.args.at(0).node() : &view;
+    const Node* shown = is_part && parent && looks == parent ? values_.at(parent).via : parent;
+    if (!shown || !looks) throw_internal("what views nothing was written back");
+    Node* places = look(b, *looks, *shown, numbers);
     if (is_part) places = b.getitem(places, *view.args.at(1).as<int64_t>());
     const SymInt seen = value->tensor().numel();
     const Argument at = Argument::list({b.reshape(places, {seen})});

@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "codegen/cpp_source.h"
+#include "codegen/loop_plan.h"
 #include "codegen/loop_versions.h"
 
 namespace strata::testing {
@@ -267,6 +268,10 @@ std::vector<Target> targets() {
   if (host_target().avx512) out.push_back(avx2);
   out.push_back(sse);
   return out;
+}
+
+bool streams(const LoopCase& c, const Target& target, loop::BufferId buffer) {
+  return codegen::plan_kernel(c.kernel, target).streamed[buffer] != 0;
 }
 
 Target without_cache(Target target) {

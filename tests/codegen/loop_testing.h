@@ -58,6 +58,9 @@ std::vector<Target> targets();
 /// The same machine with so small a cache that every result is written past it.
 Target without_cache(Target target);
 
+/// Whether a kernel stores its results there past the caches.
+bool streams(const LoopCase& c, const Target& target, loop::BufferId buffer);
+
 /// LLVM IR of the kernel as it is compiled for `target`.
 std::string llvm_of(const LoopCase& c, const Target& target);
 /// How often `part` stands in it.

@@ -16,10 +16,6 @@ namespace {
 
 using namespace loop;  // NOLINT: the vocabulary of this file
 
-bool streams(const LoopCase& c, const Target& target, BufferId buffer) {
-  return codegen::plan_kernel(c.kernel, target).streamed[buffer] != 0;
-}
-
 // ------------------------------------------------------------------------------------------------ stores past the
 // caches
 

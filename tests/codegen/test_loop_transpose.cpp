@@ -7,6 +7,7 @@
 
 #include "codegen/loop_plan.h"
 #include "codegen/loop_tile.h"
+#include "core/runtime/parallel.h"
 #include "tests/codegen/loop_testing.h"
 
 namespace strata::testing {
@@ -146,7 +147,7 @@ TEST(LoopTranspose, NoRunsOfWhatIsRead) {
 
 /// The machine does not foresee where the next square lies.
 TEST(LoopTranspose, SquaresOfLargeTransposesAreFetchedAhead) {
-  const Target target = host_target();
+  const Target& target = host_target();
   LoopCase c("transpose"), wide("transpose");
   transpose_add(c, 64, 48, DType::F32);
   const codegen::KernelPlan plan = codegen::plan_kernel(c.kernel, without_cache(target));
