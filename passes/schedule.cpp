@@ -202,6 +202,13 @@ class Scheduler {
                      [](const PlanSize& a, const PlanSize& b) { return a.after < b.after; });
     for (const auto& node : graph_.nodes())
       if (node->op && node->op->op_class == OpClass::Assertion) add_condition(*node, sizes);
+    add_assumptions();
+  }
+
+  /// What shape rules took for equal: where it is not, kernels would reach beyond their operands.
+  void add_assumptions() {
+    for (const Assumption& a : graph_.env().assumptions())
+      if (a.equal) plan().conditions.push_back({{a.broken(), a.equal->first, a.equal->second}, a.where});
   }
 
   void add_condition(const Node& node, const DataSizes& sizes) {

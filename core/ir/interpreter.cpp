@@ -155,6 +155,7 @@ void Frame::bind(const Graph& graph, const Node& node) {
   if (*symbols_[*id] != *value)
     throw_user("size " + std::to_string(*value) + ", expected " + node.type.sym.str() + " = " +
                std::to_string(*symbols_[*id]));
+  require_assumptions(graph.env(), symbols_);
 }
 
 void Frame::execute(const Graph& graph, const Node& node) {
@@ -429,6 +430,7 @@ std::vector<RefValue> Interpreter::run(std::span<const RefValue> inputs, const S
     frame.set(placeholders[i], inputs_.back());
     if (options_.observer) options_.observer(*placeholders[i], inputs_.back());
   }
+  require_assumptions(graph_.env(), bound);
   size_t position = 0;
   for (const auto& node : graph_.nodes()) {
     if (options_.progress && !options_.progress(position, graph_.size())) throw_user("interpretation was cancelled");

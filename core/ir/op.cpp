@@ -364,7 +364,7 @@ std::vector<SymInt> broadcast(const std::vector<SymInt>& a, const std::vector<Sy
       out = x.is_const() ? x : y.is_const() ? y : x;
       if (!known_eq(x, y)) {
         ShapeEnv* env = x.env() ? x.env() : y.env();
-        env->assume({x.str() + " == " + y.str(), "broadcast in " + node.target, where(node)});
+        env->assume({x.str() + " == " + y.str(), "broadcast in " + node.target, where(node), std::pair(x, y)});
       }
     }
   }

@@ -414,10 +414,26 @@ SymInt ShapeEnv::opaque(std::string_view name, const std::vector<SymInt>& args) 
 
 void ShapeEnv::assume(Assumption assumption) {
   std::lock_guard lock(core_->mutex);
-  core_->assumptions.push_back(std::move(assumption));
+  const auto same = [&](const Assumption& a) {
+    return a.text == assumption.text && a.reason == assumption.reason && a.where == assumption.where;
+  };
+  if (std::ranges::none_of(core_->assumptions, same)) core_->assumptions.push_back(std::move(assumption));
 }
 
 const std::vector<Assumption>& ShapeEnv::assumptions() const { return core_->assumptions; }
+
+void require_assumptions(const ShapeEnv& env, const SymBindings& symbols) {
+  for (const Assumption& a : env.assumptions()) {
+    if (!a.equal) continue;
+    const auto left = evaluate(a.equal->first, symbols), right = evaluate(a.equal->second, symbols);
+    if (left && right && *left != *right) throw_broken(a.broken(), *left, *right, a.where);
+  }
+}
+
+void throw_broken(const std::string& what, int64_t left, int64_t right, const std::string& where) {
+  throw_user(what + " (found " + std::to_string(left) + " and " + std::to_string(right) + ")" +
+             (where.empty() ? "" : ", in " + where));
+}
 
 // ----------------------------------------------------------------------------------------------------- using
 // expressions

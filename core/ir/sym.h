@@ -20,6 +20,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace strata {
@@ -91,7 +92,15 @@ struct Assumption {
   std::string text;    ///< `s72 == 4`, `s70 <= 512`
   std::string reason;  ///< which rule needed it
   std::string where;   ///< source line
+  /// The two sizes that must be equal; none where the assumption is known in words only. Where they are not, a kernel
+  /// would reach beyond its operands: the interpreter and compiled programs check them as soon as they have values.
+  std::optional<std::pair<SymInt, SymInt>> equal = {};
+
+  std::string broken() const { return reason + ": " + text + " does not hold"; }
 };
+
+/// A user Error for sizes that break a condition at `where` (or nowhere known).
+[[noreturn]] void throw_broken(const std::string& what, int64_t left, int64_t right, const std::string& where);
 
 /// Symbol id -> value, for evaluation. Index is the symbol's id.
 using SymBindings = std::vector<std::optional<int64_t>>;
@@ -114,6 +123,7 @@ class ShapeEnv {
   /// Call of a function that has no rule here (`CeilToInt`, `Pow`, ...); compares structurally, cannot be evaluated.
   SymInt opaque(std::string_view name, const std::vector<SymInt>& args);
 
+  /// Once, however often it is made.
   void assume(Assumption assumption);
   const std::vector<Assumption>& assumptions() const;
 
@@ -123,6 +133,9 @@ class ShapeEnv {
 
 /// Exporters take sizes to be this or more: 0 and 1 are constants to them.
 inline constexpr int64_t kTracedFrom = 2;
+
+/// A user Error for sizes that have values by now and were assumed to be equal, but are not.
+void require_assumptions(const ShapeEnv& env, const SymBindings& symbols);
 
 /// While it lives, symbols that an exporter took to be 2 or more are: what follows from that (of `Max(1, s0)` that it
 /// is `s0`) is so in the program's types. One thread at a time may have it for an environment.

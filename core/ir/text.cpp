@@ -39,12 +39,14 @@ class TextPrinter {
 
   std::string print(const Graph& g) {
     graph(g, 0);
-    std::string head = std::string(text::kHeader) + "\n";
-    symbols(g.env(), head);
+    std::string head = std::string(text::kHeader) + "\n", assumptions;
     for (const Assumption& a : g.env().assumptions()) {
-      head += "assume " + quoted(a.text) + " " + quoted(a.reason) + " " + quoted(a.where) + "\n";
+      assumptions += "assume " + quoted(a.text) + " " + quoted(a.reason) + " " + quoted(a.where);
+      if (a.equal) assumptions += " equal " + value(a.equal->first) + " " + value(a.equal->second);
+      assumptions += "\n";
     }
-    return head + sources_ + out_;
+    symbols(g.env(), head);
+    return head + assumptions + sources_ + out_;
   }
 
  private:

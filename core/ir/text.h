@@ -7,6 +7,7 @@
 ///
 ///     strata graph 1
 ///     symbol s77 range 2 512 hint 8 origin 'x.size()[0]'
+///     assume 's77 == s12' 'broadcast in aten.add.Tensor' 'model.py:12' equal sym(s77) sym(s12)
 ///     source 0 'model.py' 12 'forward' 'return torch.relu(x)'
 ///     graph 'GraphModule' {
 ///       input user

@@ -146,9 +146,13 @@ class TextReader {
     a.text = string();
     a.reason = string();
     a.where = string();
-    const auto& known = env_->assumptions();
-    auto same = [&](const Assumption& b) { return b.text == a.text && b.reason == a.reason && b.where == a.where; };
-    if (std::none_of(known.begin(), known.end(), same)) env_->assume(std::move(a));
+    if (take_word("equal")) {
+      keyword("sym");
+      const SymInt left = sym();
+      keyword("sym");
+      a.equal = std::pair(left, sym());
+    }
+    env_->assume(std::move(a));
   }
 
   void source() {

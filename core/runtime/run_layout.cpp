@@ -121,7 +121,8 @@ std::unique_ptr<Layout> StagePlanner::make_layout(const Stage& stage, SymBinding
 /// What the program says of its sizes, as far as they are known.
 void StagePlanner::check_conditions(const SymBindings& symbols) const {
   for (const PlanCondition& c : plan_.conditions)
-    if (!c.guard.holds(symbols).value_or(true)) throw_user(c.guard.text + ", in " + c.where);
+    if (!c.guard.holds(symbols).value_or(true))
+      throw_broken(c.guard.text, *evaluate(c.guard.left, symbols), *evaluate(c.guard.right, symbols), c.where);
 }
 
 void StagePlanner::view_outputs(Layout& l) const {

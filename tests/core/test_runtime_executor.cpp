@@ -588,8 +588,8 @@ TEST(Executor, WhatIsAssertedOfThem) {
   s.plan->conditions.push_back({{"fewer", s.few, s.some, SizeGuard::Relation::Less}, "'check' at m.py:8"});
   Executor e = s.executor();
   EXPECT_EQ(error_of_run(e, {1, 3, 0, 0, 0, 0}), "");
-  EXPECT_EQ(error_of_run(e, {1, 0, 0, 0, 0, 0}), "at least two, in 'check' at m.py:7");
-  EXPECT_EQ(error_of_run(e, {3, 3, 0, 0, 0, 0}), "fewer, in 'check' at m.py:8");
+  EXPECT_EQ(error_of_run(e, {1, 0, 0, 0, 0, 0}), "at least two (found 1 and 2), in 'check' at m.py:7");
+  EXPECT_EQ(error_of_run(e, {3, 3, 0, 0, 0, 0}), "fewer (found 2 and 2), in 'check' at m.py:8");
   EXPECT_EQ(error_of_run(e, {1, 3, 0, 0, 0, 0}), "");
 }
 

@@ -227,7 +227,8 @@ bool sums_overflow(const Tensor& x, double most) {
   return sum > most;
 }
 
-/// Losses, most of which come to a mean: the sum may overflow where the mean does not.
+/// Losses, most of which come to a mean: the sum may overflow where the mean does not. The terms of some are products
+/// of an operand and another one, or itself (margin_ranking_loss).
 bool sums_losses(const Node& node) { return std::string_view(node.target).find("_loss.") != std::string_view::npos; }
 
 /// Operators that sum products of elements of two operands.
@@ -255,7 +256,7 @@ using Operands = std::unordered_map<const Node*, Tensor>;
 bool leaves_range(const Node& node, const Operands& values) {
   const double most = node.type.is_tensor() && node.tensor().dtype == DType::F64 ? std::numeric_limits<double>::max()
                                                                                  : std::numeric_limits<float>::max();
-  double product = 1, terms = 1;
+  double product = 1, largest = 1, terms = 1;
   for (const Node* operand : node.operands()) {
     const auto it = values.find(operand);
     if (it == values.end()) continue;
@@ -265,9 +266,11 @@ bool leaves_range(const Node& node, const Operands& values) {
       return true;
     if (scales_by_powers(node) && operand == node.args.back().node() && magnitude(x) > 120) return true;
     product *= magnitude(x);
+    largest = std::max(largest, magnitude(x));
     terms = std::max(terms, static_cast<double>(x.numel()));
   }
-  return sums_products(node) && product * terms > most;
+  product = std::max(product, largest * largest);  // an operand may come twice
+  return (sums_products(node) && product * terms > most) || (sums_losses(node) && product * terms > most / 4);
 }
 
 /// Larger than the rounding error of the result: `var` of nearly equal elements squares that of their mean, `std` takes

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "codegen/compiler.h"
+#include "core/ir/interpreter.h"
+#include "core/ir/op.h"
+#include "core/ir/text.h"
 #include "core/support/error.h"
 #include "passes/schedule.h"
 #include "tests/passes/pass_testing.h"
@@ -11,6 +14,7 @@
 namespace strata {
 namespace {
 
+using ::testing::AllOf;
 using testing::graph_of;
 using ::testing::HasSubstr;
 
@@ -128,6 +132,63 @@ def forward(self, x: "f32[0, 3]", y: "f32[]"):
   EXPECT_EQ(out[0].shape, (std::vector<int64_t>{3, 0}));
   EXPECT_EQ(out[1].values(), (std::vector<double>{0, 0, 0}));
   EXPECT_EQ(out[2].values(), (std::vector<double>{-5}));
+}
+
+/// What an action throws, or "nothing".
+template <class F>
+std::string thrown_by(const F& action) {
+  try {
+    action();
+  } catch (const Error& e) {
+    return e.kind() == ErrorKind::User ? e.what() : "not a user error: " + e.message();
+  }
+  return "nothing";
+}
+
+/// Shape rules take sizes for equal that nothing else makes equal: a kernel would read beyond the shorter operand.
+TEST(Schedule, SizesThatAreTakenForEqualAreCompared) {
+  const char* const text = R"(
+def forward(self, x: "f32[s0]", y: "f32[s1]"):
+    a = torch.ops.aten.add.Tensor(x, y)
+    return (a,))";
+  Plans p(text);
+  const std::vector<Tensor> same{numbers({3}, {1, 2, 3}), numbers({3}, {4, 5, 6})};
+  EXPECT_EQ(p.run(same)[0].values(), (std::vector<double>{5, 7, 9}));
+  const std::vector<Tensor> others{numbers({3}, {1, 2, 3}), numbers({2}, {4, 5})};
+  const auto says = HasSubstr("broadcast in aten.add.Tensor: s0 == s1 does not hold (found 3 and 2), in 'a'");
+  EXPECT_THAT(thrown_by([&] { p.run(others); }), says);
+  const Graph graph = graph_of(text);
+  EXPECT_THAT(thrown_by([&] { Interpreter(graph).run(others); }), says);
+}
+
+TEST(Schedule, SizesOfDataThatAreTakenForEqualAreCompared) {
+  const Graph graph = parse_text(nullptr, R"(strata graph 1
+symbol u0 range 0 oo
+graph 'GraphModule' {
+  input user
+  input user
+  %x:1 = placeholder x() : f32[3][1]cpu
+  %y:2 = placeholder y() : i64[2, 2][2, 1]cpu
+  %rows:3 = call aten.argwhere.default(%x) : i64[u0, 1][1, 1]cpu
+  %both:4 = call aten.mul.Tensor(%rows, %y) : i64[2, 2][2, 1]cpu
+  %output:5 = output output((%both,))
+})");
+  Node& both = *graph.find("both");
+  both.type = both.op->shape(Call(both));  // makes the assumption
+  const Scheduled scheduled = schedule(run_passes(inference_pipeline(), graph, {}, {}), {});
+  const auto run = [&](const std::vector<Tensor>& inputs) {
+    Executor executor(scheduled.plan, make_cpu_compiler()->compile(*scheduled.plan, {}), 1);
+    return executor.run(inputs);
+  };
+  const Tensor y = numbers({2, 2}, {1, 2, 3, 4}, DType::I64);
+  EXPECT_EQ(run({numbers({3}, {0, 1, 1}), y})[0].values(), (std::vector<double>{1, 2, 6, 8}));
+  for (const auto& [x, found] : {std::pair(std::vector<double>{0, 1, 0}, "(found 1 and 2)"),
+                                 std::pair(std::vector<double>{1, 1, 1}, "(found 3 and 2)")}) {
+    const std::vector<Tensor> inputs{numbers({3}, x), y};
+    const auto says = AllOf(HasSubstr("broadcast in aten.mul.Tensor: u0 == 2 does not hold"), HasSubstr(found));
+    EXPECT_THAT(thrown_by([&] { run(inputs); }), says);
+    EXPECT_THAT(thrown_by([&] { Interpreter(graph).run(inputs); }), says);
+  }
 }
 
 TEST(Schedule, MissingWeightIsNamed) {

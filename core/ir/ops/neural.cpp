@@ -28,7 +28,7 @@ void require_equal(const Call& call, const SymInt& a, const SymInt& b, const std
   const SourceLocation* at =
       call.node().meta.source && !call.node().meta.source->empty() ? &call.node().meta.source->back() : nullptr;
   env->assume({a.str() + " == " + b.str(), what + " must be equal in " + call.op().name,
-               at ? at->file + ":" + std::to_string(at->line) : ""});
+               at ? at->file + ":" + std::to_string(at->line) : "", std::pair(a, b)});
 }
 
 void require_same_dtype(const Call& call, size_t a, size_t b) {
