@@ -35,14 +35,15 @@ struct Format {
   const char* code;
   DType dtype;
 };
-constexpr Format kFormats[] = {{"?", DType::Bool}, {"B", DType::U8},  {"b", DType::I8},  {"h", DType::I16},
-                               {"i", DType::I32},  {"l", DType::I64}, {"q", DType::I64}, {"H", DType::U16},
-                               {"I", DType::U32},  {"L", DType::U64}, {"Q", DType::U64}, {"e", DType::F16},
-                               {"f", DType::F32},  {"d", DType::F64}};
+constexpr Format kFormats[] = {{"?", DType::Bool}, {"B", DType::U8},  {"b", DType::I8},   {"h", DType::I16},
+                               {"i", DType::I32},  {"l", DType::I64}, {"q", DType::I64},  {"H", DType::U16},
+                               {"I", DType::U32},  {"L", DType::U64}, {"Q", DType::U64},  {"e", DType::F16},
+                               {"f", DType::F32},  {"d", DType::F64}, {"Zf", DType::C64}, {"Zd", DType::C128}};
 
-/// bfloat16 has no format of its own: its bits.
+/// bfloat16 and the types of 8 bits have no format of their own: their bits.
 std::string format_of(DType dtype) {
   if (dtype == DType::BF16) return "H";
+  if (is_floating(dtype) && dtype_size(dtype) == 1) return "B";
   for (const Format& f : kFormats)
     if (f.dtype == dtype) return f.code;
   throw_user("tensors of type " + std::string(dtype_name(dtype)) + " have no buffer format");
@@ -77,6 +78,17 @@ Tensor from_buffer(const py::buffer& object, size_t position) {
              "', which is not supported");
 }
 
+/// Bits are taken for what the program takes, where that has no format of its own.
+void take_bits(const Program& program, std::vector<Tensor>& inputs) {
+  const auto placeholders = user_placeholders(program.graph);
+  for (size_t i = 0; i < std::min(inputs.size(), placeholders.size()); ++i) {
+    const Type& type = placeholders[i]->type;
+    if (!type.is_tensor() || !is_floating(type.tensor.dtype)) continue;
+    const DType wanted = type.tensor.dtype, bits = dtype_size(wanted) == 1 ? DType::U8 : DType::U16;
+    if ((wanted == DType::BF16 || dtype_size(wanted) == 1) && inputs[i].dtype == bits) inputs[i].dtype = wanted;
+  }
+}
+
 py::buffer_info to_buffer(Tensor& t) {
   const auto item = static_cast<py::ssize_t>(dtype_size(t.dtype));
   std::vector<py::ssize_t> shape(t.shape.begin(), t.shape.end()), strides;
@@ -103,6 +115,7 @@ class Model {
   std::vector<Tensor> call(const py::args& arguments) {
     std::vector<Tensor> inputs;
     for (size_t i = 0; i < arguments.size(); ++i) inputs.push_back(from_buffer(py::cast<py::buffer>(arguments[i]), i));
+    take_bits(program_, inputs);
     small_sizes_.require(check_inputs(program_, inputs));
     const bool record = is_recording();
     compiled_->set_timing(record);
@@ -113,6 +126,7 @@ class Model {
       outputs = compiled_->run(inputs);
     }
     if (record) recording_.run(program_, *compiled_, backend_, start, now_ns() - start);
+    for (const Tensor& t : outputs) (void)format_of(t.dtype);  // an error here; where Python asks for a buffer, its end
     return outputs;
   }
 
@@ -149,7 +163,7 @@ PYBIND11_MODULE(_strata, m) {
     }
   });
   py::class_<Tensor>(m, "Tensor", py::buffer_protocol(),
-                     "Result of a call. Has the buffer protocol; bfloat16 comes as uint16 bits.")
+                     "Result of a call. Has the buffer protocol; bfloat16 comes as uint16 bits, float8 as uint8.")
       .def_buffer(&to_buffer)
       .def_property_readonly("shape", [](const Tensor& t) { return py::tuple(py::cast(t.shape)); })
       .def_property_readonly("dtype", [](const Tensor& t) { return std::string(dtype_name(t.dtype)); })

@@ -35,7 +35,8 @@ class Called(torch.nn.Module):
 
     def tensors(self):
         """In memory of their own, row by row, as a file's program is given them."""
-        return tuple(leaf.clone(memory_format=torch.contiguous_format) for leaf in self.leaves if isinstance(leaf, torch.Tensor))
+        given = (leaf for leaf in self.leaves if isinstance(leaf, torch.Tensor))
+        return tuple(leaf.clone(memory_format=torch.contiguous_format).resolve_conj().resolve_neg() for leaf in given)
 
     def forward(self, *tensors):
         given = iter(tensors)
@@ -51,7 +52,7 @@ class Called(torch.nn.Module):
 def outcome(op, sample, path, in_place):
     """("agrees" or "refused" or "differs" or "not exported" or "failed", why)"""
     module = Called(op.inplace_variant if in_place else op.op, sample, in_place)
-    if any(isinstance(v, torch.Tensor) and (v.dtype.is_complex or v.layout != torch.strided) for v in module.leaves):
+    if any(isinstance(v, torch.Tensor) and v.layout != torch.strided for v in module.leaves):
         return "not exported", ""
     tensors = module.tensors()
     try:

@@ -194,6 +194,38 @@ class Complex(unittest.TestCase):
 
         self.check(slices, numbers(4, 3), calls=("asin_",))
 
+    def test_a_file_gives_and_takes_arrays(self):
+        class Turned(torch.nn.Module):
+            def forward(self, x, z):
+                return torch.polar(x.abs(), x) * z.conj(), torch.fft.fft(x), torch.view_as_real(z)
+
+        x, z, w = torch.randn(4, 5), numbers(4, 5), numbers(4, 5, dtype=C128)
+        for inputs in ((x, z), (x, w)):
+            with tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "m.pt2")
+                torch.export.save(torch.export.export(Turned(), inputs), path)
+                model = strata.load(path)
+                found = [torch.from_numpy(numpy.array(v)) for v in model(*(v.numpy() for v in inputs))]
+                torch.testing.assert_close(found, [v.resolve_conj() for v in Turned()(*inputs)])
+                with self.assertRaisesRegex(strata.StrataError, "complex64"):
+                    model(inputs[0].numpy(), numpy.zeros((4, 5), "float32" if inputs[1] is z else "complex64"))
+
+    def test_a_file_gives_and_takes_bfloat16_as_bits(self):
+        class Twice(torch.nn.Module):
+            def forward(self, x):
+                return x + x, x.float()
+
+        x = torch.randn(4, 5).bfloat16()
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "m.pt2")
+            torch.export.save(torch.export.export(Twice(), (x,)), path)
+            model = strata.load(path)
+            bits, same = (torch.from_numpy(numpy.array(v)) for v in model(x.view(torch.uint16).numpy()))
+            torch.testing.assert_close(bits.view(torch.bfloat16), x + x)
+            torch.testing.assert_close(same, x.float())
+            with self.assertRaisesRegex(strata.StrataError, "must be bfloat16, found int16"):
+                model(x.view(torch.int16).numpy())
+
     def test_special_values(self):
         inf, nan = float("inf"), float("nan")
         x = torch.tensor([complex(inf, 1), complex(nan, 0), complex(0, 0), complex(1, -inf), complex(-0.0, 2), complex(1e30, 1e30)])

@@ -4,7 +4,7 @@
 
     import strata
     model = strata.load("bert.pt2")                      # backend="strata", "unfused" or "interpret"
-    outputs = model(numpy_array)                         # anything with the buffer protocol in, Tensors out
+    outputs = model(numpy_array)                         # anything with the buffer protocol in, Tensors out; bfloat16 as its bits, uint16
     numpy.asarray(outputs[0])                            # no copy
 
     with strata.record("run.strata"):
