@@ -71,9 +71,13 @@ class Splitter {
 
   void call(const Node& node) {
     require_complex_support(node);
+    if (node.target == "_operator.getitem")
+      if (const auto it = tuples_.find(node.args.at(0).node()); it != tuples_.end())
+        return become(node, it->second.at(static_cast<size_t>(Call(node).constant(1))));
     Builder& b = rewriter_.at(node, kRule);
-    const auto results = split_complex(b, Call(node), [&](const Node* n) { return parts_of(n); });
+    auto results = split_complex(b, Call(node), [&](const Node* n) { return parts_of(n); });
     become(node, results.at(0));
+    if (results.size() > 1) tuples_[&node] = std::move(results);
   }
 
   /// Complex results are views of pairs; what is written back stays pairs, as the input is.
@@ -123,6 +127,7 @@ class Splitter {
   const Graph& graph_;
   GraphRewriter rewriter_;
   std::unordered_map<const Node*, ComplexParts> parts_;
+  std::unordered_map<const Node*, std::vector<ComplexParts>> tuples_;  ///< of calls with several results
   std::unordered_map<const Node*, Node*> pairs_, results_;
   size_t placeholders_ = 0;
   std::vector<size_t> complex_inputs_;

@@ -80,6 +80,15 @@ ComplexParts exponential(Builder& b, const ComplexParts& x) {
   Node* size = unary(b, "exp", x.real);
   return {b.mul(size, unary(b, "cos", x.imag)), b.mul(size, unary(b, "sin", x.imag))};
 }
+ComplexParts exponential_2(Builder& b, const ComplexParts& x) {
+  return exponential(b, scaled(b, x, std::numbers::ln2));
+}
+/// cos y = 1 - 2 sin^2(y / 2), so that nothing cancels.
+ComplexParts exponential_less_1(Builder& b, const ComplexParts& x) {
+  Node *half = unary(b, "sin", b.mul(x.imag, 0.5)), *less = unary(b, "expm1", x.real);
+  Node* real = b.sub(b.mul(less, unary(b, "cos", x.imag)), b.mul(b.mul(half, half), 2));
+  return {real, b.mul(unary(b, "exp", x.real), unary(b, "sin", x.imag))};
+}
 ComplexParts logarithm(Builder& b, const ComplexParts& x) { return {unary(b, "log", magnitude(b, x)), angle(b, x)}; }
 /// Of the larger part first, the other from it: no digits are lost where the number is nearly real and negative.
 ComplexParts square_root(Builder& b, const ComplexParts& x) {

@@ -31,6 +31,9 @@ ComplexParts inverse(Builder& builder, const ComplexParts& x);
 ComplexParts square_root(Builder& builder, const ComplexParts& x);
 ComplexParts inverse_root(Builder& builder, const ComplexParts& x);
 ComplexParts exponential(Builder& builder, const ComplexParts& x);
+ComplexParts exponential_2(Builder& builder, const ComplexParts& x);
+/// exp(x) - 1, exact next to zero
+ComplexParts exponential_less_1(Builder& builder, const ComplexParts& x);
 ComplexParts logarithm(Builder& builder, const ComplexParts& x);
 ComplexParts logarithm_2(Builder& builder, const ComplexParts& x);
 ComplexParts logarithm_10(Builder& builder, const ComplexParts& x);

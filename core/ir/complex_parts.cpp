@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <set>
 #include <unordered_map>
 
@@ -61,6 +62,9 @@ class Split {
   }
   Node* operand(size_t i) const { return parts_of_(call.tensor(i)).real; }
 
+  /// That of parameter `i`, where it is an element of the result; else the parameter.
+  Argument part_of(size_t i, bool imaginary) const { return of(call.op().schema.params.at(i), call.arg(i), imaginary); }
+
   /// The real and the imaginary part of the call itself, on those of its operands.
   Node* each(bool imaginary) const {
     std::vector<Argument> args;
@@ -74,11 +78,13 @@ class Split {
   }
 
  private:
-  /// Parameters that are elements of the result, and not where they come from.
-  static bool is_value(const Param& param) {
+  /// Parameters that are elements of the result, and not where they come from. A slice starts and ends at places.
+  bool is_value(const Param& param) const {
     static const std::set<std::string_view> names = {"self",  "input",  "other",   "src",       "source",
                                                      "value", "values", "tensors", "fill_value"};
-    return names.contains(param.name);
+    if (param.name != "start" && param.name != "end") return names.contains(param.name);
+    const std::string_view base = base_of(call.op().name);
+    return base == "aten.linspace" || base == "aten.logspace";
   }
   Argument of(const Param& param, const Argument& a, bool imaginary) const {
     if (const auto* d = a.as<DType>()) return real_dtype(*d);
@@ -136,6 +142,23 @@ Results sum_of_two(const Split& s, bool minus) {
 Results add(const Split& s) { return sum_of_two(s, false); }
 Results sub(const Split& s) { return sum_of_two(s, true); }
 
+Results silu(const Split& s) {
+  const ComplexParts x = s.value(0);
+  return {times(s.b, x, logistic(s.b, x))};
+}
+
+Results evenly(const Split& s) { return {{s.each(false), s.each(true)}}; }
+/// A real base to the power of numbers that lie evenly.
+Results evenly_in_powers(const Split& s) {
+  const auto exponents = [&](bool imaginary) {
+    std::string target = s.call.op().name;  // with the same kinds of ends
+    target.replace(target.find("logspace"), 8, "linspace");
+    return s.b.call(target, {s.part_of(0, imaginary), s.part_of(1, imaginary), s.call.arg(2)}, {{"dtype", s.part}});
+  };
+  const double base = s.call.is_none(3) ? 10 : s.call.number(3);
+  return {power(s.b, {s.number(base), s.number(0.0)}, {exponents(false), exponents(true)})};
+}
+
 Results absolute(const Split& s) { return {{magnitude(s.b, s.value(0)), nullptr}}; }
 Results angle(const Split& s) { return {{complex_formulas::angle(s.b, s.value(0)), nullptr}}; }
 Results sign(const Split& s) {
@@ -177,7 +200,12 @@ Node* is_true(const Split& s, const ComplexParts& x) {
 }
 Results logical_not(const Split& s) { return {{unary(s.b, "logical_not", is_true(s, s.value(0))), nullptr}}; }
 
-/// any and all, of elements or along dimensions.
+Results truths_of_two(const Split& s) {
+  Node *x = is_true(s, s.value(0)), *y = is_true(s, s.value(1));
+  return {{s.b.call(s.call.op().name, {x, y}), nullptr}};
+}
+
+/// Of elements or along dimensions.
 Results truths(const Split& s) {
   std::vector<Argument> args = s.call_node().args;
   args.at(0) = is_true(s, s.value(0));
@@ -212,6 +240,11 @@ Results conjugate_transposed(const Split& s) {
   const ComplexParts x = s.value(0);
   return {{s.b.transpose(x.real, -2, -1), s.b.neg(s.b.transpose(x.imag, -2, -1))}};
 }
+Results size(const Split& s) {
+  std::vector<Argument> args = s.call_node().args;
+  args.at(0) = s.operand(0);
+  return {{s.b.call(s.call.op().name, std::move(args)), nullptr}};
+}
 Results is_real(const Split& s) { return {{s.b.call("aten.eq.Scalar", {s.value(0).imag, 0}), nullptr}}; }
 
 /// A product of sums: four real ones.
@@ -227,6 +260,66 @@ Results conjugate_product(const Split& s) {
   const auto dot = [&](Node* a, Node* b) { return s.b.sum(s.b.mul(a, b), {0}, false); };
   return {{s.b.add(dot(x.real, y.real), dot(x.imag, y.imag)), s.b.sub(dot(x.real, y.imag), dot(x.imag, y.real))}};
 }
+Results conjugate_products(const Split& s) {
+  const ComplexParts x = s.value(0), y = s.value(1);
+  const auto dot = [&](Node* a, Node* b) {
+    return s.b.call("aten.sum.dim_IntList", {s.b.mul(a, b), Argument::ints({s.call.constant(2)})});
+  };
+  return {{s.b.add(dot(x.real, y.real), dot(x.imag, y.imag)), s.b.sub(dot(x.real, y.imag), dot(x.imag, y.real))}};
+}
+/// Four real ones; the bias is added once.
+Results convolution(const Split& s) {
+  const ComplexParts x = s.value(0), w = s.value(1);
+  const auto one = [&](Node* a, Node* b, Node* bias) {
+    std::vector<Argument> args = s.call_node().args;
+    args.at(0) = a;
+    args.at(1) = b;
+    args.at(2) = bias ? Argument(bias) : Argument();
+    return s.b.call(s.call.op().name, std::move(args));
+  };
+  const ComplexParts bias = s.call.is_none(2) ? ComplexParts{} : s.value(2);
+  Node* real = s.b.sub(one(x.real, w.real, bias.real), one(x.imag, w.imag, nullptr));
+  return {{real, s.b.add(one(x.real, w.imag, bias.imag), one(x.imag, w.real, nullptr))}};
+}
+/// From the nearer end, as PyTorch does.
+Results between(const Split& s) {
+  const ComplexParts x = s.value(0), y = s.value(1), w = s.value(2);
+  const ComplexParts way{s.b.sub(y.real, x.real), s.b.sub(y.imag, x.imag)};
+  const ComplexParts on = times(s.b, w, way);
+  const ComplexParts back = times(s.b, way, {s.b.sub(s.number(1.0), w.real), s.b.neg(w.imag)});
+  Node* near = s.b.call("aten.lt.Scalar", {magnitude(s.b, w), 0.5});
+  const auto part = [&](Node* x, Node* on, Node* y, Node* back) {
+    return s.b.call("aten.where.self", {near, s.b.add(x, on), s.b.sub(y, back)});
+  };
+  return {{part(x.real, on.real, y.real, back.real), part(x.imag, on.imag, y.imag, back.imag)}};
+}
+
+/// The mean square of the distance from the mean: the variances of the parts, together.
+Node* variance_of(const Split& s) {
+  std::string name = s.call.op().name;
+  for (const char* longer : {"std_mean", "var_mean", "std"})
+    if (const size_t at = name.find(longer); at != std::string::npos) name.replace(at, std::strlen(longer), "var");
+  const ComplexParts x = s.value(0);
+  const auto of_part = [&](Node* part) {
+    std::vector<Argument> args = s.call_node().args;
+    args.at(0) = part;
+    return s.b.call(name, std::move(args), s.call_node().kwargs);
+  };
+  Node* real = of_part(x.real);
+  return s.b.add(real, of_part(x.imag));
+}
+ComplexParts mean_of(const Split& s) {
+  const ComplexParts x = s.value(0);
+  const Argument dims = ops::int_list(ops::reduced_dim_list(s.call));
+  const bool keep = ops::keeps_dims(s.call);
+  Node* real = s.b.call("aten.mean.dim", {x.real, dims, keep});
+  return {real, s.b.call("aten.mean.dim", {x.imag, dims, keep})};
+}
+Results variance(const Split& s) { return {{variance_of(s), nullptr}}; }
+Results deviation(const Split& s) { return {{unary(s.b, "sqrt", variance_of(s)), nullptr}}; }
+Results variance_and_mean(const Split& s) { return {{variance_of(s), nullptr}, mean_of(s)}; }
+Results deviation_and_mean(const Split& s) { return {{unary(s.b, "sqrt", variance_of(s)), nullptr}, mean_of(s)}; }
+
 Results add_product(const Split& s) {
   const char* target = s.call_node().is("aten.addmm.default") ? "aten.mm.default" : "aten.bmm.default";
   const auto scaled = [&](const ComplexParts& x, const char* name) -> ComplexParts {
@@ -261,9 +354,11 @@ Results vector_norm(const Split& s) {
     norm = sum(magnitude(s.b, x));
   else if (std::isinf(order))
     norm = s.b.call(order > 0 ? "aten.amax.default" : "aten.amin.default", {magnitude(s.b, x), dims, keep});
+  else if (order == 0)
+    norm = sum(s.b.cast(s.b.call("aten.ne.Scalar", {magnitude(s.b, x), 0}), result));
   else
-    throw_user(s.call.op().name + ": the norm " + std::to_string(order) + " of complex numbers is not supported",
-               "use 1, 2 or infinity");
+    norm = s.b.call("aten.pow.Tensor_Scalar",
+                    {sum(s.b.call("aten.pow.Tensor_Scalar", {magnitude(s.b, x), order})), 1 / order});
   return {{s.b.cast(norm, result), nullptr}};
 }
 
@@ -330,12 +425,15 @@ const std::unordered_map<std::string_view, Rule>& rules() {
         {"aten.angle", angle},
         {"aten.sgn", sign},
         {"aten.exp", of_one<exponential>},
+        {"aten.exp2", of_one<exponential_2>},
+        {"aten.expm1", of_one<exponential_less_1>},
         {"aten.log", of_one<logarithm>},
         {"aten.log2", of_one<logarithm_2>},
         {"aten.log10", of_one<logarithm_10>},
         {"aten.sqrt", of_one<square_root>},
         {"aten.rsqrt", of_one<inverse_root>},
         {"aten.sigmoid", of_one<logistic>},
+        {"aten.silu", silu},
         {"aten.sinh", of_one<hyperbolic_sine>},
         {"aten.cosh", of_one<hyperbolic_cosine>},
         {"aten.tanh", of_one<hyperbolic_tangent>},
@@ -349,8 +447,14 @@ const std::unordered_map<std::string_view, Rule>& rules() {
         {"aten.isinf", is_infinite},
         {"aten.isfinite", is_finite},
         {"aten.logical_not", logical_not},
+        {"aten.logical_and", truths_of_two},
+        {"aten.logical_or", truths_of_two},
+        {"aten.logical_xor", truths_of_two},
         {"aten.any", truths},
         {"aten.all", truths},
+        {"aten.count_nonzero", truths},
+        {"aten.linspace", evenly},
+        {"aten.logspace", evenly_in_powers},
         {"aten._to_copy", convert},
         {"aten.complex", make},
         {"aten.polar", from_polar},
@@ -359,6 +463,8 @@ const std::unordered_map<std::string_view, Rule>& rules() {
         {"aten.real", real},
         {"aten.imag", imaginary},
         {"aten.isreal", is_real},
+        {"aten.sym_size", size},
+        {"aten.sym_numel", size},
         {"aten.resolve_conj", itself},
         {"aten.resolve_neg", itself},
         {"aten.conj", conjugate},
@@ -373,6 +479,13 @@ const std::unordered_map<std::string_view, Rule>& rules() {
         {"aten.vdot", conjugate_product},
         {"aten.addmm", add_product},
         {"aten.baddbmm", add_product},
+        {"aten.linalg_vecdot", conjugate_products},
+        {"aten.convolution", convolution},
+        {"aten.lerp", between},
+        {"aten.var", variance},
+        {"aten.std", deviation},
+        {"aten.var_mean", variance_and_mean},
+        {"aten.std_mean", deviation_and_mean},
         {"aten.linalg_vector_norm", vector_norm},
         {"aten._fft_c2c", fourier},
         {"aten._fft_r2c", fourier_of_real},
@@ -412,6 +525,7 @@ const std::unordered_map<std::string_view, Rule>& rules() {
                              "aten.empty_permuted",
                              "aten.fill",
                              "aten.unbind",
+                             "strata.masked_select_fill",
                              "_operator.getitem"})
       t.emplace(name, each_part);
     return t;
@@ -525,6 +639,43 @@ const std::set<std::string_view>& decomposed_for_complex() {
                                                    "aten.t_copy",
                                                    "aten.pad",
                                                    "aten.scatter",
+                                                   "aten.narrow",
+                                                   "aten.mT",
+                                                   "aten.pixel_shuffle",
+                                                   "aten.pixel_unshuffle",
+                                                   "aten.channel_shuffle",
+                                                   "aten.unbind_copy",
+                                                   "aten.unfold_copy",
+                                                   "aten.diagonal_copy",
+                                                   "aten.split_with_sizes_copy",
+                                                   "aten.sum_to_size",
+                                                   "aten.masked_select",
+                                                   "aten.put",
+                                                   "aten.linalg_diagonal",
+                                                   "aten.cartesian_prod",
+                                                   "aten.linalg_norm",
+                                                   "aten.linalg_matrix_norm",
+                                                   "aten.renorm",
+                                                   "aten.pairwise_distance",
+                                                   "aten.isclose",
+                                                   "aten.ldexp",
+                                                   "aten.index_fill",
+                                                   "aten.cross",
+                                                   "aten.linalg_cross",
+                                                   "aten.linalg_matrix_power",
+                                                   "aten.linalg_vander",
+                                                   "aten._unsafe_masked_index_put_accumulate",
+                                                   "aten.cumulative_trapezoid",
+                                                   "aten.l1_loss",
+                                                   "aten.dist",
+                                                   "aten.im2col",
+                                                   "aten.eye",
+                                                   "aten.conv1d",
+                                                   "aten.conv2d",
+                                                   "aten.conv3d",
+                                                   "aten.conv_transpose1d",
+                                                   "aten.conv_transpose2d",
+                                                   "aten.conv_transpose3d",
 
                                                    "aten.fft_fft",
                                                    "aten.fft_ifft",

@@ -26,7 +26,7 @@ Node* numbers(G& g, DType part, Shape shape) {
 /// One more operator on them.
 Node* computed(G& g, Node* z, DType part) {
   const Shape shape = z->tensor().shape;
-  switch (g.below(8)) {
+  switch (g.below(14)) {
     case 0:
       return g.call("aten.mul.Tensor", {z, numbers(g, part, g.smaller_shape(shape))});
     case 1:
@@ -40,6 +40,18 @@ Node* computed(G& g, Node* z, DType part) {
     case 5:
       return g.call("aten.neg.default", {g.call("aten._conj.default", {z})});
     case 6:
+      return g.call("aten.lerp.Scalar", {z, numbers(g, part, shape), std::complex(0.25, 0.5)});
+    case 7:
+      return shape.empty() ? z : g.call("aten.narrow.default", {z, g.dim(z), 0, 0});
+    case 8:
+      return g.call("aten.logical_and.default", {z, numbers(g, part, shape)});
+    case 9:
+      return shape.empty() ? z : g.call("aten.linalg_vecdot.default", {z, numbers(g, part, shape)});
+    case 10:
+      return g.call("aten.masked_fill.Scalar", {z, g.of(DType::Bool, shape), 0.5});
+    case 11:
+      return g.call("aten.count_nonzero.default", {z});
+    case 12:
       return shape.empty() ? z : g.call("aten.sum.dim_IntList", {z, G::ints({g.dim(z)}), g.chance(50)});
     default:
       return shape.size() < 2 ? z : g.call("aten.transpose.int", {z, 0, -1});

@@ -3,11 +3,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Samples of PyTorch's operator database as exported programs: `torch.export`, a .pt2 file, `strata.load`, compared with PyTorch.
 
-    PYTHONPATH=build/python python3 tests/opinfo/run_exported.py [NAME...] [--samples 4] [--inplace]
+    PYTHONPATH=build/python python3 tests/opinfo/run_exported.py [NAME...] [--samples 4] [--dtype bfloat16] [--inplace]
 
 Exported programs keep the operators that were called, where `torch.compile` hands over what they are made of: this is what tells
-which of them the table has itself. Prints one line per operator whose samples differ or are refused, and totals. Float32, or int64
-where an operator has no floats. Exit code 1 when a sample differs, or an error is not one of Strata's.
+which of them the table has itself. Prints one line per operator whose samples differ or are refused, and totals. Exit code 1 when a sample differs, or an error is not one of Strata's.
 """
 import argparse
 import collections
@@ -23,6 +22,10 @@ import torch.utils._pytree as pytree
 
 import strata
 from samples import op_db
+
+DTYPES = ["float32", "float64", "bfloat16", "float16", "complex64", "complex128", "int64", "int32", "int16", "int8", "uint8", "bool"]
+# Relative and absolute: sums of 16-bit numbers are rounded once, here, or on the way, by PyTorch.
+TOLERANCES = {torch.bfloat16: (3e-2, 2e-2), torch.float16: (4e-3, 4e-3)}
 
 
 class Called(torch.nn.Module):
@@ -66,7 +69,7 @@ def outcome(op, sample, path, in_place):
     if any(torch.Tag.nondeterministic_seeded in getattr(n.target, "tags", ()) or "empty" in str(n.target) for n in program.graph.nodes):
         return "not exported", ""  # nobody knows what these give
     try:
-        found = strata.load(path)(*(t.detach().numpy() for t in tensors))
+        found = strata.load(path)(*(bits(t) for t in tensors))
     except strata.StrataError as error:
         return "refused", " ".join(str(error).split())[:150]
     except Exception as error:
@@ -74,19 +77,28 @@ def outcome(op, sample, path, in_place):
     found = found if isinstance(found, (tuple, list)) else [found]
     if len(found) != len(expected):
         return "differs", f"{len(found)} results, not {len(expected)}"
+    rtol, atol = next((TOLERANCES[t.dtype] for t in tensors if t.dtype in TOLERANCES), (1e-4, 1e-5))
     for ours, theirs in zip(found, expected):
         try:
             ours = torch.from_numpy(numpy.array(ours))
             if theirs.dtype == torch.bfloat16:  # NumPy has its bits
                 ours = ours.view(torch.bfloat16)
-            torch.testing.assert_close(ours, theirs.contiguous(), rtol=1e-4, atol=1e-5, equal_nan=True)
+            torch.testing.assert_close(ours, theirs.contiguous(), rtol=rtol, atol=atol, equal_nan=True)
         except AssertionError as error:
             return "differs", " ".join(str(error).split())[:150]
     return "agrees", ""
 
 
-def try_operator(op, count, in_place):
-    dtype = torch.float32 if torch.float32 in op.dtypes else torch.int64 if torch.int64 in op.dtypes else None
+def bits(tensor):
+    """As NumPy has it."""
+    return (tensor.detach().view(torch.uint16) if tensor.dtype == torch.bfloat16 else tensor.detach()).numpy()
+
+
+def try_operator(op, count, in_place, dtype):
+    if dtype is None:
+        dtype = torch.float32 if torch.float32 in op.dtypes else torch.int64
+    if dtype not in op.dtypes:
+        dtype = None
     totals, reasons = collections.Counter(), {}
     if dtype is None or (in_place and not op.inplace_variant):
         return totals, reasons
@@ -104,14 +116,14 @@ def try_operator(op, count, in_place):
     return totals, reasons
 
 
-def in_child(op, count, seconds, in_place):
+def in_child(op, count, seconds, in_place, dtype):
     """In a process of its own: what crashes or hangs is one operator's."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
         signal.alarm(seconds)
         torch.manual_seed(0)
-        totals, reasons = try_operator(op, count, in_place)
+        totals, reasons = try_operator(op, count, in_place, dtype)
         os.write(write, repr((dict(totals), reasons)).encode())
         os._exit(0)
     os.close(write)
@@ -125,6 +137,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", help="operators, with * and ?; all by default")
     parser.add_argument("--samples", type=int, default=4, help="of each operator")
+    parser.add_argument("--dtype", choices=DTYPES, help="of the samples; float32 by default, int64 where there are none")
     parser.add_argument("--inplace", action="store_true", help="their forms with an underscore")
     parser.add_argument("--seconds", type=int, default=120, help="for each operator")
     options = parser.parse_args()
@@ -135,7 +148,7 @@ def main():
         name = op.name + (f".{op.variant_test_name}" if op.variant_test_name else "")
         if options.names and not any(fnmatch.fnmatch(name, wanted) for wanted in options.names):
             continue
-        found, reasons = in_child(op, options.samples, options.seconds, options.inplace)
+        found, reasons = in_child(op, options.samples, options.seconds, options.inplace, options.dtype and getattr(torch, options.dtype))
         totals.update(found)
         for kind, why in reasons.items():
             print(f"{name:44} {kind:8} {found[kind]:3} of {sum(found.values()):3}  {why}", flush=True)

@@ -194,6 +194,51 @@ class Complex(unittest.TestCase):
 
         self.check(slices, numbers(4, 3), calls=("asin_",))
 
+    def test_from_files(self):
+        """What `torch.compile` hands over in parts, a file has whole."""
+
+        class Function(torch.nn.Module):
+            def __init__(self, function):
+                super().__init__()
+                self.function = function
+
+            def forward(self, *operands):
+                return self.function(*operands)
+
+        F, z, image = torch.nn.functional, numbers(4, 6), numbers(2, 4, 5, 5)
+        for name, function, operands in (
+            ("moves", lambda z: (z.narrow(0, 1, 2), z.mT, torch.unbind_copy(z), z.sum_to_size(1, 6), torch.cartesian_prod(z[0], z[1])), (z,)),
+            ("pixels", lambda x: (F.pixel_shuffle(x, 2), F.pixel_unshuffle(x[..., :4, :4], 2), F.channel_shuffle(x, 2)), (image,)),
+            ("convolutions", lambda x, w, b: (F.conv2d(x, w, b, padding=1), F.conv_transpose2d(x, w.transpose(0, 1))), (image, numbers(3, 4, 3, 3), numbers(3))),
+            ("moments", lambda z: (z.var(), z.std(1), *torch.var_mean(z, 0), *torch.std_mean(z, 1, keepdim=True)), (z,)),
+            ("norms", lambda z: (z.norm(), torch.linalg.norm(z, 1), torch.linalg.matrix_norm(z), torch.linalg.vector_norm(z, 3, 0), z.renorm(2, 0, 1.0)), (z,)),
+            ("functions", lambda z: (F.silu(z), z.exp2(), z.expm1(), z.lerp(z.conj(), 0.3), torch.linalg.vecdot(z, z + 1j)), (z,)),
+            ("spaced", lambda z: torch.linspace(1j, 2, 6) * z + torch.logspace(0, 1j, 6), (z,)),
+            ("truths", lambda z: (z.logical_and(z - z), z.count_nonzero(), z.masked_select(z.real > 0)), (z,)),
+        ):
+            with self.subTest(name), tempfile.TemporaryDirectory() as folder:
+                module, path = Function(function), os.path.join(folder, "m.pt2")
+                torch.export.save(torch.export.export(module, operands), path)
+                found = strata.load(path)(*(v.numpy() for v in operands))
+                expected = torch.utils._pytree.tree_leaves(module(*operands))
+                found = [torch.from_numpy(numpy.array(v)) for v in (found if isinstance(found, (list, tuple)) else [found])]
+                torch.testing.assert_close(found, [v.resolve_conj() for v in expected], rtol=1e-4, atol=1e-5)
+
+    def test_sizes_of_a_file_that_change(self):
+        class Rows(torch.nn.Module):
+            def forward(self, z):
+                return z * z.shape[0], z.conj().reshape(-1)
+
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "m.pt2")
+            program = torch.export.export(Rows(), (numbers(4, 3),), dynamic_shapes={"z": {0: torch.export.Dim("n", min=2, max=100)}})
+            torch.export.save(program, path)
+            model = strata.load(path)
+            for n in (4, 9):
+                z = numbers(n, 3)
+                found = [torch.from_numpy(numpy.array(v)) for v in model(z.numpy())]
+                torch.testing.assert_close(found, [v.resolve_conj() for v in Rows()(z)])
+
     def test_a_file_gives_and_takes_arrays(self):
         class Turned(torch.nn.Module):
             def forward(self, x, z):

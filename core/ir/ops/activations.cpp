@@ -148,10 +148,14 @@ Rows gelus() {
 // ------------------------------------------------------------------------------------------------------------- sigmoid
 // family
 
+Type silu_type(const Call& call) {
+  return is_complex(tensor_type(call, 0).dtype) ? pointwise_type(call) : floating_type(call);
+}
+
 Rows sigmoids() {
   Rows r;
   r.push_back(row(
-      "aten::silu(Tensor self) -> Tensor", trait::ZeroPreserving, kDefault, floating_type,
+      "aten::silu(Tensor self) -> Tensor", trait::ZeroPreserving, kDefault, silu_type,
       float_reference<[](auto x) { return x / (decltype(x){1} + std::exp(-x)); }>,
       [](Body& b, const Call&, Operands x) {
         const Maths m = maths(b, x);

@@ -49,7 +49,8 @@ Nodes cholesky(Builder& b, const Call& c) {
 Nodes matrix_norm(Builder& b, const Call& c) {
   Node* x = c.tensor(0);
   const DType own = x->tensor().dtype;
-  if (!is_floating(own)) reject(c, "expected a floating-point tensor, found " + std::string(dtype_name(own)));
+  if (!is_floating(own) && !is_complex(own))
+    reject(c, "expected a floating-point tensor, found " + std::string(dtype_name(own)));
   if (dims_of(x) < 2) reject(c, "expected at least two dimensions");
   std::vector<int64_t> dims;
   for (const SymInt& d : c.integers(2)) dims.push_back(d.value() + (d.value() < 0 ? dims_of(x) : 0));
@@ -69,7 +70,10 @@ Nodes matrix_norm(Builder& b, const Call& c) {
   const bool columns = std::abs(order) == 1;  // sums down the columns, else along the rows
   const int64_t summed = columns ? dims[0] : dims[1], left = columns ? dims[1] : dims[0];
   Node* sums = b.call("aten.linalg_vector_norm.default", {x, 1, int_list({summed}), true}, std::move(keywords));
-  Node* norm = b.call(order > 0 ? "aten.amax.default" : "aten.amin.default", {sums, int_list({left}), true});
+  // The largest of none is 0.
+  const bool none = order > 0 && sizes_of(x)[static_cast<size_t>(left)] == SymInt(0);
+  Node* norm = none ? b.sum(sums, {left}, true)
+                    : b.call(order > 0 ? "aten.amax.default" : "aten.amin.default", {sums, int_list({left}), true});
   if (keepdim) return {norm};
   return {squeeze(b, squeeze(b, norm, std::max(summed, left)), std::min(summed, left))};
 }

@@ -17,8 +17,12 @@ constexpr auto kNone = NoGradient::Nondifferentiable;
 DType spaced_dtype(const Call& call) {
   const auto& params = call.op().schema.params;
   for (size_t i = 0; i < params.size(); ++i)
-    if (params[i].name == "dtype") return call.dtype(i).value_or(DType::F32);
-  return DType::F32;
+    if (params[i].name == "dtype" && call.dtype(i)) return *call.dtype(i);
+  const auto is_complex_end = [&](size_t i) {
+    return is_tensor(call, i) ? is_complex(tensor_type(call, i).dtype)
+                              : call.arg(i).as<std::complex<double>>() != nullptr;
+  };
+  return is_complex_end(0) || is_complex_end(1) ? DType::C64 : DType::F32;
 }
 
 Type spaced_type(const Call& call) {

@@ -37,12 +37,17 @@ double correction_of(const Call& call) {
   return 1;
 }
 
+/// Of complex numbers a variance is real.
 Type variance_type(const Call& call) {
   const DType d = tensor_type(call, 0).dtype;
+  if (is_complex(d)) return reduced_type(call, real_dtype(d));
   if (!is_floating(d)) reject(call, "expected a floating-point tensor, found " + std::string(dtype_name(d)));
   return reduced_type(call, d);
 }
-Type variance_mean_type(const Call& call) { return Type::tuple({variance_type(call), variance_type(call)}); }
+Type variance_mean_type(const Call& call) {
+  const Type variance = variance_type(call);
+  return Type::tuple({variance, reduced_type(call, tensor_type(call, 0).dtype)});
+}
 
 /// Mean and sum of squared distances from it, in two passes.
 struct Moments {
