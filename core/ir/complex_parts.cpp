@@ -147,6 +147,7 @@ Results silu(const Split& s) {
   return {times(s.b, x, logistic(s.b, x))};
 }
 
+/// Like `each_part`, but before it decomposes: what it decomposes into holds for real numbers.
 Results evenly(const Split& s) { return {{s.each(false), s.each(true)}}; }
 /// A real base to the power of numbers that lie evenly.
 Results evenly_in_powers(const Split& s) {
