@@ -40,12 +40,15 @@ constexpr Format kFormats[] = {{"?", DType::Bool}, {"B", DType::U8},  {"b", DTyp
                                {"I", DType::U32},  {"L", DType::U64}, {"Q", DType::U64},  {"e", DType::F16},
                                {"f", DType::F32},  {"d", DType::F64}, {"Zf", DType::C64}, {"Zd", DType::C128}};
 
-/// bfloat16 and the types of 8 bits have no format of their own: their bits.
+/// bfloat16 and floating types of 8 bits have no format of their own: what their bits are given as.
+DType bits_of(DType dtype) {
+  if (dtype == DType::BF16) return DType::U16;
+  return is_floating(dtype) && dtype_size(dtype) == 1 ? DType::U8 : dtype;
+}
+
 std::string format_of(DType dtype) {
-  if (dtype == DType::BF16) return "H";
-  if (is_floating(dtype) && dtype_size(dtype) == 1) return "B";
   for (const Format& f : kFormats)
-    if (f.dtype == dtype) return f.code;
+    if (f.dtype == bits_of(dtype)) return f.code;
   throw_user("tensors of type " + std::string(dtype_name(dtype)) + " have no buffer format");
 }
 
@@ -83,9 +86,7 @@ void take_bits(const Program& program, std::vector<Tensor>& inputs) {
   const auto placeholders = user_placeholders(program.graph);
   for (size_t i = 0; i < std::min(inputs.size(), placeholders.size()); ++i) {
     const Type& type = placeholders[i]->type;
-    if (!type.is_tensor() || !is_floating(type.tensor.dtype)) continue;
-    const DType wanted = type.tensor.dtype, bits = dtype_size(wanted) == 1 ? DType::U8 : DType::U16;
-    if ((wanted == DType::BF16 || dtype_size(wanted) == 1) && inputs[i].dtype == bits) inputs[i].dtype = wanted;
+    if (type.is_tensor() && inputs[i].dtype == bits_of(type.tensor.dtype)) inputs[i].dtype = type.tensor.dtype;
   }
 }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <set>
 #include <unordered_map>
 
@@ -61,6 +60,13 @@ class Split {
     return {b.cast(p.real, part), p.imag ? b.cast(p.imag, part) : number(0.0)};
   }
   Node* operand(size_t i) const { return parts_of_(call.tensor(i)).real; }
+
+  /// `target` with the operands of the call, but for the first.
+  Node* with_first(const std::string& target, Node* first) const {
+    std::vector<Argument> args = call_node().args;
+    args.at(0) = first;
+    return b.call(target, std::move(args), call_node().kwargs);
+  }
 
   /// That of parameter `i`, where it is an element of the result; else the parameter.
   Argument part_of(size_t i, bool imaginary) const { return of(call.op().schema.params.at(i), call.arg(i), imaginary); }
@@ -207,11 +213,7 @@ Results truths_of_two(const Split& s) {
 }
 
 /// Of elements or along dimensions.
-Results truths(const Split& s) {
-  std::vector<Argument> args = s.call_node().args;
-  args.at(0) = is_true(s, s.value(0));
-  return {{s.b.call(s.call.op().name, std::move(args), s.call_node().kwargs), nullptr}};
-}
+Results truths(const Split& s) { return {{s.with_first(s.call.op().name, is_true(s, s.value(0))), nullptr}}; }
 
 /// To complex numbers, or to real ones, which drops what is imaginary.
 Results convert(const Split& s) {
@@ -241,11 +243,7 @@ Results conjugate_transposed(const Split& s) {
   const ComplexParts x = s.value(0);
   return {{s.b.transpose(x.real, -2, -1), s.b.neg(s.b.transpose(x.imag, -2, -1))}};
 }
-Results size(const Split& s) {
-  std::vector<Argument> args = s.call_node().args;
-  args.at(0) = s.operand(0);
-  return {{s.b.call(s.call.op().name, std::move(args)), nullptr}};
-}
+Results size(const Split& s) { return {{s.with_first(s.call.op().name, s.operand(0)), nullptr}}; }
 Results is_real(const Split& s) { return {{s.b.call("aten.eq.Scalar", {s.value(0).imag, 0}), nullptr}}; }
 
 /// A product of sums: four real ones.
@@ -256,18 +254,14 @@ ComplexParts matrix_product(const Split& s, const char* target, size_t i, size_t
           s.b.add(product(x.real, y.imag), product(x.imag, y.real))};
 }
 Results product(const Split& s) { return {matrix_product(s, s.call.op().name.c_str(), 0, 1)}; }
-Results conjugate_product(const Split& s) {
+/// Along a dimension.
+Results conjugate_products(const Split& s, int64_t dim) {
   const ComplexParts x = s.value(0), y = s.value(1);
-  const auto dot = [&](Node* a, Node* b) { return s.b.sum(s.b.mul(a, b), {0}, false); };
+  const auto dot = [&](Node* a, Node* b) { return s.b.sum(s.b.mul(a, b), {dim}, false); };
   return {{s.b.add(dot(x.real, y.real), dot(x.imag, y.imag)), s.b.sub(dot(x.real, y.imag), dot(x.imag, y.real))}};
 }
-Results conjugate_products(const Split& s) {
-  const ComplexParts x = s.value(0), y = s.value(1);
-  const auto dot = [&](Node* a, Node* b) {
-    return s.b.call("aten.sum.dim_IntList", {s.b.mul(a, b), Argument::ints({s.call.constant(2)})});
-  };
-  return {{s.b.add(dot(x.real, y.real), dot(x.imag, y.imag)), s.b.sub(dot(x.real, y.imag), dot(x.imag, y.real))}};
-}
+Results vdot(const Split& s) { return conjugate_products(s, 0); }
+Results vecdot(const Split& s) { return conjugate_products(s, s.call.constant(2)); }
 /// Four real ones; the bias is added once.
 Results convolution(const Split& s) {
   const ComplexParts x = s.value(0), w = s.value(1);
@@ -297,17 +291,11 @@ Results between(const Split& s) {
 
 /// The mean square of the distance from the mean: the variances of the parts, together.
 Node* variance_of(const Split& s) {
-  std::string name = s.call.op().name;
-  for (const char* longer : {"std_mean", "var_mean", "std"})
-    if (const size_t at = name.find(longer); at != std::string::npos) name.replace(at, std::strlen(longer), "var");
+  const std::string& own = s.call.op().name;
+  const std::string name = "aten.var" + own.substr(base_of(own).size());  // the same overload
   const ComplexParts x = s.value(0);
-  const auto of_part = [&](Node* part) {
-    std::vector<Argument> args = s.call_node().args;
-    args.at(0) = part;
-    return s.b.call(name, std::move(args), s.call_node().kwargs);
-  };
-  Node* real = of_part(x.real);
-  return s.b.add(real, of_part(x.imag));
+  Node* real = s.with_first(name, x.real);
+  return s.b.add(real, s.with_first(name, x.imag));
 }
 ComplexParts mean_of(const Split& s) {
   const ComplexParts x = s.value(0);
@@ -477,10 +465,10 @@ const std::unordered_map<std::string_view, Rule>& rules() {
         {"aten.matrix_H", conjugate_transposed},
         {"aten.mm", product},
         {"aten.bmm", product},
-        {"aten.vdot", conjugate_product},
+        {"aten.vdot", vdot},
         {"aten.addmm", add_product},
         {"aten.baddbmm", add_product},
-        {"aten.linalg_vecdot", conjugate_products},
+        {"aten.linalg_vecdot", vecdot},
         {"aten.convolution", convolution},
         {"aten.lerp", between},
         {"aten.var", variance},
