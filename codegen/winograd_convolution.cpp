@@ -76,8 +76,9 @@ class WinogradStep : public Step {
     most_ = !p_.turned ? kTogetherByPanel : c.in_channels <= kFewChannels ? kTogetherOfFew : kTogether;
     most_ = std::min(most_, tiles_);
     const int64_t floats = kernels_.room(c.in_channels, most_) + (p_.turned ? 0 : kernels_.panel(c.in_channels));
-    room_floats_ = parts(floats, kLineFloats) * kLineFloats;
-    room_ = scratch.take(room_floats_ * static_cast<int64_t>(sizeof(float)) * cut_.rows * cut_.panels);
+    room_floats_ = parts(floats, kLineFloats) * kLineFloats + kBetweenRooms;
+    const int64_t rooms = cut_.rows * cut_.panels;
+    room_ = scratch.take((room_floats_ * rooms - kBetweenRooms) * static_cast<int64_t>(sizeof(float)));
   }
 
   void run(const StepArgs& args) override {
@@ -108,6 +109,9 @@ class WinogradStep : public Step {
 
  private:
   static constexpr int64_t kLineFloats = 16;  // a line of the cache
+  // A core fetches ahead beyond the end of its room, time and again. What another core has written there comes back from
+  // it line by line, which takes long where they share no cache: AMD's, family 26, were seen to reach 32 KiB far.
+  static constexpr int64_t kBetweenRooms = 8192;
 
   /// Work on the result follows block by block, while that is in the cache.
   void task(const StepArgs& args, const WinogradProduct& p, int64_t i) const {

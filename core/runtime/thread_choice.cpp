@@ -24,6 +24,10 @@ constexpr double kWorthLeaving = 0.9;
 constexpr int64_t kWorthLeavingNs = 500;
 /// A way that is so much slower than another is not followed further down.
 constexpr double kFarSlower = 1.5;
+/// One that is so much slower, none of whose launches would be missed, is left: of runs of so many nanoseconds, which are
+/// hardly disturbed and long to wait for, when it has been timed once.
+constexpr double kHopeless = 1.2;
+constexpr int64_t kSaysAtOnceNs = 1'000'000;
 /// A change of the time that makes it look again.
 constexpr double kSlower = 1.25, kFaster = 0.8;
 
@@ -72,7 +76,9 @@ void ThreadChoice::finished(int64_t ns, std::span<const int64_t> launches) {
     for (size_t i = 0; i < std::min(launches.size(), launches_); ++i)
       way.launches[i] = std::min(way.launches[i], launches[i]);
   }
-  if (++run_ >= kRunsOfWay) next_way();
+  ++run_;
+  const bool left = run_ > 1 && ns >= kSaysAtOnceNs && is_hopeless();
+  if (left || run_ >= kRunsOfWay) next_way();
 }
 
 void ThreadChoice::next_way() {
@@ -85,7 +91,11 @@ void ThreadChoice::next_way() {
   if (ways_.front().ns > kLongest) return settle(0);
   if (round_ == 0) {
     const int64_t best = ways_[best_of_equal()].ns;
-    if (of(ways_[way_].ns) > kFarSlower * of(best)) ways_.resize(way_ + 1);
+    if (is_hopeless())
+      ways_.resize(way_);
+    else if (of(ways_[way_].ns) > kFarSlower * of(best))
+      ways_.resize(way_ + 1);
+    if (ways_.size() == 1) return settle(0);
   }
   if (way_ + 1 < ways_.size()) return use(way_ + 1);
   if (++round_ < kRounds) return use(0);
@@ -98,6 +108,21 @@ size_t ThreadChoice::best_of_equal() const {
   for (size_t w = 1; w < ways_.size(); ++w)
     if (of(ways_[w].ns) < kWorthFewer * of(ways_[best].ns)) best = w;
   return best;
+}
+
+/// Whether this way will not be chosen, nor what it does with some of the launches: in the first round, after one that
+/// is better.
+bool ThreadChoice::is_hopeless() const {
+  if (mixing_ || round_ > 0) return false;
+  const Way& way = ways_[way_];
+  const Way& best = ways_[best_of_equal()];
+  if (of(way.ns) <= kHopeless * of(best.ns)) return false;
+  double both = 0, all = 0;
+  for (size_t i = 0; i < launches_; ++i) {
+    both += of(std::min(way.launches[i], best.launches[i]));
+    all += of(best.launches[i]);
+  }
+  return both > kWorthMixing * all;
 }
 
 void ThreadChoice::compare_mixed() {

@@ -128,6 +128,24 @@ TEST(ThreadChoice, HasAllThreadsWhereTheyPay) {
   EXPECT_LE(runs, 20) << "fewer threads are hopeless from the second way on";
 }
 
+TEST(ThreadChoice, LeavesWhatIsHopelessAtOnce) {
+  ThreadChoice choice(2, 4);
+  int fewer = 0;
+  const int runs = learn(choice, 2, [&](size_t i, const std::vector<int>& t) {
+    fewer += i == 0 && t[0] < 4;
+    return 24'000'000 / t[i];
+  });
+  EXPECT_EQ(choice.limits(), (std::vector<int>{4, 4}));
+  EXPECT_EQ(fewer, 2) << "of runs that take long one moves the data and one is timed";
+  EXPECT_EQ(runs, 9);
+}
+
+TEST(ThreadChoice, KeepsAWayThatSomeLaunchNeeds) {
+  ThreadChoice choice(2, 2);
+  learn(choice, 2, [](size_t i, const std::vector<int>& t) { return i == 0 ? 8'000'000 / t[i] : 500'000 * t[i]; });
+  EXPECT_EQ(choice.limits(), (std::vector<int>{2, 1})) << "one thread is 1.7 times as slow as a whole";
+}
+
 TEST(ThreadChoice, HasOneThreadWhereOthersCost) {
   ThreadChoice choice(2, 4);
   learn(choice, 2, [](size_t i, const std::vector<int>& t) { return 10'000 + 20'000 * (t[i] - 1); });
