@@ -109,8 +109,8 @@ class WinogradStep : public Step {
 
  private:
   static constexpr int64_t kLineFloats = 16;  // a line of the cache
-  // A core fetches ahead beyond the end of its room, time and again. What another core has written there comes back from
-  // it line by line, which takes long where they share no cache: AMD's, family 26, were seen to reach 32 KiB far.
+  // A core fetches ahead beyond the end of its room, time and again. What another core has written there comes back
+  // from it line by line, which takes long where they share no cache: AMD's, family 26, were seen to reach 32 KiB far.
   static constexpr int64_t kBetweenRooms = 8192;
 
   /// Work on the result follows block by block, while that is in the cache.

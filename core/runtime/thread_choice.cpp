@@ -24,8 +24,8 @@ constexpr double kWorthLeaving = 0.9;
 constexpr int64_t kWorthLeavingNs = 500;
 /// A way that is so much slower than another is not followed further down.
 constexpr double kFarSlower = 1.5;
-/// One that is so much slower, none of whose launches would be missed, is left: of runs of so many nanoseconds, which are
-/// hardly disturbed and long to wait for, when it has been timed once.
+/// One that is so much slower, none of whose launches would be missed, is left: of runs of so many nanoseconds, which
+/// are hardly disturbed and long to wait for, when it has been timed once.
 constexpr double kHopeless = 1.2;
 constexpr int64_t kSaysAtOnceNs = 1'000'000;
 /// A change of the time that makes it look again.

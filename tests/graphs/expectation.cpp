@@ -227,6 +227,9 @@ bool sums_overflow(const Tensor& x, double most) {
   return sum > most;
 }
 
+/// Means of windows, the sums of which may overflow where they do not.
+bool averages(const Node& node) { return std::string_view(node.target).find("avg_pool") != std::string_view::npos; }
+
 /// Losses, most of which come to a mean: the sum may overflow where the mean does not. The terms of some are products
 /// of an operand and another one, or itself (margin_ranking_loss).
 bool sums_losses(const Node& node) { return std::string_view(node.target).find("_loss.") != std::string_view::npos; }
@@ -244,8 +247,8 @@ bool sums_products(const Node& node) {
 bool scales_by_powers(const Node& node) { return std::string_view(node.target).starts_with("aten.ldexp"); }
 
 bool may_leave_range(const Node& node) {
-  return sums_squares(node) || multiplies_all(node) || sums_all(node) || sums_losses(node) || sums_products(node) ||
-         scales_by_powers(node);
+  return sums_squares(node) || multiplies_all(node) || sums_all(node) || averages(node) || sums_losses(node) ||
+         sums_products(node) || scales_by_powers(node);
 }
 
 using Operands = std::unordered_map<const Node*, Tensor>;
@@ -262,7 +265,8 @@ bool leaves_range(const Node& node, const Operands& values) {
     if (it == values.end()) continue;
     const Tensor& x = it->second;
     if ((sums_squares(node) && squares_overflow(x, most)) || (multiplies_all(node) && products_leave_range(x, most)) ||
-        (sums_all(node) && sums_overflow(x, most)) || (sums_losses(node) && sums_overflow(x, most / 4)))
+        ((sums_all(node) || averages(node)) && sums_overflow(x, most)) ||
+        (sums_losses(node) && sums_overflow(x, most / 4)))
       return true;
     if (scales_by_powers(node) && operand == node.args.back().node() && magnitude(x) > 120) return true;
     product *= magnitude(x);

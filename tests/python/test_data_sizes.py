@@ -55,6 +55,19 @@ class DataSizes(unittest.TestCase):
         f = lambda x: [(i * 2 + 1) for i in x.nonzero(as_tuple=True)]
         self.check(f, torch.randn(3, 4).round(), torch.zeros(3, 4))
 
+    def test_medians_of_what_may_be_nothing(self):
+        for dtype in (torch.float32, torch.int64, torch.int32, torch.int16, torch.uint8):
+            with self.subTest(dtype=dtype):
+                strata.reset()
+                f = lambda x, keep: (x[keep].median(), x[keep].nanmedian())
+                draw = lambda n: torch.randint(0, 100, (n,)).to(dtype)
+                self.check(f, *((draw(n), draw(n) < 60) for n in (9, 9, 9)), (draw(9), torch.zeros(9, dtype=torch.bool)))
+                strata.reset()
+                self.check(lambda x: (x.median(), x.nanmedian()), torch.empty(0, 3, dtype=dtype))
+        strata.reset()
+        holes = torch.tensor([3.0, float("nan"), 1.0, 2.0])
+        self.check(lambda x, keep: (x[keep].median(), x[keep].nanmedian()), (holes, holes != 1), (holes, holes == holes), (holes, holes != holes))
+
     def test_masked_select_and_what_follows(self):
         f = lambda x: (x.masked_select(x > 0).exp() + 1).sum()
         self.check(f, torch.randn(300), -torch.rand(300), torch.rand(300))

@@ -112,26 +112,26 @@ Nodes selected_gradient(const GradientCall& g) {
   return out;
 }
 
+/// What PyTorch's `median` of nothing is: NaN, or what that becomes as an integer where its processors convert it.
+Argument median_of_none(DType type) {
+  if (is_floating(type)) return std::numeric_limits<double>::quiet_NaN();
+  if (type == DType::I64) return std::numeric_limits<int64_t>::min();
+  return int64_t{type == DType::I32 ? std::numeric_limits<int32_t>::min() : 0};
+}
+
 /// The median of all elements.
 template <bool SkipNan>
 Nodes median_of_all(Builder& b, const Call& c) {
-  Node* x = c.tensor(0);
-  if (c.type(0).numel() == SymInt(0)) {
-    if (!is_floating(c.type(0).dtype)) reject(c, "there is no median of no elements");
-    return {b.call("aten.full.default", {sizes({}), std::numeric_limits<double>::quiet_NaN()},
-                   {{"dtype", c.type(0).dtype}})};
-  }
-  Node* flat = b.reshape(x, {c.type(0).numel()});
-  if (known_lt(0, c.type(0).numel()) || !is_floating(c.type(0).dtype))
-    return {b.getitem(b.call(SkipNan ? "aten.nanmedian.dim" : "aten.median.dim", {flat, 0}), 0)};
-  // Of a size that may turn out to be 0: one NaN more, which is the median of nothing else.
-  Node* nan =
-      b.call("aten.full.default", {sizes({1}), std::numeric_limits<double>::quiet_NaN()}, {{"dtype", c.type(0).dtype}});
-  Node* more = b.call("aten.cat.default", {Argument::list({flat, nan}), 0});
-  Node* median = b.getitem(b.call("aten.nanmedian.dim", {more, 0}), 0);
-  if constexpr (SkipNan) return {median};
-  Node* any = b.call("aten.any.default", {b.call("aten.isnan.default", {flat})});
-  return {b.call("aten.where.self", {any, b.reshape(nan, {}), median})};
+  const DType type = c.type(0).dtype;
+  const SymInt n = c.type(0).numel();
+  const auto none = [&](const std::vector<SymInt>& shape) {
+    return b.call("aten.full.default", {sizes(shape), median_of_none(type)}, {{"dtype", type}});
+  };
+  if (n == SymInt(0)) return {none({})};
+  Node* flat = b.reshape(c.tensor(0), {n});
+  // Of a size that may turn out to be 0: then that one.
+  if (!known_lt(0, n)) flat = b.call("aten.cat.default", {Argument::list({flat, none({max(0, 1 - n)})}), 0});
+  return {b.getitem(b.call(SkipNan ? "aten.nanmedian.dim" : "aten.median.dim", {flat, 0}), 0)};
 }
 
 Rows selecting() {
