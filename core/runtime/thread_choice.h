@@ -7,10 +7,10 @@
 /// Cores that share no cache hand over data at a tenth of the pace at which each reads its own, and which cores a
 /// virtual machine runs on changes while it runs: whether a second thread is worth its while cannot be told from what
 /// a launch computes. So the first runs go through all numbers of threads, halving, twice; a few of them are timed
-/// launch by launch. A number that makes the whole much slower and no launch faster is left at once. What follows is the best number for all launches, or, where that is faster still, the best for
-/// each. It is looked into again when runs take longer or shorter than they did, and after some time: soon at first,
-/// for what was disturbed while it was timed (all least times can be those of a neighbour's work), then less and less
-/// often while the same is found.
+/// launch by launch. A number that makes the whole much slower and no launch faster is left at once. What follows is
+/// the best number for all launches, or, where that is faster still, the best for each. It is looked into again when
+/// runs take longer or shorter than they did, and after some time: soon at first, for what was disturbed while it was
+/// timed (all least times can be those of a neighbour's work), then less and less often while the same is found.
 ///
 /// Results do not depend on it (see ThreadLimit).
 

@@ -112,13 +112,25 @@ std::map<int, SymInt> label_sizes(const Call& call, const Equation& equation) {
   return sizes;
 }
 
+/// Whether elements of one operand are added up by themselves: a sum of integers is an int64.
+bool sums_alone(const Equation& equation) {
+  for (const Labels& labels : equation.inputs)
+    for (int label : labels)
+      if (!has(equation.output, label) &&
+          std::ranges::count_if(equation.inputs, [&](const Labels& l) { return has(l, label); }) == 1)
+        return true;
+  return false;
+}
+
 Type einsum_type(const Call& call) {
   if (call.tensors(1).empty()) reject(call, "expected at least one operand");
   const Equation equation = parse_equation(call);
   const std::map<int, SymInt> sizes = label_sizes(call, equation);
   std::vector<SymInt> shape;
   for (int label : equation.output) shape.push_back(sizes.at(label));
-  return result_like(call, call.tensors(1)[0]->tensor().dtype, std::move(shape));
+  const DType type = call.tensors(1)[0]->tensor().dtype;
+  const bool counts = (is_integral(type) || type == DType::Bool) && sums_alone(equation);
+  return result_like(call, counts ? DType::I64 : type, std::move(shape));
 }
 
 struct Term {

@@ -146,9 +146,10 @@ Nodes conv_tbc(Builder& b, const Call& c) {
   return {b.permute(y, {2, 0, 1})};
 }
 
-/// 1, x, x^2, ... as columns.
+/// 1, x, x^2, ... as columns; of one number, one row.
 Node* powers(Builder& b, const Call& c, const SymInt& count) {
   Node* x = b.unsqueeze(c.tensor(0), -1);
+  if (rank(c.tensor(0)) == 0) x = b.unsqueeze(x, 0);
   if (x->tensor().dtype == DType::Bool || is_integral(x->tensor().dtype)) x = b.cast(x, DType::I64);
   Shape shape = sizes_of(x);
   shape.back() = count - 1;
@@ -162,7 +163,7 @@ Node* powers(Builder& b, const Call& c, const SymInt& count) {
 
 SymInt powers_wanted(const Call& c) {
   const Shape& shape = sizes_of(c.tensor(0));
-  if (shape.empty()) reject(c, "expected at least one dimension");
+  if (shape.empty() && c.is_none(1)) reject(c, "expected at least one dimension, or the number of columns");
   const SymInt count = c.is_none(1) ? shape.back() : c.integer(1);
   if (count.is_const() && count.value() < 1) reject(c, "expected at least one column");
   return count;

@@ -113,9 +113,9 @@ Nodes tensordot(Builder& b, const Call& c) {
     const SymInt n = shape_of(x)[static_cast<size_t>(own[k])], m = shape_of(y)[static_cast<size_t>(other[k])];
     if (known_ne(n, m)) {  // what one has once is multiplied by the sum
       if (n == SymInt(1))
-        y = b.sum(y, {other[k]}, true);
+        y = b.cast(b.sum(y, {other[k]}, true), y->tensor().dtype);
       else if (m == SymInt(1))
-        x = b.sum(x, {own[k]}, true);
+        x = b.cast(b.sum(x, {own[k]}, true), x->tensor().dtype);
       else
         reject(c, "sizes of dimensions to sum over differ: " + n.str() + " and " + m.str());
     }

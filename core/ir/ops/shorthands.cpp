@@ -473,7 +473,12 @@ Rows shorthand_copies() {
       "slices, copied"));
   r.push_back(shorthand(
       "sum_to_size(Tensor self, SymInt[] size) -> Tensor",
-      [](Builder& b, const Call& c) -> Nodes { return {b.sum_to(c.tensor(0), c.integers(1))}; },
+      [](Builder& b, const Call& c) -> Nodes {
+        Node* x = c.tensor(0);
+        const DType type = x->tensor().dtype;
+        if ((is_integral(type) || type == DType::Bool) && x->tensor().shape != c.integers(1)) x = b.cast(x, DType::I64);
+        return {b.sum_to(x, c.integers(1))};
+      },
       "summed over what broadcasting would add"));
   return r;
 }

@@ -246,4 +246,24 @@ for dim, lengths in ((0, f(4, 1, 1)), (1, f(1, 5, 1)), (2, f(1, 1, 3)), (-1, f()
     case("_weight_norm", f(4, 5, 3), lengths, dim)
 case("_weight_norm", f(7), f(7), 0)
 
+# Sums of integers are int64, whatever adds them up.
+INT = torch.int32
+for x in (i(2, 3, dt=INT), b(2, 3)):
+    for shape in ([1, 3], [3], [2, 3], []):
+        case("sum_to_size", x, shape)
+    for equation in ("ij->", "ij->i"):
+        case("einsum", equation, [x])
+case("einsum", "ij,kj->j", [i(2, 3, dt=INT), i(4, 3, dt=INT)])
+case("einsum", "ij,kj->ik", [i(2, 3, dt=INT), i(4, 3, dt=INT)])
+case("einsum", "ij,ij->i", [i(2, 3, dt=INT), i(2, 3, dt=INT)])
+case("tensordot", i(2, 1, dt=INT), i(3, 4, dt=INT), [1], [0])
+case("tensordot", i(2, 3, dt=INT), i(1, 4, dt=INT), [1], [0])
+for dt in (torch.float32, torch.int64, INT, torch.int16, torch.uint8):
+    case("median", torch.empty(0, 2, dtype=dt))
+    case("nanmedian", torch.empty(0, 2, dtype=dt))
+case("gather", f(5), 0, torch.empty(2, 0, dtype=torch.int64))
+case("gather", f(5, 3), 1, torch.empty(0, dtype=torch.int64))
+case("linalg_vander", t(3.0), N=4)
+case("linalg_vander", t(2, torch.int64), N=3)
+
 write("ops_f.json")
