@@ -92,7 +92,8 @@ const Node* aliased_operand(const Node& node) {
   if (target == "aten.reshape.default" || target == "aten.reshape_as.default" || target == "aten.flatten.using_ints")
     return can_be_viewed(self->tensor(), node.tensor().shape) ? self : nullptr;
   if (target == "aten.conj_physical.default") return is_complex(self->tensor().dtype) ? nullptr : self;
-  if (target == "aten.sum_to_size.default") return same_type(node.type, self->type) ? self : nullptr;
+  if (target == "aten.sum_to_size.default")  // to one number it is a sum
+    return same_type(node.type, self->type) && !self->tensor().shape.empty() ? self : nullptr;
   if (target.starts_with("aten.unsafe_")) return self;  // chunk and split: parts of memory all the same
   // Not every view of ours is one of PyTorch's: flip copies.
   return node.op->schema.returns_alias ? self : nullptr;

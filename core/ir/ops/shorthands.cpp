@@ -476,8 +476,10 @@ Rows shorthand_copies() {
       [](Builder& b, const Call& c) -> Nodes {
         Node* x = c.tensor(0);
         const DType type = x->tensor().dtype;
-        if ((is_integral(type) || type == DType::Bool) && x->tensor().shape != c.integers(1)) x = b.cast(x, DType::I64);
-        return {b.sum_to(x, c.integers(1))};
+        const auto wanted = c.integers(1);
+        const bool adds = wanted.empty() || x->tensor().shape != wanted;  // one number is the sum of all, even of one
+        if (adds && (is_integral(type) || type == DType::Bool)) x = b.cast(x, DType::I64);
+        return {b.sum_to(x, wanted)};
       },
       "summed over what broadcasting would add"));
   return r;

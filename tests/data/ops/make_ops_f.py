@@ -253,6 +253,7 @@ for x in (i(2, 3, dt=INT), b(2, 3)):
         case("sum_to_size", x, shape)
     for equation in ("ij->", "ij->i"):
         case("einsum", equation, [x])
+case("sum_to_size", i(dt=INT), [])
 case("einsum", "ij,kj->j", [i(2, 3, dt=INT), i(4, 3, dt=INT)])
 case("einsum", "ij,kj->ik", [i(2, 3, dt=INT), i(4, 3, dt=INT)])
 case("einsum", "ij,ij->i", [i(2, 3, dt=INT), i(2, 3, dt=INT)])
