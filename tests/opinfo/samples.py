@@ -155,7 +155,7 @@ def _wide(dtype):
     return torch.complex128 if dtype.is_complex else torch.float64 if dtype.is_floating_point else dtype
 
 
-def _in_float64(call, tensors):
+def in_float64(call, tensors):
     """The call with every float carried in float64: results and inputs afterwards; None twice where PyTorch cannot do that."""
 
     def widen(value):
@@ -179,7 +179,7 @@ def _comparable(a, b):
     return _whole(a) and _whole(b) and a.dtype == b.dtype and a.shape == b.shape
 
 
-def _as_exact(got, expected, exact):
+def as_exact(got, expected, exact):
     """Whether a result is at most twice as far from float64 as PyTorch's (plus half a rounding)."""
     if _whole(exact) and all(v.is_complex() for v in (got, expected, exact)):
         got, expected, exact = (torch.view_as_real(v.resolve_conj()) for v in (got, expected, exact))
@@ -280,7 +280,7 @@ def compare(op, call, inputs, got, expected_inputs, expected):
     how = ""
     if len(got) != len(expected):
         raise Shown("failed", f"{len(got)} results instead of {len(expected)}")
-    exact = functools.cache(lambda: _in_float64(call, call.tensors))
+    exact = functools.cache(lambda: in_float64(call, call.tensors))
     fakes = functools.cache(lambda: _fakes(call, call.tensors))
     random_content = op.name in UNINITIALISED
     for i, (a, b) in enumerate(zip(got, expected)):
@@ -295,7 +295,7 @@ def compare(op, call, inputs, got, expected_inputs, expected):
             wrong, how = _differs(op, a.to(b.dtype), b), "PyTorch's type rules"
         if wrong and _comparable(a, b):
             reference = exact()[0]
-            if reference is not None and len(reference) == len(expected) and _as_exact(a, b, reference[i]):
+            if reference is not None and len(reference) == len(expected) and as_exact(a, b, reference[i]):
                 wrong, how = None, "float64"
         if wrong:
             raise Shown("failed", f"result {i}: {wrong}")
@@ -309,7 +309,7 @@ def compare(op, call, inputs, got, expected_inputs, expected):
         wrong = None if random_content or _whole(a) and a.data_ptr() in seen else _differs(op, a, b)
         if wrong and _comparable(a, b):
             reference = exact()[1]
-            if reference is not None and _as_exact(a, b, reference[i]):
+            if reference is not None and as_exact(a, b, reference[i]):
                 wrong, how = None, "float64"
         if wrong:
             raise Shown("failed", f"input {i} afterwards: {wrong}")

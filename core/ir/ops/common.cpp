@@ -71,6 +71,10 @@ SymInt product(const std::vector<SymInt>& sizes) {
   return n;
 }
 
+bool has_zero(const std::vector<SymInt>& sizes) {
+  return std::find(sizes.begin(), sizes.end(), SymInt(0)) != sizes.end();
+}
+
 Argument sizes(const std::vector<SymInt>& shape) { return Argument::ints(shape); }
 
 Argument int_list(const std::vector<int64_t>& items) {

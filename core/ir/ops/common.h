@@ -39,6 +39,8 @@ bool is_tensor(const Call& call, size_t i);
 const TensorType& tensor_type(const Call& call, size_t i);
 bool same_shape(const std::vector<SymInt>& a, const std::vector<SymInt>& b);
 SymInt product(const std::vector<SymInt>& sizes);
+/// Whether one of them is 0 for certain.
+bool has_zero(const std::vector<SymInt>& sizes);
 /// Sizes given as an argument list.
 Argument sizes(const std::vector<SymInt>& shape);
 Argument int_list(const std::vector<int64_t>& items);

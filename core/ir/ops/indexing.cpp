@@ -46,7 +46,7 @@ int64_t checked_index(const Call& call, int64_t index, int64_t size, bool negati
 void check_index_type(const Call& call, size_t i) {
   const TensorType& t = tensor_type(call, i);
   const DType d = t.dtype;
-  if (std::find(t.shape.begin(), t.shape.end(), SymInt(0)) != t.shape.end()) return;  // no index at all
+  if (has_zero(t.shape)) return;  // no index at all
   if (d != DType::I64 && d != DType::I32)
     reject(call, "'" + call.op().schema.params[i].name + "' must hold int64 or int32 indices, found " +
                      std::string(dtype_name(d)));

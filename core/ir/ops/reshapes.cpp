@@ -33,10 +33,6 @@ SymInt quotient(std::vector<SymInt> from, const std::vector<SymInt>& known) {
   return divisor == SymInt(1) ? product(from) : floordiv(product(from), divisor);
 }
 
-bool has_zero(const std::vector<SymInt>& shape) {
-  return std::find(shape.begin(), shape.end(), SymInt(0)) != shape.end();
-}
-
 }  // namespace
 
 std::vector<SymInt> infer_shape(const Call& call, const std::vector<SymInt>& from, std::vector<SymInt> wanted) {

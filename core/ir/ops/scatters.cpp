@@ -52,7 +52,7 @@ Type scatter_type(const Call& call) {
   const TensorType& self = tensor_type(call, 0);
   const Index& index = tensor_type(call, 2).shape;
   const size_t rank = std::max<size_t>(1, self.shape.size()), dim = call.dim(1, rank);
-  const bool empty = std::find(index.begin(), index.end(), SymInt(0)) != index.end();
+  const bool empty = has_zero(index);
   check_index_type(call, 2);
   if (!empty && std::max<size_t>(1, index.size()) != rank) reject(call, "index must have as many dimensions as self");
   for (size_t d = 0; !empty && d < std::min(index.size(), self.shape.size()); ++d)

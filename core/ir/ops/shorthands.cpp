@@ -474,12 +474,9 @@ Rows shorthand_copies() {
   r.push_back(shorthand(
       "sum_to_size(Tensor self, SymInt[] size) -> Tensor",
       [](Builder& b, const Call& c) -> Nodes {
-        Node* x = c.tensor(0);
-        const DType type = x->tensor().dtype;
         const auto wanted = c.integers(1);
-        const bool adds = wanted.empty() || x->tensor().shape != wanted;  // one number is the sum of all, even of one
-        if (adds && (is_integral(type) || type == DType::Bool)) x = b.cast(x, DType::I64);
-        return {b.sum_to(x, wanted)};
+        // One number is the sum of all, even of one: of integers an int64.
+        return {wanted.empty() ? b.call("aten.sum.default", {c.tensor(0)}) : b.sum_to(c.tensor(0), wanted)};
       },
       "summed over what broadcasting would add"));
   return r;

@@ -364,7 +364,7 @@ Type strided_type(const Call& call, const SymInt& count) {
     if (known_lt(shape[d], 0) || known_lt(strides[d], 0)) reject(call, "sizes and strides must not be negative");
     last = last + (shape[d] - 1) * strides[d];
   }
-  const bool empty = std::find(shape.begin(), shape.end(), SymInt(0)) != shape.end();
+  const bool empty = has_zero(shape);
   if (!empty && known_le(count, last))
     reject(call, "element " + last.str() + " is outside the " + count.str() + " elements of memory");
   return view_type(call, shape, strides);
