@@ -162,8 +162,8 @@ class LibraryLowering {
     std::vector<SymInt> strides(shape.size(), SymInt(0));
     const size_t lead = shape.size() - operand->shape.size();
     for (size_t d = 0; d < operand->shape.size(); ++d)
-      if (operand->shape[d] == shape[d + lead] && !(shape[d + lead] == SymInt(1)))
-        strides[d + lead] = operand->strides[d];
+      // Not "as large as the result's": a size of symbols and a number may be the same without being written alike.
+      if (!(operand->shape[d] == SymInt(1))) strides[d + lead] = operand->strides[d];
     auto in_result = shape == result_shape ? std::optional(strides) : reshape_strides(shape, strides, result_shape);
     if (!in_result) return {};
     operand->shape = result_shape;

@@ -46,7 +46,7 @@ std::string shape_text(const std::vector<SymInt>& shape) {
 struct Extent {
   std::vector<SymInt> shape;
   std::vector<bool> reduced;
-  bool operator==(const Extent&) const = default;
+  bool operator==(const Extent& other) const { return reduced == other.reduced && same_sizes(shape, other.shape); }
 };
 
 class GroupLowering {
@@ -323,10 +323,10 @@ class GroupLowering {
     memo_.clear();
   }
 
-  bool is_full(const Node& node) const { return node.tensor().shape == domain_.shape && !is_reduction(node); }
+  bool is_full(const Node& node) const { return same_sizes(node.tensor().shape, domain_.shape) && !is_reduction(node); }
 
   Index full_index(const Node& node) const {
-    if (node.tensor().shape == domain_.shape) return point_;
+    if (same_sizes(node.tensor().shape, domain_.shape)) return point_;
     throw NotLowered{"'" + node.name + "' has shape " + shape_text(node.tensor().shape) + ", the loops run over " +
                      shape_text(domain_.shape)};
   }
@@ -344,8 +344,8 @@ class GroupLowering {
       kept_shape.push_back(domain_.shape[d]);
     }
     const auto& shape = node.tensor().shape;
-    if (shape == kept_shape) return kept;
-    if (shape == ones_shape) return with_ones;
+    if (same_sizes(shape, kept_shape)) return kept;
+    if (same_sizes(shape, ones_shape)) return with_ones;
     throw NotLowered{"'" + node.name + "' has shape " + shape_text(shape) + ", the loops run over " +
                      describe(domain_)};
   }

@@ -422,6 +422,11 @@ void ShapeEnv::assume(Assumption assumption) {
 
 const std::vector<Assumption>& ShapeEnv::assumptions() const { return core_->assumptions; }
 
+void ShapeEnv::forget_assumptions_after(size_t count) {
+  std::lock_guard lock(core_->mutex);
+  if (count < core_->assumptions.size()) core_->assumptions.resize(count);
+}
+
 void require_assumptions(const ShapeEnv& env, const SymBindings& symbols) {
   for (const Assumption& a : env.assumptions()) {
     if (!a.equal) continue;

@@ -126,6 +126,8 @@ class ShapeEnv {
   /// Once, however often it is made.
   void assume(Assumption assumption);
   const std::vector<Assumption>& assumptions() const;
+  /// Drops all but the first `count`: what came of calls that were given up.
+  void forget_assumptions_after(size_t count);
 
  private:
   std::unique_ptr<SymCore> core_;
@@ -170,6 +172,9 @@ bool known_eq(const SymInt& a, const SymInt& b);
 bool known_ne(const SymInt& a, const SymInt& b);
 bool known_lt(const SymInt& a, const SymInt& b);
 bool known_le(const SymInt& a, const SymInt& b);
+/// Whether two sizes, or all sizes of two shapes, are the same: provably, or by assumptions, which every run checks first.
+bool same_size(const SymInt& a, const SymInt& b);
+bool same_sizes(const std::vector<SymInt>& a, const std::vector<SymInt>& b);
 
 /// Ids of all symbols in `a`, ascending, unique.
 std::vector<size_t> free_symbols(const SymInt& a);

@@ -315,4 +315,28 @@ bool known_ne(const SymInt& a, const SymInt& b) {
 bool known_lt(const SymInt& a, const SymInt& b) { return known_le_with(a, b, 1); }
 bool known_le(const SymInt& a, const SymInt& b) { return known_le_with(a, b, 0); }
 
+bool same_size(const SymInt& a, const SymInt& b) {
+  if (known_eq(a, b)) return true;
+  SymCore* core = shared_core(a, b);
+  if (!core) return false;
+  std::lock_guard lock(core->mutex);
+  // All that assumptions say to be as large as `a`.
+  std::vector<SymInt> alike{a};
+  for (size_t i = 0; i < alike.size(); ++i) {
+    for (const Assumption& assumption : core->assumptions) {
+      if (!assumption.equal) continue;
+      const auto& [x, y] = *assumption.equal;
+      if (!(x == alike[i]) && !(y == alike[i])) continue;
+      const SymInt& other = x == alike[i] ? y : x;
+      if (known_eq(other, b)) return true;
+      if (std::ranges::find(alike, other) == alike.end()) alike.push_back(other);
+    }
+  }
+  return false;
+}
+
+bool same_sizes(const std::vector<SymInt>& a, const std::vector<SymInt>& b) {
+  return std::ranges::equal(a, b, same_size);
+}
+
 }  // namespace strata

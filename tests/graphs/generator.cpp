@@ -122,6 +122,11 @@ SymInt Generator::size() {
   return between(2, chance(10) ? 31 : 6);
 }
 
+SymInt Generator::width(int64_t least, int64_t most) {
+  const int64_t number = between(least, most);
+  return !symbols_.empty() && chance(30) ? pick(symbols_) : SymInt(number);
+}
+
 Shape Generator::random_shape(size_t least, size_t most) {
   Shape shape(least + below(most - least + 1));
   for (SymInt& s : shape) s = size();
@@ -191,9 +196,8 @@ Node* Generator::image(size_t dims) {
   Node* v = pick_where(is_floating, dims + 2, dims + 2);
   if (!v || dtype_of(v) != main_dtype_) return nullptr;
   const auto& shape = shape_of(v);
-  return std::all_of(shape.begin() + 1, shape.end(), [](const SymInt& n) { return n.is_const() && n.value() > 0; })
-             ? v
-             : nullptr;
+  const auto some = [&](const SymInt& n) { return evaluate(n, bindings_).value_or(0) > 0; };
+  return shape[1].is_const() && std::all_of(shape.begin() + 1, shape.end(), some) ? v : nullptr;
 }
 
 Shape Generator::smaller_shape(const Shape& with) {
@@ -234,9 +238,14 @@ Shape Generator::other_strides(const Shape& shape) {
   return strides;
 }
 
-Node* Generator::input(DType dtype, const Shape& shape, const Domain& domain) {
-  (void)concrete(shape);  // refuses sizes that only a run tells
-  require_few(shape);
+Node* Generator::input(DType dtype, const Shape& wanted, const Domain& domain) {
+  const std::vector<int64_t> sizes = concrete(wanted);  // refuses sizes that only a run tells
+  require_few(wanted);
+  // Now and then a number where others have symbols, as parameters do: equal, but not written alike.
+  Shape shape = wanted;
+  const bool as_numbers = chance(12);
+  for (size_t d = 0; d < shape.size(); ++d)
+    if (as_numbers && !shape[d].is_const() && chance(60)) shape[d] = sizes[d];
   Node* node = graph_.placeholder("x" + std::to_string(inputs_.size()), Type::of(dtype, shape));
   InputSpec spec;
   if (chance(25)) spec.kind = chance(50) ? InputSpec::Kind::Parameter : InputSpec::Kind::Buffer;
@@ -355,6 +364,22 @@ Node* Generator::stated(const OpDef& row, std::vector<Argument> args,
   return node;
 }
 
+Node* Generator::restated(Node* made) {
+  const bool broadcasts = made->op && made->op->op_class == OpClass::Pointwise && made->type.is_tensor();
+  if (symbols_.empty() || !broadcasts || !chance(50)) return made;
+  std::vector<SymInt> named;
+  for (const Node* operand : made->operands())
+    if (operand->type.is_tensor())
+      for (const SymInt& size : shape_of(operand))
+        if (!size.is_const()) named.push_back(size);
+  for (SymInt& size : made->type.tensor.shape) {
+    const auto alike = [&](const SymInt& other) { return same_size(other, size); };
+    const auto it = std::find_if(named.begin(), named.end(), alike);
+    if (size.is_const() && it != named.end()) size = *it;
+  }
+  return made;
+}
+
 bool Generator::step() {
   if (mutates_ && chance(25)) return attempt(chance(30) ? *find_op("aten.copy_.default") : *pick(rows(true)));
   if (images_ && chance(75)) return attempt(*find_op(pick(kOfImages)));
@@ -367,6 +392,7 @@ bool is_writable(const Node& self) { return self.type.is_tensor() && !overlaps(s
 
 bool Generator::attempt(const OpDef& row) {
   const size_t before = graph_.size(), values = values_.size(), forced = forced_.size();
+  const size_t assumed = graph_.env().assumptions().size();
   try {
     Node* made = recipe_of(row)(*this, row);
     if (made) {
@@ -375,6 +401,7 @@ bool Generator::attempt(const OpDef& row) {
       for (const Type& part : made->type.parts)
         if (part.is_tensor()) require_few(part.tensor.shape);
       if (made->type.is_tensor()) require_few(shape_of(made));
+      require_assumptions(graph_.env(), bindings_);
       keep(made);
       return true;
     }
@@ -383,6 +410,7 @@ bool Generator::attempt(const OpDef& row) {
   }
   // Calls on the way go; inputs stay for others to use.
   forced_.resize(forced);
+  graph_.env().forget_assumptions_after(assumed);
   values_.erase(std::remove_if(values_.begin() + static_cast<std::ptrdiff_t>(values), values_.end(),
                                [](const Node* n) { return n->kind != NodeKind::Placeholder; }),
                 values_.end());

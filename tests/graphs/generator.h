@@ -88,6 +88,8 @@ class Generator {
   DType integer_dtype();
   DType floating_dtype();
   SymInt size();
+  /// Of an image: a number, or a symbol (4 or more).
+  SymInt width(int64_t least, int64_t most);
   Shape random_shape(size_t least, size_t most);
   /// The value of a size in this program's run.
   int64_t concrete(const SymInt& size) const;
@@ -132,11 +134,13 @@ class Generator {
   // calls
   Node* call(std::string_view target, std::vector<Argument> args,
              std::vector<std::pair<std::string, Argument>> kwargs = {}) {
-    return builder_.call(target, std::move(args), std::move(kwargs));
+    return restated(builder_.call(target, std::move(args), std::move(kwargs)));
   }
   Node* call(const OpDef& row, std::vector<Argument> args, std::vector<std::pair<std::string, Argument>> kwargs = {}) {
-    return builder_.call(row.name, std::move(args), std::move(kwargs));
+    return call(row.name, std::move(args), std::move(kwargs));
   }
+  /// Names sizes of a broadcast result as any operand does, as PyTorch's programs do.
+  Node* restated(Node* made);
   /// A call whose result has sizes that only the data tells: its type is stated, as capture does.
   Node* stated(const OpDef& row, std::vector<Argument> args, std::vector<std::pair<std::string, Argument>> kwargs,
                Type type);

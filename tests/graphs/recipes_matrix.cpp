@@ -21,6 +21,22 @@ Shape shape_added_to(G& g, const OpDef& row, const Shape& result) {
   return row.op_class == OpClass::Mutation ? result : g.smaller_shape(result);
 }
 
+/// What libraries do with a result while they have it, sometimes.
+Node* ended(G& g, Node* y) {
+  for (int i = 0; i < 2 && g.chance(20); ++i) {
+    if (!is_floating(dtype_of(y))) return y;
+    const char* simple = g.pick({"aten.relu.default", "aten.tanh.default", "aten.silu.default", "aten.hardswish.default"});
+    const char* joined = g.pick({"aten.add.Tensor", "aten.add.Tensor", "aten.mul.Tensor", "aten.sub.Tensor"});
+    if (g.chance(30)) {
+      y = g.call(simple, {y});
+      continue;
+    }
+    Node* other = g.input(dtype_of(y), g.smaller_shape(shape_of(y)));
+    y = g.chance(70) ? g.call(joined, {y, other}) : g.call(joined, {other, y});
+  }
+  return y;
+}
+
 Node* product(G& g, const OpDef& row) {
   const std::string& name = row.name;
   const bool batched = has_name(name, {"bmm"}), adds = has_name(name, {"add"});
@@ -33,7 +49,7 @@ Node* product(G& g, const OpDef& row) {
   Shape other = vector ? Shape{k} : batched ? Shape{s[0], k, n} : Shape{k, n};
   Shape result = vector ? Shape{m} : batched ? Shape{s[0], m, n} : Shape{m, n};
   Node* b = g.of(d, other);
-  if (!adds) return g.call(row, {a, b});
+  if (!adds) return ended(g, g.call(row, {a, b}));
   std::vector<std::pair<std::string, Argument>> kwargs;
   if (g.chance(30)) kwargs.emplace_back("beta", g.pick({0, 1, 2}));
   if (g.chance(30)) kwargs.emplace_back("alpha", is_floating(d) ? Argument(0.5) : Argument(2));
@@ -43,7 +59,7 @@ Node* product(G& g, const OpDef& row) {
 Node* linear(G& g, const OpDef& row) {
   Node* x = left(g, 1, 4);
   const SymInt n = g.size();
-  return g.call(row, {x, g.of(dtype_of(x), {n, shape_of(x).back()}), g.maybe(g.of(dtype_of(x), {n}))});
+  return ended(g, g.call(row, {x, g.of(dtype_of(x), {n, shape_of(x).back()}), g.maybe(g.of(dtype_of(x), {n}))}));
 }
 
 Node* general_product(G& g, const OpDef& row) {
@@ -170,11 +186,11 @@ Convolution wide_convolution(G& g, const Node* given) {
   c.out = g.between(16, 36);
   c.x = {g.size(), in};
   c.weight = {c.out, in, 3, 3};
-  for (size_t i = 0; i < c.dims; ++i) c.x.push_back(given ? shape_of(given)[i + 2] : SymInt(g.between(4, 9)));
+  for (size_t i = 0; i < c.dims; ++i) c.x.push_back(given ? shape_of(given)[i + 2] : g.width(4, 9));
   c.stride = c.dilation = {1, 1};
   c.padding = {g.between(0, 2), g.between(0, 2)};
   for (size_t i = 0; i < c.dims; ++i)  // the window fits
-    if (c.x[i + 2].value() < 3) c.padding[i] = std::max<int64_t>(c.padding[i], 1);
+    if (g.concrete(c.x[i + 2]) < 3) c.padding[i] = std::max<int64_t>(c.padding[i], 1);
   c.output_padding = {0, 0};
   return c;
 }
@@ -192,7 +208,7 @@ Convolution convolution(G& g, size_t dims, bool transposed, const Node* given = 
   c.x = {g.size(), in};
   c.weight = transposed ? Shape{in, c.out / c.groups} : Shape{c.out, in / c.groups};
   for (size_t i = 0; i < dims; ++i) {
-    c.x.push_back(given ? shape_of(given)[i + 2] : SymInt(g.between(3, 7)));
+    c.x.push_back(given ? shape_of(given)[i + 2] : g.width(3, 7));
     c.weight.emplace_back(g.between(1, 3));
     c.stride.push_back(g.between(1, 2));
     c.padding.push_back(g.between(0, 1));
@@ -200,11 +216,11 @@ Convolution convolution(G& g, size_t dims, bool transposed, const Node* given = 
     c.output_padding.push_back(transposed && c.stride.back() > 1 && g.chance(30) ? 1 : 0);
   }
   for (size_t i = 0; i < dims && !transposed; ++i)  // the window fits
-    if ((c.weight[i + 2].value() - 1) * c.dilation[i] + 1 > c.x[i + 2].value() + 2 * c.padding[i]) c.dilation[i] = 1;
+    if ((c.weight[i + 2].value() - 1) * c.dilation[i] + 1 > g.concrete(c.x[i + 2]) + 2 * c.padding[i]) c.dilation[i] = 1;
   return c;
 }
 
-Node* convolved(G& g, const OpDef& row) {
+Node* convolved_alone(G& g, const OpDef& row) {
   const bool general = row.name == "aten.convolution.default",
              transposed = general ? g.chance(25) : has_name(row.name, {"transpose"});
   const size_t dims = general ? 1 + g.below(3) : static_cast<size_t>(row.name[row.name.find("d.") - 1] - '0');
@@ -228,6 +244,8 @@ Node* convolved(G& g, const OpDef& row) {
   }
   return g.call(row, {x, w, bias, G::ints(c.stride), G::ints(c.padding), G::ints(c.dilation), c.groups});
 }
+
+Node* convolved(G& g, const OpDef& row) { return ended(g, convolved_alone(g, row)); }
 
 Node* convolution_gradient(G& g, const OpDef& row) {
   const Convolution c = convolution(g, 1 + g.below(2), g.chance(25));
