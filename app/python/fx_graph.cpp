@@ -133,6 +133,23 @@ class FxReader {
     return sizes_.emplace(text, parse_sym(graph_.env(), text)).first->second;
   }
 
+  /// A size that is computed with floats (`TruncToInt(0.7*ToFloat(s0))`) is a symbol of its own: the graph reads it off
+  /// a tensor, and later sizes are made of it.
+  void name_size(py::handle value) {
+    const SymInt call = size_of(value);
+    if (is_computable(call)) return;
+    const py::object node = value.attr("node");
+    const py::object range = node.attr("shape_env").attr("bound_sympy")(node.attr("expr"));
+    Symbol description{
+        .name = "f" + std::to_string(graph_.env().symbol_count()), .max_expr = {}, .hint = {}, .origin = {}};
+    description.range = {bound(range.attr("lower"), kSymMin), bound(range.attr("upper"), kSymMax)};
+    if (const py::object hint = node.attr("hint"); PyLong_Check(hint.ptr())) description.hint = hint.cast<int64_t>();
+    description.origin = call.str();
+    const SymInt symbol = graph_.env().symbol(description);
+    graph_.env().define(call, symbol);
+    sizes_.clear();
+  }
+
   static std::optional<int64_t> whole(const py::object& mapping, py::handle key) {
     const py::object value = mapping.attr("get")(key);
     if (value.is_none() || !py::hasattr(value, "__int__")) return {};
@@ -292,6 +309,9 @@ class FxReader {
     }
     auto made = std::make_unique<Node>();
     made->name = name;
+    const py::object target = node.attr("target");
+    const bool reads_element = op == "call_function" && target_of(target) == "aten._local_scalar_dense.default";
+    if (reads_element && py::isinstance(meta["val"], TorchTypes::get().sym_int)) name_size(meta["val"]);
     if (meta.contains("val")) made->type = type_of(meta["val"]);
     read_metadata(meta, made->meta);
     if (op == "placeholder") {

@@ -202,6 +202,10 @@ PYBIND11_MODULE(_strata, m) {
     FxOperators found = operators_of_fx_graph(module);
     return py::make_tuple(std::move(found.missing), std::move(found.foreign));
   });
+  m.def("is_size", [](const std::string& expression) {
+    ShapeEnv env;
+    return is_computable(parse_sym(env, expression));
+  });
   m.def("rejected_calls", &rejected_calls);
   m.def("set_caller", &set_opaque_caller);
   m.def("draw_from", &draw_from);

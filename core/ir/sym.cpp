@@ -409,7 +409,14 @@ SymInt ShapeEnv::opaque(std::string_view name, const std::vector<SymInt>& args) 
     if (!arg.is_const() && arg.env() != this)
       throw_internal("argument of another shape environment in " + std::string(name));
   }
-  return core_->from_atom(SymAtomKind::Opaque, std::string(name), args);
+  const SymInt call = core_->from_atom(SymAtomKind::Opaque, std::string(name), args);
+  const auto it = core_->defined.find(call);
+  return it == core_->defined.end() ? call : it->second;
+}
+
+void ShapeEnv::define(const SymInt& call, const SymInt& symbol) {
+  std::lock_guard lock(core_->mutex);
+  core_->defined.emplace(call, symbol);
 }
 
 void ShapeEnv::assume(Assumption assumption) {

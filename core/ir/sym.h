@@ -122,6 +122,8 @@ class ShapeEnv {
   std::optional<size_t> symbol_id(const SymInt& a) const;
   /// Call of a function that has no rule here (`CeilToInt`, `Pow`, ...); compares structurally, cannot be evaluated.
   SymInt opaque(std::string_view name, const std::vector<SymInt>& args);
+  /// From now on `opaque` gives `symbol` where it would give `call`: a run tells its value.
+  void define(const SymInt& call, const SymInt& symbol);
 
   /// Once, however often it is made.
   void assume(Assumption assumption);
@@ -172,7 +174,8 @@ bool known_eq(const SymInt& a, const SymInt& b);
 bool known_ne(const SymInt& a, const SymInt& b);
 bool known_lt(const SymInt& a, const SymInt& b);
 bool known_le(const SymInt& a, const SymInt& b);
-/// Whether two sizes, or all sizes of two shapes, are the same: provably, or by assumptions, which every run checks first.
+/// Whether two sizes, or all sizes of two shapes, are the same: provably, or by assumptions, which every run checks
+/// first.
 bool same_size(const SymInt& a, const SymInt& b);
 bool same_sizes(const std::vector<SymInt>& a, const std::vector<SymInt>& b);
 

@@ -84,6 +84,7 @@ struct SymCore {
   std::vector<SymInt> symbol_values;
   std::unordered_map<std::string, size_t, SymStringHash, std::equal_to<>> symbol_ids;
   std::vector<Assumption> assumptions;
+  std::unordered_map<SymInt, SymInt> defined;  ///< calls that symbols stand for
 
   std::deque<SymAtom> atoms;
   std::deque<SymProduct> products;

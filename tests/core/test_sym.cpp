@@ -189,6 +189,36 @@ TEST(SymText, FloatsOfSizesBecomeWholeNumbersWhereTheyAreExact) {
   EXPECT_TRUE(is_computable(parse("Max(1, s0*s1//2) % 3")));
 }
 
+TEST_F(Sym, SizesAreTheSameByAssumptions) {
+  const SymInt half = parse("s0//2"), other = parse("s1 + 3");
+  EXPECT_FALSE(same_size(half, 5));
+  env.assume({"s0//2 == 5", "a test", "", std::pair(half, SymInt(5))});
+  EXPECT_TRUE(same_size(half, 5));
+  EXPECT_TRUE(same_size(5, half));
+  EXPECT_FALSE(same_size(half, 6));
+  EXPECT_FALSE(same_size(parse("s0"), 10));  // it may be 11
+  EXPECT_FALSE(same_size(half, other));
+  env.assume({"s1 + 3 == s0//2", "a test", "", std::pair(other, half)});
+  EXPECT_TRUE(same_size(other, 5));
+  EXPECT_TRUE(same_sizes({half, 7, other}, {other, 7, 5}));
+  EXPECT_FALSE(same_sizes({half, 7}, {5}));
+  EXPECT_FALSE(same_sizes({half, 7}, {5, 8}));
+  env.forget_assumptions_after(1);
+  EXPECT_TRUE(same_size(half, 5));
+  EXPECT_FALSE(same_size(other, 5));
+}
+
+TEST_F(Sym, SymbolsStandForCalls) {
+  const SymInt call = parse("TruncToInt(1.1*ToFloat(s0))"), before = call * 2 + 1;
+  const SymInt symbol = env.symbol({"f0", {0, kSymMax}, std::nullopt, 7, "s0"});
+  env.define(call, symbol);
+  EXPECT_EQ(parse("TruncToInt(1.1*ToFloat(s0))"), symbol);
+  EXPECT_EQ(parse("2*TruncToInt(1.1*ToFloat(s0)) + 1").str(), "2*f0 + 1");
+  EXPECT_TRUE(is_computable(parse("TruncToInt(1.1*ToFloat(s0))//3")));
+  EXPECT_FALSE(is_computable(before));  // what was made before stays as it is
+  EXPECT_FALSE(is_computable(parse("TruncToInt(1.2*ToFloat(s0))")));
+}
+
 TEST_F(Sym, ReadsSrepr) {
   EXPECT_EQ(parse_srepr(env, "Mul(Integer(2), Symbol('s0', positive=True, integer=True))").str(), "2*s0");
   EXPECT_EQ(range(*env.find("s0")).min, 1);

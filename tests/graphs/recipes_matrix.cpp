@@ -25,7 +25,8 @@ Shape shape_added_to(G& g, const OpDef& row, const Shape& result) {
 Node* ended(G& g, Node* y) {
   for (int i = 0; i < 2 && g.chance(20); ++i) {
     if (!is_floating(dtype_of(y))) return y;
-    const char* simple = g.pick({"aten.relu.default", "aten.tanh.default", "aten.silu.default", "aten.hardswish.default"});
+    const char* simple =
+        g.pick({"aten.relu.default", "aten.tanh.default", "aten.silu.default", "aten.hardswish.default"});
     const char* joined = g.pick({"aten.add.Tensor", "aten.add.Tensor", "aten.mul.Tensor", "aten.sub.Tensor"});
     if (g.chance(30)) {
       y = g.call(simple, {y});
@@ -216,7 +217,8 @@ Convolution convolution(G& g, size_t dims, bool transposed, const Node* given = 
     c.output_padding.push_back(transposed && c.stride.back() > 1 && g.chance(30) ? 1 : 0);
   }
   for (size_t i = 0; i < dims && !transposed; ++i)  // the window fits
-    if ((c.weight[i + 2].value() - 1) * c.dilation[i] + 1 > g.concrete(c.x[i + 2]) + 2 * c.padding[i]) c.dilation[i] = 1;
+    if ((c.weight[i + 2].value() - 1) * c.dilation[i] + 1 > g.concrete(c.x[i + 2]) + 2 * c.padding[i])
+      c.dilation[i] = 1;
   return c;
 }
 

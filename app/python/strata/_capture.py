@@ -222,6 +222,7 @@ def _readable(traced, not_in_table, inputs):
     _rewrite.batch_norms(traced)
     _check_written(traced)
     _rewrite.sums_of_sizes(traced)
+    _rewrite.functions_of_sizes(traced)
     numbers = _rewrite.Numbers(traced)
     _rewrite.mark_sizes_of_data(traced)
     _rewrite.correct_ranges(traced)

@@ -9,6 +9,7 @@ import operator
 import torch
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
+from . import _strata
 from ._left import Left, place
 
 aten = torch.ops.aten
@@ -282,18 +283,44 @@ def sums_of_sizes(traced):
         traced.graph.erase_node(node)
 
 
+def functions_of_sizes(traced):
+    """Functions of sizes (`math.ceil(n / 2)`) that sizes in whole numbers tell: these stand in their places."""
+    for node in traced.graph.nodes:
+        if not _makes_size(node) or not _strata.is_size(str(node.meta["val"].node.expr)):
+            continue
+        size = lambda n, node=node: node.meta["val"] if n is node else n
+        for user in list(node.users):
+            user.args, user.kwargs = torch.fx.map_arg(user.args, size), torch.fx.map_arg(user.kwargs, size)
+
+
+def _makes_size(node):
+    """Whether a call is a function of sizes that the compiler does not have, and gives a whole number."""
+    if node.op != "call_function" or isinstance(node.target, torch._ops.OpOverload) or not isinstance(node.meta.get("val"), torch.SymInt):
+        return False
+    return getattr(node.target, "__name__", "") not in _OF_SIZES and not depends_on_data(node.meta["val"])
+
+
 _BINARY = {
     "add": aten.add.Tensor, "sub": aten.sub.Tensor, "mul": aten.mul.Tensor, "pow": aten.pow.Tensor_Tensor, "mod": aten.remainder.Tensor,
     "truediv": aten.div.Tensor, "eq": aten.eq.Tensor, "ne": aten.ne.Tensor, "lt": aten.lt.Tensor, "le": aten.le.Tensor,
     "gt": aten.gt.Tensor, "ge": aten.ge.Tensor, "sym_max": aten.maximum.default, "sym_min": aten.minimum.default,
     "and_": aten.logical_and.default, "or_": aten.logical_or.default,
 }
+_OF_WHOLE_NUMBERS = {
+    "and_": aten.bitwise_and.Tensor, "or_": aten.bitwise_or.Tensor, "xor": aten.bitwise_xor.Tensor,
+    "lshift": aten.bitwise_left_shift.Tensor, "rshift": aten.bitwise_right_shift.Tensor,
+}
 _UNARY = {
     "neg": aten.neg.default, "abs": aten.abs.default, "_sym_sqrt": aten.sqrt.default, "sqrt": aten.sqrt.default, "exp": aten.exp.default,
     "_sym_cos": aten.cos.default, "_sym_sin": aten.sin.default, "_sym_exp": aten.exp.default, "_sym_log": aten.log.default,
     "sym_not": aten.logical_not.default, "_sym_tanh": aten.tanh.default, "cos": aten.cos.default, "sin": aten.sin.default,
     "floor": aten.floor.default, "ceil": aten.ceil.default, "log": aten.log.default, "tanh": aten.tanh.default,
+    "trunc": aten.trunc.default, "sym_int": aten.trunc.default, "round": aten.round.default, "_sym_log2": aten.log2.default,
+    "_sym_tan": aten.tan.default, "_sym_sinh": aten.sinh.default, "_sym_cosh": aten.cosh.default, "_sym_asin": aten.asin.default,
+    "_sym_acos": aten.acos.default, "_sym_atan": aten.atan.default,
 }
+# Python's functions of sizes that the compiler has.
+_OF_SIZES = {"add", "sub", "mul", "floordiv", "mod", "neg", "sym_max", "sym_min"}
 _DTYPES = {torch.SymInt: torch.int64, torch.SymFloat: torch.float64, torch.SymBool: torch.bool}
 
 
@@ -369,6 +396,9 @@ class Numbers:
         self.graph, self.tensors, self.sizes = traced.graph, {}, _in_sizes(traced)
         for node in list(self.graph.nodes):
             value = node.meta.get("val")
+            if _makes_size(node) and not _strata.is_size(str(value.node.expr)):
+                self._read(node, value)
+                continue
             if node.op != "call_function" or self._is_size(node, value):
                 continue
             from_data = not isinstance(value, torch.Tensor) and value is not None and any(n in self.tensors for n in node.all_input_nodes)
@@ -378,6 +408,15 @@ class Numbers:
                 self._define(node, value)
             elif isinstance(node.target, torch._ops.OpOverload) and any(n in self.tensors for n in node.all_input_nodes):
                 self._use(node)
+
+    def _read(self, node, value):
+        """A size that is computed with floats, as an element of a tensor."""
+        self._define(node, value)
+        if node not in self.tensors:
+            return
+        with self.graph.inserting_before(node):
+            read = _call(self.graph, node, aten._local_scalar_dense.default, (self.tensors.pop(node),), value)
+        node.replace_all_uses_with(read)
 
     def _is_size(self, node, value):
         """Whether a whole number, or a comparison of such, is or speaks of sizes: these stay symbols."""
@@ -435,7 +474,7 @@ class Numbers:
 
     def _arithmetic(self, node, dtype):
         name = getattr(node.target, "__name__", "")
-        values = [node.args[i] for i in range(len(node.args))]
+        values = [v for v in node.args if v is not None]  # of `round`
         # Comparisons and divisions of whole numbers are Python's, on numbers of 64 bits.
         kinds = [self._dtype_of(v) for v in values]
         floats = torch.float64 in kinds or dtype == torch.float64 or name in ("truediv", "sqrt", "_sym_sqrt")
@@ -449,12 +488,15 @@ class Numbers:
             args = tuple(self._operand(node, v, inside) for v in values)
             return _call(self.graph, node, aten.div.Tensor_mode, args, torch.empty((), dtype=dtype), {"rounding_mode": "floor"})
         target = _BINARY.get(name) if len(values) == 2 else _UNARY.get(name)
+        if dtype == torch.int64:
+            target = _OF_WHOLE_NUMBERS.get(name, target)
         if target is None:
             return None
-        if name in ("and_", "or_", "sym_not"):
+        if name in ("and_", "or_", "sym_not") and dtype == torch.bool:
             inside = torch.bool
         args = tuple(self._operand(node, v, inside) for v in values)
-        return _call(self.graph, node, target, args, torch.empty((), dtype=dtype))
+        made = inside if dtype == torch.int64 else dtype
+        return self._cast(node, _call(self.graph, node, target, args, torch.empty((), dtype=made)), dtype)
 
     def _dtype_of(self, value):
         if isinstance(value, torch.fx.Node):
@@ -466,7 +508,7 @@ class Numbers:
     def _operand(self, like, value, dtype):
         if isinstance(value, torch.fx.Node) and value in self.tensors:
             return self._cast(like, self.tensors[value], dtype)
-        if isinstance(value, torch.fx.Node):  # a size: known before the graph runs
+        if isinstance(value, (torch.fx.Node, torch.SymInt)):  # a size: known before the graph runs
             one = _call(self.graph, like, aten.full.default, ([], 1), torch.empty((), dtype=dtype), {"dtype": torch.int64})
             one.meta["val"] = torch.empty((), dtype=torch.int64)
             size = _call(self.graph, like, aten.mul.Tensor, (one, value), torch.empty((), dtype=torch.int64))

@@ -167,7 +167,7 @@ Type fused_type(const Call& call) {
   require_equal(call, k[k.size() - 2], v[v.size() - 2], "lengths of key and value");
   Shape shape = lead_of(q), scores = shape;
   scores.insert(scores.end(), {q[q.size() - 2], k[k.size() - 2]});
-  if (call.optional_tensor(kMask) && broadcast(call.type(kMask).shape, scores, call.node()) != scores)
+  if (call.optional_tensor(kMask) && !same_sizes(broadcast(call.type(kMask).shape, scores, call.node()), scores))
     reject(call, "the mask does not broadcast to the scores");
   shape.insert(shape.end(), {q[q.size() - 2], v.back()});
   return result_like(call, call.type(kQuery).dtype, std::move(shape));

@@ -58,13 +58,6 @@ const TensorType& tensor_type(const Call& call, size_t i) {
   return call.arg(i).node()->type.tensor;
 }
 
-bool same_shape(const std::vector<SymInt>& a, const std::vector<SymInt>& b) {
-  if (a.size() != b.size()) return false;
-  for (size_t i = 0; i < a.size(); ++i)
-    if (!known_eq(a[i], b[i])) return false;
-  return true;
-}
-
 SymInt product(const std::vector<SymInt>& sizes) {
   SymInt n = 1;
   for (const SymInt& s : sizes) n = n * s;

@@ -37,7 +37,6 @@ std::string describe(const Node& node);
 bool is_tensor(const Call& call, size_t i);
 /// The operand's type; a user Error if it is no tensor.
 const TensorType& tensor_type(const Call& call, size_t i);
-bool same_shape(const std::vector<SymInt>& a, const std::vector<SymInt>& b);
 SymInt product(const std::vector<SymInt>& sizes);
 /// Whether one of them is 0 for certain.
 bool has_zero(const std::vector<SymInt>& sizes);

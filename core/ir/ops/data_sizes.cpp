@@ -85,7 +85,7 @@ Nodes nonzero(Builder& b, const Call& c) { return {nonzero_of(b, c.tensor(0), st
 // --------------------------------------------------------------------------------------------------- masked_select
 
 Type masked_fill_type(const Call& call) {
-  if (!same_shape(tensor_type(call, 0).shape, tensor_type(call, 1).shape))
+  if (!same_sizes(tensor_type(call, 0).shape, tensor_type(call, 1).shape))
     reject(call, "self and mask must have one shape");
   return result_like(call, tensor_type(call, 0).dtype, {call.integer(2)});
 }
@@ -348,7 +348,7 @@ void check_counted(const Call& call) {
   const TensorType& t = tensor_type(call, 0);
   if (t.shape.size() != 1 || !is_integral(t.dtype) || t.dtype == DType::Bool)
     reject(call, "bincount only supports 1-d non-negative integral inputs.");
-  if (!call.is_none(1) && !same_shape(t.shape, tensor_type(call, 1).shape))
+  if (!call.is_none(1) && !same_sizes(t.shape, tensor_type(call, 1).shape))
     reject(call, "weights should be 1-d and have the same length as input");
 }
 

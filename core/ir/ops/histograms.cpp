@@ -214,7 +214,7 @@ Type histogram_type(const Call& call) {
   const DType d = tensor_type(call, 0).dtype;
   const size_t weight = call.op().schema.index_of("weight");
   if (!call.is_none(weight) &&
-      (tensor_type(call, weight).dtype != d || !same_shape(call.type(weight).shape, call.type(0).shape)))
+      (tensor_type(call, weight).dtype != d || !same_sizes(call.type(weight).shape, call.type(0).shape)))
     reject(call, "weight must have the shape and the type of the input");
   SymInt edges;
   if (is_tensor(call, 1)) {

@@ -178,7 +178,7 @@ Node* parity(Builder& b, Node* pivots, DType dtype) {
 /// Whether B holds vectors: one, or one per matrix.
 bool solves_vectors(const Call& c, const Index& a) {
   const Index& b = tensor_type(c, 1).shape;
-  return b.size() == 1 || (b.size() + 1 == a.size() && same_shape(b, Index(a.begin(), a.end() - 1)));
+  return b.size() == 1 || (b.size() + 1 == a.size() && same_sizes(b, Index(a.begin(), a.end() - 1)));
 }
 /// Shape of the solution.
 Index solved_shape(const Call& c, const Index& a) {

@@ -59,7 +59,7 @@ std::vector<SymInt> infer_shape(const Call& call, const std::vector<SymInt>& fro
 
 std::optional<std::vector<SymInt>> view_strides(const TensorType& t, const std::vector<SymInt>& shape) {
   if (!t.strides) return {};
-  if (has_zero(t.shape)) return same_shape(t.shape, shape) ? *t.strides : contiguous_strides(shape);
+  if (has_zero(t.shape)) return same_sizes(t.shape, shape) ? *t.strides : contiguous_strides(shape);
   // Walk from the innermost dimension: dimensions of the operand that follow each other in memory form a chunk, and the
   // new dimensions must tile each chunk exactly.
   std::vector<SymInt> out(shape.size());

@@ -18,7 +18,7 @@ OpDef written(const std::string& schema, Decompose decompose, const char* doc) {
 size_t dims_of(const Node* x) { return x->type.tensor.shape.size(); }
 
 Node* in_shape(Builder& b, Node* x, const Index& shape) {
-  return same_shape(x->type.tensor.shape, shape) ? x : b.reshape(x, shape);
+  return same_sizes(x->type.tensor.shape, shape) ? x : b.reshape(x, shape);
 }
 Node* at_least_one_dim(Builder& b, Node* x) { return dims_of(x) ? x : b.reshape(x, {SymInt(1)}); }
 Node* all_in_one_dim(Builder& b, Node* x) { return in_shape(b, x, {x->type.tensor.numel()}); }
@@ -80,7 +80,7 @@ std::vector<Node*> as_strided_scatter(Builder& b, const Call& c) {
   const Index size = c.integers(2), stride = c.integers(3);
   if (size.size() != stride.size()) reject(c, "size and stride must have as many elements");
   const Type rows = result_like(c, self.dtype, self.shape);
-  if (!self.strides || !same_shape(*self.strides, *rows.tensor.strides)) reject(c, "self must lie row-major");
+  if (!self.strides || !same_sizes(*self.strides, *rows.tensor.strides)) reject(c, "self must lie row-major");
   SymInt last = c.optional_integer(4).value_or(0);
   Node* at = b.call("aten.full.default", {sizes(size), integer(last)}, {{"dtype", DType::I64}});
   for (size_t d = 0; d < size.size(); ++d) {

@@ -126,7 +126,7 @@ std::vector<Node*> scatter_gradient(const GradientCall& g) {
   if (g.needed(0)) out[0] = g.builder.call("aten.scatter.value", {cotangent(g), g.call.arg(1), g.call.arg(2), 0});
   // Elements of src beyond the index's shape are not used, which a gather's shape cannot say.
   if (is_tensor(g.call, 3) && g.needed(3)) {
-    if (!same_shape(g.call.type(2).shape, g.call.type(3).shape))
+    if (!same_sizes(g.call.type(2).shape, g.call.type(3).shape))
       reject(g.call, "no gradient for a src larger than index");
     out[3] = gathered(g);
   }
@@ -137,7 +137,7 @@ std::vector<Node*> scatter_add_gradient(const GradientCall& g) {
   if (!cotangent(g)) return out;
   out[0] = cotangent(g);
   if (g.needed(3)) {
-    if (!same_shape(g.call.type(2).shape, g.call.type(3).shape))
+    if (!same_sizes(g.call.type(2).shape, g.call.type(3).shape))
       reject(g.call, "no gradient for a src larger than index");
     out[3] = gathered(g);
   }
