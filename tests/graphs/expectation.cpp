@@ -311,8 +311,12 @@ class Noise {
   Noise(std::mt19937_64& rng, double roundings)
       : rng_(rng), roundings_(roundings), flushes_((std::mt19937_64(rng)() >> 20U) % 2 == 0) {}
 
-  /// What stands for a number of which nothing is certain: whatever it is in truth, one of the two differs from it.
-  double doubtful() { return rng_() % 2 ? std::nan("") : std::numeric_limits<double>::infinity(); }
+  /// What stands for a number of which nothing is certain: whatever it is in truth, others differ from it, and what a
+  /// function makes of them differs, too, also one that has no value beyond 1 (arctanh).
+  double doubtful() {
+    constexpr double kValues[] = {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), 0};
+    return kValues[rng_() % std::size(kValues)];
+  }
 
   /// Moves elements by the rounding error of `declared`, and by up to `hidden`.
   void disturb(DType declared, const RefValue& value, double hidden = 0) {

@@ -8,7 +8,7 @@
 Of torchvision and timm the network of each module that its name says to be the smallest, of transformers every model type whose
 configuration can be made small. Libraries that are missing are named and left out. A network runs in a process of its own, in several
 ways: live through torch.compile(backend="strata") and from a file that torch.export wrote; with --only also `sizes`, a file in which the
-batch and the length of token lists are symbolic, run with two sizes; `dynamic`, live with dynamic=True and two sizes; `bfloat16`, live.
+batch, the length of token lists and the size of images are symbolic, run with two sizes; `dynamic`, live with dynamic=True and two sizes; `bfloat16`, live.
 Outcomes: agrees (within the tolerances of `strata run`, or within
 twice PyTorch's error against float64, as Euclidean norms), differs, left (live: PyTorch runs a part, and why), refused (a file: Strata's error), failed (another
 error, a crash, too slow), not exported, not built (no small one, or PyTorch itself does not run it so). Prints a line for each that does
@@ -278,7 +278,8 @@ def sizes(model, arguments, keywords, expected, exact):
     def symbolic(t):
         if not isinstance(t, torch.Tensor) or t.dim() == 0:
             return None
-        return {d: torch.export.Dim.AUTO for d in range(2 if t.dim() == 2 and not t.is_floating_point() else 1)}
+        tokens, image = t.dim() == 2 and not t.is_floating_point(), t.dim() == 4 and t.is_floating_point()
+        return {d: torch.export.Dim.AUTO for d in ((0, 1) if tokens else (0, 2, 3) if image else (0,))}
 
     def exported():
         # A batch of one would be taken for a constant.
