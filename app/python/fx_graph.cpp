@@ -147,7 +147,7 @@ class FxReader {
     description.origin = call.str();
     const SymInt symbol = graph_.env().symbol(description);
     graph_.env().define(call, symbol);
-    sizes_.clear();
+    sizes_.clear();  // of those read before, some are made of it
   }
 
   static std::optional<int64_t> whole(const py::object& mapping, py::handle key) {
@@ -311,7 +311,8 @@ class FxReader {
     made->name = name;
     const py::object target = node.attr("target");
     const bool reads_element = op == "call_function" && target_of(target) == "aten._local_scalar_dense.default";
-    if (reads_element && py::isinstance(meta["val"], TorchTypes::get().sym_int)) name_size(meta["val"]);
+    if (reads_element && meta.contains("val") && py::isinstance(meta["val"], TorchTypes::get().sym_int))
+      name_size(meta["val"]);
     if (meta.contains("val")) made->type = type_of(meta["val"]);
     read_metadata(meta, made->meta);
     if (op == "placeholder") {
