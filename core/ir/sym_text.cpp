@@ -210,43 +210,72 @@ std::optional<double> float_of(const SymAtom& atom) {
   return *end ? std::nullopt : std::optional(value);
 }
 
-/// `ToFloat(n) - 1.0` as a whole number: a float of 64 bits tells it exactly. Nothing for other sums.
-std::optional<SymInt> whole_in(const SymInt& a) {
-  if (a.is_const()) return a;
-  SymInt sum = a.expr()->constant;
+/// A number over a positive one.
+struct Fraction {
+  SymInt over;
+  int64_t under = 1;
+};
+constexpr int64_t kMostUnder = 1 << 18;  ///< what floats of 64 bits tell on the right side of the next whole number
+
+/// `ToFloat(n) - 0.5` as (2*n - 1) / 2: a float of 64 bits tells it exactly. Nothing for other sums.
+std::optional<Fraction> fraction_in(const SymInt& a) {
+  if (a.is_const()) return Fraction{a};
+  Fraction sum{a.expr()->constant};
+  const auto add = [&](const SymInt& over, int64_t under) {  // both are powers of two
+    const int64_t common = std::max(sum.under, under);
+    sum = {sum.over * SymInt(common / sum.under) + over * SymInt(common / under), common};
+  };
   for (const SymMonomial& term : a.expr()->terms) {
     const auto& factors = term.product->factors;
     if (factors.size() != 1 || factors[0]->kind != SymAtomKind::Opaque) return {};
     const SymAtom& atom = *factors[0];
-    const auto number = float_of(atom);
-    const bool is_whole = number && std::abs(*number) < 0x1p31 && *number == std::trunc(*number);
-    if (is_whole)
-      sum = sum + SymInt(term.coefficient) * SymInt(static_cast<int64_t>(*number));
-    else if (atom.name == "ToFloat" && atom.args.size() == 1)
-      sum = sum + SymInt(term.coefficient) * atom.args[0];
-    else
+    if (const auto number = float_of(atom)) {
+      const bool is_whole = std::abs(*number) < 0x1p31 && *number == std::trunc(*number);
+      const auto parts = is_whole ? std::pair(static_cast<int64_t>(std::abs(*number)), int64_t{1})
+                                  : short_fraction(std::abs(*number)).value_or(std::pair(int64_t{0}, int64_t{0}));
+      if (parts.second == 0 || parts.second > kMostUnder) return {};
+      add(SymInt(*number < 0 ? -term.coefficient : term.coefficient) * SymInt(parts.first), parts.second);
+    } else if (atom.name == "ToFloat" && atom.args.size() == 1) {
+      add(SymInt(term.coefficient) * atom.args[0], 1);
+    } else {
       return {};
+    }
   }
   return sum;
 }
 
-/// `FloatTrueDiv(ToFloat(n), 2.0)` as a whole number and a positive divisor (PyTorch's of `arange` with floats).
-std::optional<std::pair<SymInt, int64_t>> quotient_in(const SymAtom& atom) {
+/// `FloatTrueDiv(ToFloat(n), 2.0)` (PyTorch's of `arange` with floats).
+std::optional<Fraction> quotient_in(const SymAtom& atom) {
   if (atom.name != "FloatTrueDiv" || atom.args.size() != 2) return {};
-  const auto over = whole_in(atom.args[0]), under = whole_in(atom.args[1]);
-  if (!over || !under || !under->is_const() || under->value() == 0) return {};
-  return under->value() < 0 ? std::pair(-*over, -under->value()) : std::pair(*over, under->value());
+  const auto over = fraction_in(atom.args[0]), under = fraction_in(atom.args[1]);
+  if (!over || !under || !under->over.is_const() || under->over.value() == 0) return {};
+  const int64_t divisor = under->over.value();
+  if (std::abs(divisor) > kMostUnder || over->under * std::abs(divisor) > kMostUnder) return {};
+  return Fraction{over->over * SymInt(divisor < 0 ? -under->under : under->under), over->under * std::abs(divisor)};
 }
 
 /// `TruncToInt(1.5*ToFloat(s0))` and `FloorToInt(IntTrueDiv(s0, 3))` in whole numbers (PyTorch's of resized images):
 /// one product or one quotient, which a float of 64 bits tells exactly or, of a quotient, on the right side of the next
 /// whole number. Nothing for others.
 std::optional<SymInt> rounded(std::string_view name, const SymInt& value) {
-  if (const auto whole = whole_in(value)) return whole;
+  std::optional<SymInt> size;
+  int64_t numerator = 1, denominator = 1;
+  const auto rounded_fraction = [&]() -> std::optional<SymInt> {
+    if (size && denominator == 1 && numerator == 1) return size;
+    if (!size || numerator < 0 || numerator > (1 << 20)) return {};
+    if (name == "TruncToInt" && range(*size).min < 0) return {};
+    SymInt times = *size * SymInt(numerator);
+    if (name == "CeilToInt") times = times + SymInt(denominator - 1);
+    return floordiv(times, SymInt(denominator));
+  };
+  if (const auto fraction = fraction_in(value)) {
+    size = fraction->over;
+    denominator = fraction->under;
+    return rounded_fraction();
+  }
   const SymMonomial* term = only_term(value);
   if (!term) return {};
-  std::optional<SymInt> size;
-  int64_t numerator = term->coefficient, denominator = 1;
+  numerator = term->coefficient;
   bool product = numerator != 1;
   for (const SymAtom* factor : term->product->factors) {
     if (factor->kind != SymAtomKind::Opaque) return {};
@@ -264,16 +293,13 @@ std::optional<SymInt> rounded(std::string_view name, const SymInt& value) {
       if (std::exchange(product, true)) return {};
       denominator = factor->args[1].value();
     } else if (const auto quotient = quotient_in(*factor); quotient && !size && !std::exchange(product, true)) {
-      std::tie(size, denominator) = *quotient;
+      size = quotient->over;
+      denominator = quotient->under;
     } else {
       return {};
     }
   }
-  if (size && denominator == 1 && numerator == 1) return size;
-  if (!size || numerator < 0 || numerator > (1 << 20) || range(*size).min < 0) return {};
-  SymInt times = *size * SymInt(numerator);
-  if (name == "CeilToInt") times = times + SymInt(denominator - 1);
-  return floordiv(times, SymInt(denominator));
+  return rounded_fraction();
 }
 
 /// A call by the names sympy, PyTorch and Python use; what has no rule is opaque.

@@ -151,7 +151,7 @@ TEST_F(Sym, PrintsAsSympyDoes) {
   EXPECT_EQ(parse("s1*s0 + s0**2 + 3").str(), "s0**2 + s0*s1 + 3");
   EXPECT_EQ(parse("Mod(s0, s1)").str(), "s0 % s1");
   EXPECT_EQ(parse("Max(s0, 1) * Min(s1, s0 + 1)").str(), "Max(1, s0)*Min(s0 + 1, s1)");
-  EXPECT_EQ(parse("CeilToInt(IntTrueDiv(s0, 3))").str(), "CeilToInt(IntTrueDiv(s0, 3))");
+  EXPECT_EQ(parse("CeilToInt(IntTrueDiv(s0, s1))").str(), "CeilToInt(IntTrueDiv(s0, s1))");
   EXPECT_EQ(parse("-s0").str(), "-s0");
   EXPECT_EQ(parse("-9223372036854775808").str(), "-9223372036854775808");
   EXPECT_EQ(parse("0.5*s0").str(), "0.5*s0");
@@ -177,11 +177,16 @@ TEST(SymText, FloatsOfSizesBecomeWholeNumbersWhereTheyAreExact) {
   EXPECT_EQ(parse("CeilToInt(FloatTrueDiv(ToFloat(s0), 2.0))").str(), "(s0 + 1)//2");
   EXPECT_EQ(parse("CeilToInt(FloatTrueDiv(ToFloat(-2*s0), -1.0))").str(), "2*s0");
   EXPECT_EQ(parse("FloorToInt(FloatTrueDiv(-1*ToFloat(s0), -4.0))").str(), "s0//4");
-  // What a float rounds, or what may be less than 0, stays as it is.
+  EXPECT_EQ(parse("CeilToInt(FloatTrueDiv(ToFloat(s0 + 1) - 0.5, 1.0))").str(), "s0 + 1");
+  EXPECT_EQ(parse("CeilToInt(ToFloat(s0) + 0.25)").str(), "s0 + 1");
+  EXPECT_EQ(parse("FloorToInt(FloatTrueDiv(ToFloat(s0) + 0.5, 1.5))").str(), "(2*s0 + 1)//3");
+  EXPECT_EQ(parse("CeilToInt(FloatTrueDiv(ToFloat(s0 - 9), 2.0))").str(), "s0//2 - 4");
+  EXPECT_EQ(parse("CeilToInt(FloatTrueDiv(-0.5 + ToFloat(s0//16), 1.0))").str(), "s0//16");
+  // What a float rounds, or what may be less than 0 and loses its fraction, stays as it is.
   for (const char* text :
        {"TruncToInt(1.1*ToFloat(s0))", "TruncToInt(1.5*ToFloat(s0 - 9))", "TruncToInt(1.5*IntTrueDiv(s0, 3))",
         "TruncToInt(1.5*ToFloat(s0) + 1)", "TruncToInt(0.5*1.5*ToFloat(s0))", "CeilToInt(IntTrueDiv(s0, s1))",
-        "CeilToInt(FloatTrueDiv(ToFloat(s0 - 9), 2.0))", "CeilToInt(FloatTrueDiv(ToFloat(s0), 1.5))",
+        "TruncToInt(FloatTrueDiv(ToFloat(s0 - 9), 2.0))", "CeilToInt(FloatTrueDiv(ToFloat(s0), 1.1))",
         "CeilToInt(FloatTrueDiv(ToFloat(s0), ToFloat(s1)))", "CeilToInt(0.5*FloatTrueDiv(ToFloat(s0), 2.0))"}) {
     EXPECT_THAT(parse(text).str(), ::testing::HasSubstr("ToInt(")) << text;
     EXPECT_FALSE(is_computable(parse(text) * parse("s1") + 1)) << text;

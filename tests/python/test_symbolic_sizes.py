@@ -128,6 +128,17 @@ class Functions(SymbolicSizes):
             self.setUp()
             self.check(function)
 
+    def test_progressions(self):
+        for function in (
+            lambda x: torch.arange(0.5, x.shape[0]) * 2,
+            lambda x: torch.arange(0.5, x.shape[0], 1.5) + x.sum(),
+            lambda x: torch.arange(-0.25, x.shape[0] * 2, 0.75, dtype=torch.float64) + 1,
+            lambda x: torch.arange(40.5, x.shape[0], -2.5) + x.mean(),
+            lambda x: torch.arange(0.5, x.shape[0], 1.5, dtype=torch.int32) + 1,
+        ):
+            self.setUp()
+            self.check(function)
+
     def test_of_whole_numbers(self):
         for function in (
             lambda x: x.new_zeros(abs(x.shape[0] - 50)) + x.sum(),

@@ -251,9 +251,26 @@ double number_or(const Call& call, int i, double otherwise) {
   return i < 0 ? otherwise : call.number(static_cast<size_t>(i));
 }
 
+/// ceil((end - start) / step) for a size `end` and floats that have few binary digits, so that float64 tells it
+/// exactly, or on the right side of the next whole number; nothing where the end is no size.
+std::optional<SymInt> length_to_size(const Call& call, const Progression& p) {
+  if (!call.is_integer_scalar(static_cast<size_t>(p.end)) || given_dtype(call) == DType::I64) return {};
+  const SymInt end = call.integer(static_cast<size_t>(p.end));
+  const double start = number_or(call, p.start, 0), step = number_or(call, p.step, 1);
+  const auto first = start == 0 ? std::pair(int64_t{0}, int64_t{1})
+                                : short_fraction(std::abs(start)).value_or(std::pair(int64_t{0}, int64_t{0}));
+  const auto by = short_fraction(std::abs(step));
+  constexpr int64_t kMost = 1 << 18;
+  if (end.is_const() || !by || first.second == 0 || by->first > kMost || first.second > kMost / by->first) return {};
+  const SymInt distance =
+      (end * SymInt(first.second) - SymInt(start < 0 ? -first.first : first.first)) * SymInt(by->second);
+  return ceildiv(step < 0 ? SymInt(0) - distance : distance, SymInt(first.second * by->first));
+}
+
 SymInt arange_length(const Call& call) {
   const Progression p = progression(call);
   if (!in_integers(call)) {
+    if (const auto length = length_to_size(call, p)) return *length;
     // PyTorch counts in the type of the result where that is int64, and in float64 for narrower integers.
     const bool whole = given_dtype(call) == DType::I64;
     const auto number = [&](int i, double otherwise) {
