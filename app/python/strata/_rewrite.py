@@ -285,12 +285,13 @@ def sums_of_sizes(traced):
 
 def functions_of_sizes(traced):
     """Functions of sizes (`math.ceil(n / 2)`) that sizes in whole numbers tell: these stand in their places."""
-    for node in traced.graph.nodes:
+    for node in list(traced.graph.nodes):
         if not _makes_size(node) or not _strata.is_size(str(node.meta["val"].node.expr)):
             continue
         size = lambda n, node=node: node.meta["val"] if n is node else n
         for user in list(node.users):
             user.args, user.kwargs = torch.fx.map_arg(user.args, size), torch.fx.map_arg(user.kwargs, size)
+        traced.graph.erase_node(node)
 
 
 def _makes_size(node):
@@ -396,7 +397,7 @@ class Numbers:
         self.graph, self.tensors, self.sizes = traced.graph, {}, _in_sizes(traced)
         for node in list(self.graph.nodes):
             value = node.meta.get("val")
-            if _makes_size(node) and not _strata.is_size(str(value.node.expr)):
+            if _makes_size(node):  # what floats do not tell exactly: others are gone (functions_of_sizes)
                 self._read(node, value)
                 continue
             if node.op != "call_function" or self._is_size(node, value):
