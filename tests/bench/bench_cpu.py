@@ -4,9 +4,10 @@
 """Strata against TorchInductor and eager mode through torch.compile, as tables: ./dev bench cpu [MODEL ...]
 
 Programs: exported ones of --fixtures (default: $STRATA_FIXTURES, else the two of the repository) with their own inputs, and the
-networks of tests/bridge/models.py at --batches. Every row is measured in a process of its own, in which pairs of contenders take
-turns call by call: Strata with freezing and TorchInductor with freezing, Strata and TorchInductor, Strata and eager mode. Figures are
-medians and ratios of medians; above 1 Strata is faster.
+networks of tests/bridge/models.py at --batches; named as timm:resnet10t or "timm:*", also those that tests/opinfo/run_networks.py builds.
+Every row is measured in a process of its own, in which pairs of contenders take turns call by call: Strata with freezing and
+TorchInductor with freezing, Strata and TorchInductor, Strata and eager mode. Figures are medians and ratios of medians; above 1 Strata
+is faster.
 
 Compile: a fresh process per contender, without caches (cold) and as a second process with them (cached). "start" is the time in the
 backend and what the first run takes longer than a later one; "first call" has Dynamo's tracing as well, the same for all contenders.
@@ -17,6 +18,7 @@ TorchInductor's in others.
 Bandwidth: bench_bandwidth.py. Run it on an idle machine. What is measured is kept in --json FILE, line by line, and not measured again.
 """
 import argparse
+import itertools
 import json
 import os
 import shutil
@@ -72,12 +74,13 @@ def rows_of(options):
     """What is measured, as (name, case, dtype, threads)."""
     known = cpu_models.programs(options.fixtures)
     names = options.models or [name for name in known if options.full or name in QUICK]
-    unknown = [name for name in names if name not in known]
+    found = {name: cpu_models.library_networks(name) if ":" in name else [name] if name in known else [] for name in names}
+    unknown = [name for name in names if not found[name]]
     if unknown:
         sys.exit(f"there is no {', '.join(unknown)}; there are: {', '.join(known)}")
-    for name in names:
+    for name in itertools.chain(*found.values()):
         cases = options.batches
-        if cpu_models.is_exported(known[name]):
+        if cpu_models.is_exported(known.get(name, name)):
             folders = [os.path.basename(f.rstrip("/")) for f in cpu_models.case_folders(known[name])]
             cases = folders if cpu_models.is_dynamic(name) else ["own"]
         for case in cases:

@@ -1,6 +1,8 @@
 # Copyright 2026 The Strata Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The programs of bench_cpu.py: exported ones with their own inputs, and the networks of tests/bridge/models.py at given batches."""
+"""The programs of bench_cpu.py: exported ones with their own inputs, and networks at given batches: those of tests/bridge/models.py, and
+LIBRARY:NAME of those that tests/opinfo/run_networks.py builds."""
+import fnmatch
 import glob
 import os
 import sys
@@ -10,7 +12,7 @@ import torch
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-sys.path.insert(0, f"{ROOT}/tests/bridge")
+sys.path[:0] = [f"{ROOT}/tests/bridge", f"{ROOT}/tests/opinfo"]
 
 
 def fixture_files(folder):
@@ -43,6 +45,41 @@ def programs(folder):
     return {**files, **{name + "_small" if name in files else name: name for name in network_names()}}
 
 
+def library_networks(pattern):
+    """The LIBRARY:NAME that a pattern such as timm:* stands for."""
+    from run_networks import LIBRARIES
+
+    library, name = pattern.split(":", 1)
+    if library not in LIBRARIES:
+        return []
+    return [f"{library}:{found}" for found in LIBRARIES[library][0]() if fnmatch.fnmatch(found, name)]
+
+
+class OfTensors(torch.nn.Module):
+    """A network of a library that takes tensors only, in order; what else it is called with stays."""
+
+    def __init__(self, network, arguments, keywords):
+        super().__init__()
+        self.network = network
+        self.count = len(arguments)
+        self.names = [name for name, value in keywords.items() if isinstance(value, torch.Tensor)]
+        self.others = {name: value for name, value in keywords.items() if name not in self.names}
+        self.inputs = [*arguments, *(keywords[name] for name in self.names)]
+        if not all(isinstance(x, torch.Tensor) for x in self.inputs):
+            raise RuntimeError("it takes more than tensors")
+
+    def forward(self, *tensors):
+        return self.network(*tensors[: self.count], **dict(zip(self.names, tensors[self.count :])), **self.others)
+
+
+def _of_library(name):
+    from run_networks import LIBRARIES
+
+    library, name = name.split(":", 1)
+    module = OfTensors(*LIBRARIES[library][1](name))
+    return module, module.__dict__.pop("inputs")
+
+
 def is_exported(program):
     return program.endswith(".pt2")
 
@@ -65,8 +102,12 @@ def _with_batch(inputs, batch):
 def make(name, case, dtype, folder):
     """A module in evaluation mode and its inputs. `case`: "own" or a folder's name for exported programs, else the batch. Reproducible."""
     torch.manual_seed(0)
-    program = programs(folder)[name]
-    if is_exported(program):
+    program = name if ":" in name else programs(folder)[name]
+    if ":" in program:
+        module, inputs = _of_library(program)
+        module.eval()
+        inputs = _with_batch(inputs, int(case))
+    elif is_exported(program):
         module, inputs = _exported(program, case)
     else:
         from models import MODELS

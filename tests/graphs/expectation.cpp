@@ -293,12 +293,18 @@ double hidden_rounding(const Node& node, double eps, double largest) {
              : 0;
 }
 
-/// The rounding error of what a node computes: that of its type, or of an operand of a narrower one.
+/// The rounding error of what a node computes: that of its type, or of an operand of a narrower one. Functions of
+/// a loss's first operand, where that has integers, are float32.
 double widest_epsilon(const Node& node, const Node& maker) {
   double widest = epsilon(node.tensor().dtype);
-  for (const Node* operand : maker.operands())
-    if (operand->type.is_tensor() && is_floating(operand->tensor().dtype))
-      widest = std::max(widest, epsilon(operand->tensor().dtype));
+  for (const Node* operand : maker.operands()) {
+    if (!operand->type.is_tensor()) continue;
+    const DType dtype = operand->tensor().dtype;
+    if (is_floating(dtype))
+      widest = std::max(widest, epsilon(dtype));
+    else if (sums_losses(maker) && operand == maker.args.front().node())
+      widest = std::max(widest, epsilon(DType::F32));
+  }
   return widest;
 }
 

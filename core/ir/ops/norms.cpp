@@ -5,6 +5,8 @@
 // each. Statistics take two passes (mean, then mean of the squared distances), in float32 for 16-bit types; the result
 // is rounded once.
 
+#include <numeric>
+
 #include "core/ir/ops/neural.h"
 
 namespace strata::ops {
@@ -117,9 +119,17 @@ Type native_group_norm_type(const Call& call) {
 Normalised group_norm(Builder& b, const Call& call, int64_t groups, Node* weight, Node* bias, double eps) {
   Node* x = call.tensor(0);
   const Shape& s = x->tensor().shape;
-  const SymInt rest = floordiv(product(Shape(s.begin() + 1, s.end())), groups);
-  Normalised n = normalise(b, b.reshape(widen(b, x), {s[0], groups, rest}), {-1}, eps);
-  n.value = b.reshape(n.value, s);
+  Normalised n;
+  if (groups == 1) {  // as the image lies, whichever way that is
+    std::vector<int64_t> dims(s.size() - 1);
+    std::iota(dims.begin(), dims.end(), 1);
+    n = normalise(b, widen(b, x), dims, eps);
+    for (Node** kept : {&n.mean, &n.rstd}) *kept = b.reshape(*kept, {s[0], 1, 1});
+  } else {
+    const SymInt rest = floordiv(product(Shape(s.begin() + 1, s.end())), groups);
+    n = normalise(b, b.reshape(widen(b, x), {s[0], groups, rest}), {-1}, eps);
+    n.value = b.reshape(n.value, s);
+  }
   if (weight) n.value = b.mul(n.value, along(b, weight, 1, s.size()));
   if (bias) n.value = b.add(n.value, along(b, bias, 1, s.size()));
   n.value = b.cast(n.value, x->tensor().dtype);
