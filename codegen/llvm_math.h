@@ -31,6 +31,8 @@ class MathEmitter {
   llvm::Type* register_type(DType dtype) const;
   llvm::Type* memory_type(DType dtype) const;
   static unsigned lanes_of(const Value* value);
+  /// Lanes [begin, begin + count); of those behind the last, the last.
+  Value* slice(Value* v, unsigned begin, unsigned count);
   llvm::Type* like(llvm::Type* element, const Value* shape) const;
 
   /// Between memory's form and the dtype that is computed in.
@@ -129,7 +131,6 @@ class MathEmitter {
   Value* short_sine(loop::ScalarOp op, Value* x, Value* size);
   Value* vector_call(const std::string& function, unsigned width, std::span<Value* const> args);
   Value* call_lanes(const std::string& function, llvm::Type* result, std::span<Value* const> args);
-  Value* slice(Value* v, unsigned begin, unsigned count);
   Value* concatenate(std::span<Value* const> parts, unsigned lanes);
 
   llvm::IRBuilder<>& b_;

@@ -169,6 +169,7 @@ class KernelEmitter {
   void store_scalar(const loop::Store& s, const Address& a, Value* value);
   void store_lanes(const loop::Store& s, const Address& a, Value* value);
   void store_vector(loop::BufferId buffer, Value* v, Value* place);
+  void store_rest(loop::BufferId buffer, Value* v, Value* place);
   void in_two_ways(Value* condition, const std::function<void(bool)>& emit);
   void store_each_lane(const loop::Store& s, Value* addresses, Value* value, Value* mask);
   void write_scalar(const loop::Store& s, Value* address, Value* value);
@@ -318,6 +319,7 @@ class KernelEmitter {
   std::optional<bool> aligned_;                           ///< of vectors that go past the caches; nothing: ask each
   Value* active_ = nullptr;                               ///< lanes that count; null: all
   Value* active_count_ = nullptr;                         ///< how many (i32): the first ones
+  unsigned rest_ = 0;                                     ///< the same where a line's length tells, else 0
   std::vector<std::vector<Accumulator>> accumulators_;    ///< per copy, per reduction
   std::vector<std::vector<llvm::AllocaInst*>> counters_;  ///< the same: elements so far, where all lanes saw as many
   std::vector<llvm::AllocaInst*> totals_;                 ///< per reduction: sums of blocks, in float64; or null

@@ -247,9 +247,12 @@ void KernelEmitter::emit_lane_loops() {
   const bool can_mask = plan_.masks;
   if (!can_mask) lanes_ = 1;
   const auto all_in_rest = p.masked ? nest.axes.size() - 1 : SIZE_MAX;
+  const std::optional<int64_t> length = axis.extent.maybe_value();
+  const bool once = can_mask && length && (p.masked ? *length : *length % whole) < width;
   axis_loop(all_in_rest, rest, extent, lanes_, true, level, "rest", [&](Value* i) {
     symbols_[axis.symbol] = i;
     if (can_mask) only_before(extent, i);
+    if (once) rest_ = static_cast<unsigned>(*length % whole);
     const size_t copy = can_mask ? 0 : scalar_copy_;
     emit_late_body(copy);
     emit_body(copy);
@@ -257,6 +260,7 @@ void KernelEmitter::emit_lane_loops() {
     forget(level);
   });
   active_ = active_count_ = nullptr;
+  rest_ = 0;
   lanes_ = width;
 }
 

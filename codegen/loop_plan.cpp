@@ -230,6 +230,13 @@ int copies_to_weave(const Kernel& k, const Nest& nest, const Target& target) {
   return !takes_steps ? 1 : target.avx512 && target.vector_bits >= 512 ? 2 : 4;
 }
 
+/// Whether a nest stores lines whose length is known and leaves less than a vector: that is stored without a mask
+/// (`KernelEmitter::store_rest`), for which the rest has to be apart. In long lines the mask costs little.
+bool stores_known_rest(const Kernel& k, const Nest& nest, int lanes) {
+  const std::optional<int64_t> length = k.axes[nest.axes.back()].extent.maybe_value();
+  return !nest.stores.empty() && length && *length > lanes && *length <= 64 * lanes && *length % lanes != 0;
+}
+
 void choose_unrolling(KernelPlan& plan, const Target& target) {
   const Kernel& k = plan.kernel;
   // Only whole vectors go past the caches: a loop of such stores is worth a masked rest of its own.
@@ -251,7 +258,7 @@ void choose_unrolling(KernelPlan& plan, const Target& target) {
     while (p.unroll > 1 && !wanted && vectors < p.unroll) p.unroll /= 2;
     // What is left of a line goes vector by vector, under masks.
     while (p.woven && p.unroll > 1 && !wanted && vectors % p.unroll * 8 > vectors) p.unroll /= 2;
-    p.masked = can_mask && p.unroll == 1;
+    p.masked = can_mask && p.unroll == 1 && !stores_known_rest(k, nest, p.lanes);
   }
   if (!plan.lanes_are_points) return;
   size_t work = 0, length = 0;
