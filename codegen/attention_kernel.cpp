@@ -10,6 +10,7 @@
 #include "codegen/attention_turn.h"
 #include "codegen/instruction_sets.h"
 #include "codegen/vector_clones.h"
+#include "core/runtime/elements.h"
 #include "core/runtime/tensor.h"
 
 namespace strata::library {
@@ -237,8 +238,10 @@ void pack(const AttentionMatrix& m, int64_t rows, int64_t columns, int64_t fille
     if (m.column_stride == 0 && columns > 0) {  // a mask that is the same for all keys
       std::fill(to, to + columns, static_cast<T>(load_as_double(m.dtype, bytes + r * m.row_stride * size)));
     } else if (m.column_stride != 1 || !pack_dense_row(m, r, columns, to)) {
-      for (int64_t c = 0; c < columns; ++c)
-        to[c] = static_cast<T>(load_as_double(m.dtype, bytes + (r * m.row_stride + c * m.column_stride) * size));
+      with_element_type(m.dtype, [&](auto element) {
+        const auto* from = reinterpret_cast<const decltype(element)*>(bytes + r * m.row_stride * size);
+        for (int64_t c = 0; c < columns; ++c) to[c] = static_cast<T>(work_value(from[c * m.column_stride]));
+      });
     }
     std::fill(to + columns, to + filled, T(0));
   }
