@@ -205,10 +205,12 @@ std::optional<Primitive> choose(const View& in, const View& out, const Shape& s,
   return attempt({in, out, false}, s, bias, {ops.begin(), end}, dtype);
 }
 
-/// Copies an operand into scratch in the compute type when it has another or odd strides.
+/// Copies an operand into scratch in the compute type when it has another or odd strides. Channels that lie side by
+/// side (part of each token, say) stay so: the primitive wants nothing else, and the copy goes run by run.
 void stage(View& v, DType dtype, bool any_strides, Instance& instance) {
   if (v.dtype == dtype && (any_strides || v.is_contiguous() || is_channels_last(v))) return;
-  const View to = instance.scratch.tensor(dtype, v.shape);
+  View to = instance.scratch.tensor(dtype, v.shape);
+  if (v.rank() >= 3 && v.shape[1] > 1 && v.strides[1] == 1) to = channels_last(to);
   instance.steps.push_back(make_copy(v, to));
   v = to;
 }
