@@ -3,6 +3,7 @@
 #include "codegen/loop_cost.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace strata::codegen {
 
@@ -85,16 +86,27 @@ double operation_cost(const Scalar& s) {
 
 namespace {
 
-/// What access to `e` costs when the lanes lie along `axis` (symbol), for all lanes of one vector.
-double access_cost(const SymInt& e, size_t axis, int lanes, bool indirect) {
+/// Whether `count` elements `stride` bytes apart want so few places of the first cache that their lines are gone before
+/// the next elements of these are asked for.
+bool crowds(int64_t stride, int64_t count) {
+  constexpr int64_t kPage = 4096, kWays = 8;  // lines that lie pages apart want the same place, which has so many ways
+  const int64_t places = kPage / std::gcd(stride, kPage);
+  return places <= 8 && count > kWays * places;
+}
+
+/// What access to `e` costs when the lanes lie along `axis` (symbol), which has `count` elements of `size` bytes, for all
+/// lanes of one vector.
+double access_cost(const SymInt& e, size_t axis, int lanes, bool indirect, int64_t size, int64_t count) {
   // 23 cycles for sixteen lanes on AMD's processors; Intel's are as slow since they guard against leaks.
   const double gather = 1.4 * lanes;
+  constexpr double kCrowded = 4;
   if (indirect) return gather;
   if (e.is_const() || !mentions(e, axis)) return 0.5;
   auto linear = linear_in(e, axis);
   if (!linear) return 2.5 * lanes;
   auto stride = linear->coefficient.maybe_value();
   if (!stride) return gather;
+  if (*stride != 0 && crowds(*stride * size, count)) return kCrowded * gather;
   bool near = *stride >= 2 && *stride <= 4;
   return *stride == 1 ? 1 : *stride == -1 ? 2 : near ? 2.0 * static_cast<double>(*stride) : gather;
 }
@@ -113,14 +125,18 @@ double iteration_cost(const Kernel& k, const Nest& nest, std::optional<AxisId> a
     }
     return false;
   };
-  auto access = [&](const SymInt& e) { return axis ? access_cost(e, symbol, lanes, is_indirect(e)) : 1.0; };
+  auto access = [&](const SymInt& e, BufferId buffer) {
+    if (!axis) return 1.0;
+    const auto size = static_cast<int64_t>(dtype_size(k.buffers[buffer].dtype));
+    return access_cost(e, symbol, lanes, is_indirect(e), size, extent_hint(k, *axis));
+  };
   for (ScalarId id : nest.body) {
     const Scalar& s = k.scalars[id];
     double wide = lanes > 1 && (s.dtype == DType::F64 || s.dtype == DType::I64) ? 2 : 1;
-    total += s.op == ScalarOp::Load ? access(s.index) : operation_cost(s) * wide;
+    total += s.op == ScalarOp::Load ? access(s.index, s.buffer) : operation_cost(s) * wide;
   }
   for (const Reduction& r : nest.reductions) total += reduction_cost(r);
-  for (const Store& s : nest.stores) total += access(s.index) + (s.accumulate ? lanes : 0);
+  for (const Store& s : nest.stores) total += access(s.index, s.buffer) + (s.accumulate ? lanes : 0);
   return total;
 }
 
