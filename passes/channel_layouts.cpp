@@ -74,9 +74,18 @@ class Chooser {
     if (parent_.contains(a) && parent_.contains(b)) parent_[root(a)] = root(b);
   }
 
+  /// Whether `operand` is `value` or some of its channels.
+  bool is_image_of(const Node* operand, const Node& value) {
+    if (operand == &value) return true;
+    const std::vector<SymInt>&part = operand->tensor().shape, &whole = value.tensor().shape;
+    if (part.size() != whole.size() || part[0] != whole[0]) return false;
+    if (!std::equal(part.begin() + 2, part.end(), whole.begin() + 2)) return false;
+    return strides_seen(operand, value, true) == channels_last_strides(whole);
+  }
+
   /// Whether `reader` takes `value` as it lies, element by element or window by window.
-  static bool takes_as_it_lies(const Node& reader, const Node* operand, const Node& value) {
-    return operand == &value && reader.tensor().shape.size() == value.tensor().shape.size();
+  bool takes_as_it_lies(const Node& reader, const Node* operand, const Node& value) {
+    return reader.tensor().shape.size() == value.tensor().shape.size() && is_image_of(operand, value);
   }
 
   void join() {
@@ -121,7 +130,7 @@ class Chooser {
     if (it == q_.readers.end()) return;
     for (const Node* reader : it->second)
       for (const Node* operand : reader->operands())
-        if (q_.base_of(operand) == &value) count_reader(value, *reader, operand, bytes, c);
+        if (q_.base_of(operand) == &value) count_reader(value, *reader, operand, bytes_of(*operand), c);
   }
 
   /// What a loop reads that will not lie channels-last.
@@ -139,7 +148,7 @@ class Chooser {
 
   void count_reader(const Node& value, const Node& reader, const Node* operand, double bytes, Component& c) {
     const Node* convolution = convolution_of(reader);
-    if (operand == &value) {
+    if (is_image_of(operand, value)) {
       if (convolution == &reader && reader.args.at(0).node() == operand) c.score += bytes;
       if (convolution) return;
       if (is_window(reader)) c.score += bytes;

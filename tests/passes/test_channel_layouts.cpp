@@ -183,6 +183,45 @@ def forward(self, x: "f32[2, 3, 8, 8]", w: "f32[16, 3, 2, 2]", bias: "f32[16]"):
   c.check_values();
 }
 
+/// Halves of the channels: one goes on through a convolution, the other waits for it (cross stage partial networks).
+TEST(ChannelLayouts, PartsOfTheChannelsLieAsTheWhole) {
+  Case c(R"(
+def forward(self, x: "f32[1, 8, 12, 8]", w: "f32[32, 8, 1, 1]", v: "f32[16, 16, 3, 3]", u: "f32[8, 32, 1, 1]"):
+    a = torch.ops.aten.convolution.default(x, w, None, [1, 1], [0, 0], [1, 1], False, [0, 0], 1)
+    s = torch.ops.aten.silu.default(a)
+    p = torch.ops.aten.slice.Tensor(s, 1, 0, 16)
+    q = torch.ops.aten.slice.Tensor(s, 1, 16, 32)
+    b = torch.ops.aten.convolution.default(p, v, None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1)
+    t = torch.ops.aten.add.Tensor(b, p)
+    k = torch.ops.aten.cat.default([q, t], 1)
+    y = torch.ops.aten.convolution.default(k, u, None, [1, 1], [0, 0], [1, 1], False, [0, 0], 1)
+    return (y,)
+)");
+  for (const char* name : {"s", "t", "k"}) EXPECT_TRUE(c.is_channels_last(name)) << name;
+  c.check_values();
+}
+
+/// A norm of all channels, whose order is nothing to it, pools and convolutions.
+TEST(ChannelLayouts, FlowPastNormsOfOneGroup) {
+  Case c(R"(
+def forward(self, x: "f32[2, 8, 12, 8]", w: "f32[16, 8, 1, 1]", v: "f32[16, 16, 1, 1]"):
+    a = torch.ops.aten.convolution.default(x, w, None, [1, 1], [0, 0], [1, 1], False, [0, 0], 1)
+    m = torch.ops.aten.mean.dim(a, [1, 2, 3], True)
+    c = torch.ops.aten.sub.Tensor(a, m)
+    s = torch.ops.aten.mul.Tensor(c, c)
+    e = torch.ops.aten.mean.dim(s, [1, 2, 3], True)
+    r = torch.ops.aten.rsqrt.default(e)
+    n = torch.ops.aten.mul.Tensor(c, r)
+    p = torch.ops.aten.avg_pool2d.default(n, [3, 3], [1, 1], [1, 1], False, False)
+    d = torch.ops.aten.sub.Tensor(p, n)
+    t = torch.ops.aten.add.Tensor(a, d)
+    y = torch.ops.aten.convolution.default(t, v, None, [1, 1], [0, 0], [1, 1], False, [0, 0], 1)
+    return (y,)
+)");
+  for (const char* name : {"a", "t"}) EXPECT_TRUE(c.is_channels_last(name)) << name;
+  c.check_values();
+}
+
 /// Groups of channels are rows of a view, and a norm goes through them twice.
 TEST(ChannelLayouts, NormsOfGroupsKeepTheirRows) {
   Case c(R"(

@@ -35,6 +35,21 @@ def forward(self, x: "f32[2, 3]", w: "f32[4, 3]", b: "f32[4]"):
             "return (addmm,)\n");
 }
 
+// A view of all channels as one line would tie the image to one order of them.
+TEST(Decompose, NormsOfOneGroupLeaveTheImageWhatItIs) {
+  const auto views_of = [](const char* groups) {
+    const PassResult result = decompose(graph_of(std::string(R"(
+def forward(self, x: "f32[2, 6, 5, 4]"):
+    y = torch.ops.aten.group_norm.default(x, )") + groups + R"()
+    return (y,))"),
+                                        {});
+    return std::ranges::count_if(result.graph.nodes(),
+                                 [](const auto& node) { return node->is("aten.view.default") && node->tensor().numel() == SymInt(240); });
+  };
+  EXPECT_EQ(views_of("1"), 0);
+  EXPECT_GT(views_of("2"), 0);
+}
+
 // A piece of 3 has 3 elements although its operand might have fewer for all that is known: it is broadcast as such.
 TEST(Decompose, PiecesHaveTheLengthsThatTheyAreCutTo) {
   const Graph graph = graph_of(R"(
