@@ -14,6 +14,7 @@
 
 #include "core/ir/aliasing.h"
 #include "core/ir/ops/common.h"
+#include "core/ir/ops/views.h"
 #include "core/support/error.h"
 #include "passes/data_sizes.h"
 
@@ -546,8 +547,7 @@ class Functionalizer {
   /// `whole` with [start, start + size of value) along `dim` replaced: before, value, after, concatenated.
   static Node* write_slice(Builder& b, Node* whole, Node* value, size_t dim, SymInt start) {
     const SymInt size = whole->tensor().shape[dim];
-    if (start.is_const() && start.value() < 0) start = start + size;
-    start = min(max(start, SymInt(0)), size);  // a slice may begin before or behind what there is
+    start = ops::clamp_bound(start, size);  // a slice may begin before or behind what there is
     const SymInt end = start + value->tensor().shape[dim];
     const auto d = static_cast<int64_t>(dim);
     std::vector<Argument> pieces;

@@ -139,6 +139,32 @@ class Functions(SymbolicSizes):
             self.setUp()
             self.check(function)
 
+    def test_parts_that_count_from_the_end(self):
+        """What is written to them: `x[:, -w:]` where w is an argument."""
+
+        def store(x, w):
+            x[:, -w:] = 3.0
+
+        def double(x, w):
+            x[:, -w:] *= 2
+            x[:, : -w] += 1
+
+        def one(x, w):
+            x[:, -w] = 5.0
+
+        def scatter(x, w):
+            x.copy_(torch.slice_scatter(x, x[:, :w] * 2, 1, -w))
+
+        for function in (store, double, one, scatter):
+            self.setUp()
+            compiled = torch.compile(function, backend="strata", dynamic=True)
+            for size, w in ((16, 8), (11, 3), (7, 7)):
+                x = torch.randn(3, size)
+                expected = x.clone()
+                function(expected, w), compiled(x, w)
+                torch.testing.assert_close(x, expected)
+            self.assertTrue(all(r.compiled and not r.opaque for r in strata.reports()), strata.reports())
+
     def test_of_whole_numbers(self):
         for function in (
             lambda x: x.new_zeros(abs(x.shape[0] - 50)) + x.sum(),

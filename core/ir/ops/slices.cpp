@@ -10,16 +10,14 @@
 
 namespace strata::ops {
 
-namespace {
-
-/// A bound of a slice: negative counts from the end, then clamped to [0, size].
 SymInt clamp_bound(SymInt bound, const SymInt& size) {
-  if (known_lt(bound, 0)) bound = bound + size;
+  if (known_lt(bound, 0))
+    bound = bound + size;
+  else if (!known_le(0, bound))  // -n of a symbol that may be 0: 1 where the bound is negative, else 0
+    bound = bound + size * max(SymInt(0), min(SymInt(1), SymInt(0) - bound));
   if (!known_le(0, bound)) bound = max(SymInt(0), bound);
   return known_le(bound, size) ? bound : known_le(size, bound) ? size : min(bound, size);
 }
-
-}  // namespace
 
 SliceBounds slice_bounds(const Call& call, const std::vector<SymInt>& shape) {
   if (shape.empty()) reject(call, "a 0-dimensional tensor cannot be sliced");

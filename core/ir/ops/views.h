@@ -24,6 +24,9 @@ std::vector<SymInt> infer_shape(const Call& call, const std::vector<SymInt>& fro
 std::optional<std::vector<SymInt>> view_strides(const TensorType& t, const std::vector<SymInt>& shape);
 /// The tensor seen as `shape`: shares memory where strides allow, else a copy.
 Tensor reshaped(const Tensor& t, const std::vector<int64_t>& shape);
+/// A bound of a slice: negative counts from the end, then clamped to [0, size]. Exact also where the sign is not known.
+SymInt clamp_bound(SymInt bound, const SymInt& size);
+
 /// Bounds of a slice, wrapped and clamped as Python does.
 struct SliceBounds {
   size_t dim;
