@@ -41,6 +41,8 @@ py::object laid_out(Tensor tensor, const std::vector<int64_t>& strides) {
   static const auto* empty = new py::object(py::module_::import("torch").attr("empty_strided"));
   const py::object shape = tuple_of(tensor.shape), dtype = dtype_to_torch(tensor.dtype);
   const py::object result = (*empty)(shape, tuple_of(strides), py::arg("dtype") = dtype);
+  // PyTorch has no negative strides, which a flip of what was made here has.
+  if (std::ranges::any_of(tensor.strides, [](int64_t s) { return s < 0; })) tensor = tensor.clone();
   return result.attr("copy_")(to_torch(std::move(tensor)));
 }
 

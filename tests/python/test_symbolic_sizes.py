@@ -165,6 +165,11 @@ class Functions(SymbolicSizes):
                 torch.testing.assert_close(x, expected)
             self.assertTrue(all(r.compiled and not r.opaque for r in strata.reports()), strata.reports())
 
+    def test_what_is_made_and_turned_round(self):
+        self.check(lambda x: x.new_ones(x.shape[0], x.shape[0] + 1).tril().flip(dims=[0])[None, :, None].flip(dims=(1, 3)))
+        self.setUp()
+        self.check(lambda x: x.new_ones(x.shape[0], 3).flip(0, 1))
+
     def test_of_whole_numbers(self):
         for function in (
             lambda x: x.new_zeros(abs(x.shape[0] - 50)) + x.sum(),
