@@ -43,8 +43,9 @@ def forward(self, x: "f32[2, 6, 5, 4]"):
     y = torch.ops.aten.group_norm.default(x, )") + groups + R"()
     return (y,))"),
                                         {});
-    return std::ranges::count_if(result.graph.nodes(),
-                                 [](const auto& node) { return node->is("aten.view.default") && node->tensor().numel() == SymInt(240); });
+    return std::ranges::count_if(result.graph.nodes(), [](const auto& node) {
+      return node->is("aten.view.default") && node->tensor().numel() == SymInt(240);
+    });
   };
   EXPECT_EQ(views_of("1"), 0);
   EXPECT_GT(views_of("2"), 0);
