@@ -107,6 +107,15 @@ class StatedTypes {
       wrong(node, what);
     }
     if (const auto size = from_nowhere(node.type, made)) wrong(node, "has a size that nothing tells: " + *size);
+    if (node.op && node.op->op_class != OpClass::Symbolic) assume_alike(node, node.type, made);
+  }
+
+  /// What symbols alone do not contradict, the sizes of a run may.
+  static void assume_alike(const Node& node, const Type& stated, const Type& made) {
+    for (size_t i = 0; i < stated.parts.size(); ++i) assume_alike(node, stated.parts[i], made.parts[i]);
+    if (stated.is_tensor() && made.is_tensor())
+      ops::require_same_shape(Call(node), stated.tensor.shape, made.tensor.shape,
+                              "what the program says of '" + node.name + "' and what it is");
   }
 
   void note(const Type& type) {

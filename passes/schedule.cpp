@@ -205,10 +205,13 @@ class Scheduler {
     add_assumptions();
   }
 
-  /// What shape rules took for equal: where it is not, kernels would reach beyond their operands.
+  /// What shape rules took for equal or for large enough: where it is not, kernels would reach beyond their operands.
   void add_assumptions() {
+    using Relation = SizeGuard::Relation;
     for (const Assumption& a : graph_.env().assumptions())
-      if (a.equal) plan().conditions.push_back({{a.broken(), a.equal->first, a.equal->second}, a.where});
+      if (const auto& sizes = a.equal ? a.equal : a.at_least)
+        plan().conditions.push_back(
+            {{a.broken(), sizes->first, sizes->second, a.equal ? Relation::Equal : Relation::GreaterEqual}, a.where});
   }
 
   void add_condition(const Node& node, const DataSizes& sizes) {

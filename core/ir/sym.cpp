@@ -436,9 +436,10 @@ void ShapeEnv::forget_assumptions_after(size_t count) {
 
 void require_assumptions(const ShapeEnv& env, const SymBindings& symbols) {
   for (const Assumption& a : env.assumptions()) {
-    if (!a.equal) continue;
-    const auto left = evaluate(a.equal->first, symbols), right = evaluate(a.equal->second, symbols);
-    if (left && right && *left != *right) throw_broken(a.broken(), *left, *right, a.where);
+    const auto& sizes = a.equal ? a.equal : a.at_least;
+    if (!sizes) continue;
+    const auto left = evaluate(sizes->first, symbols), right = evaluate(sizes->second, symbols);
+    if (left && right && (a.equal ? *left != *right : *left < *right)) throw_broken(a.broken(), *left, *right, a.where);
   }
 }
 

@@ -95,6 +95,8 @@ struct Assumption {
   /// The two sizes that must be equal; none where the assumption is known in words only. Where they are not, a kernel
   /// would reach beyond its operands: the interpreter and compiled programs check them as soon as they have values.
   std::optional<std::pair<SymInt, SymInt>> equal = {};
+  /// The two sizes of which the first must be the second or more, likewise.
+  std::optional<std::pair<SymInt, SymInt>> at_least = {};
 
   std::string broken() const { return reason + ": " + text + " does not hold"; }
 };
@@ -138,7 +140,7 @@ class ShapeEnv {
 /// Exporters take sizes to be this or more: 0 and 1 are constants to them.
 inline constexpr int64_t kTracedFrom = 2;
 
-/// A user Error for sizes that have values by now and were assumed to be equal, but are not.
+/// A user Error for sizes that have values by now with which an assumption does not hold.
 void require_assumptions(const ShapeEnv& env, const SymBindings& symbols);
 
 /// While it lives, symbols that an exporter took to be 2 or more are: what follows from that (of `Max(1, s0)` that it

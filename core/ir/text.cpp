@@ -43,6 +43,7 @@ class TextPrinter {
     for (const Assumption& a : g.env().assumptions()) {
       assumptions += "assume " + quoted(a.text) + " " + quoted(a.reason) + " " + quoted(a.where);
       if (a.equal) assumptions += " equal " + value(a.equal->first) + " " + value(a.equal->second);
+      if (a.at_least) assumptions += " at_least " + value(a.at_least->first) + " " + value(a.at_least->second);
       assumptions += "\n";
     }
     symbols(g.env(), head);

@@ -140,18 +140,23 @@ class TextReader {
     new_symbols_.emplace(s.name, true);
   }
 
+  std::pair<SymInt, SymInt> two_sizes() {
+    keyword("sym");
+    const SymInt first = sym();
+    keyword("sym");
+    return {first, sym()};
+  }
+
   void assumption() {
     lexer_.take();
     Assumption a;
     a.text = string();
     a.reason = string();
     a.where = string();
-    if (take_word("equal")) {
-      keyword("sym");
-      const SymInt left = sym();
-      keyword("sym");
-      a.equal = std::pair(left, sym());
-    }
+    if (take_word("equal"))
+      a.equal = two_sizes();
+    else if (take_word("at_least"))
+      a.at_least = two_sizes();
     env_->assume(std::move(a));
   }
 

@@ -194,6 +194,27 @@ TEST(SymText, FloatsOfSizesBecomeWholeNumbersWhereTheyAreExact) {
   EXPECT_TRUE(is_computable(parse("Max(1, s0*s1//2) % 3")));
 }
 
+TEST_F(Sym, AssumptionsAreCheckedAsSoonAsTheirSizesAreKnown) {
+  const SymInt s0 = parse("s0"), s1 = parse("s1");
+  Assumption fits{"s0 - 3 >= s1", "a window", "m.py:7"};
+  fits.at_least = std::pair(s0 - 3, s1);
+  env.assume(fits);
+  SymBindings values(env.symbol_count());
+  const auto bind = [&](const SymInt& symbol, int64_t value) { values[*env.symbol_id(symbol)] = value; };
+  bind(s0, 5);
+  EXPECT_NO_THROW(require_assumptions(env, values));  // s1 may still be anything
+  bind(s1, 2);
+  EXPECT_NO_THROW(require_assumptions(env, values));
+  bind(s1, 3);
+  try {
+    require_assumptions(env, values);
+    ADD_FAILURE() << "2 is not at least 3";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), ErrorKind::User);
+    EXPECT_STREQ(e.what(), "a window: s0 - 3 >= s1 does not hold (found 2 and 3), in m.py:7");
+  }
+}
+
 TEST_F(Sym, SizesAreTheSameByAssumptions) {
   const SymInt half = parse("s0//2"), other = parse("s1 + 3");
   EXPECT_FALSE(same_size(half, 5));

@@ -30,6 +30,9 @@ Graph everything(const std::shared_ptr<ShapeEnv>& env) {
   SymInt axis = env->symbol(i0);
   env->assume({"s0 == 4", "because 'it' \"must\"", "m.py:3"});
   env->assume({"2*s1 == s0", "broadcast", "", std::pair(parse_sym(*env, "2*s1"), *env->find("s0"))});
+  Assumption fits{"s1 >= 3", "a window", ""};
+  fits.at_least = std::pair(*env->find("s1"), SymInt(3));
+  env->assume(fits);
   Graph g(env);
   g.name = "a graph\n'quoted'";
   g.extra["fx.trailer"] = "# graph id: 3";
@@ -122,10 +125,12 @@ TEST(Text, NothingIsLost) {
   EXPECT_EQ(s0.hint, 8);
   EXPECT_EQ(s0.origin, "x.size()[0]");
   EXPECT_EQ(read.info(*read.symbol_id(*read.find("i0"))).max_expr->str(), "s0 - 1");
-  ASSERT_EQ(read.assumptions().size(), 2u);
+  ASSERT_EQ(read.assumptions().size(), 3u);
   EXPECT_EQ(read.assumptions()[0].where, "m.py:3");
   EXPECT_FALSE(read.assumptions()[0].equal);
   EXPECT_EQ(read.assumptions()[1].equal.value(), std::pair(parse_sym(read, "2*s1"), *read.find("s0")));
+  EXPECT_FALSE(read.assumptions()[1].at_least);
+  EXPECT_EQ(read.assumptions()[2].at_least.value(), std::pair(*read.find("s1"), SymInt(3)));
 }
 
 TEST(Text, SameEnvironmentGivesTheSameSizes) {
@@ -133,7 +138,7 @@ TEST(Text, SameEnvironmentGivesTheSameSizes) {
   Graph g = everything(env);
   Graph again = parse_text(env, print_text(g));
   EXPECT_EQ(again.find("x")->tensor().shape[0], g.find("x")->tensor().shape[0]);
-  EXPECT_EQ(env->assumptions().size(), 2u);
+  EXPECT_EQ(env->assumptions().size(), 3u);
   EXPECT_EQ(print_text(again), print_text(g));
 }
 

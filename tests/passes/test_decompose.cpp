@@ -40,7 +40,8 @@ TEST(Decompose, NormsOfOneGroupLeaveTheImageWhatItIs) {
   const auto views_of = [](const char* groups) {
     const PassResult result = decompose(graph_of(std::string(R"(
 def forward(self, x: "f32[2, 6, 5, 4]"):
-    y = torch.ops.aten.group_norm.default(x, )") + groups + R"()
+    y = torch.ops.aten.group_norm.default(x, )") +
+                                                 groups + R"()
     return (y,))"),
                                         {});
     return std::ranges::count_if(result.graph.nodes(), [](const auto& node) {
@@ -100,6 +101,19 @@ TEST(Decompose, DrawsLikeViewsGoByTheirStrides) {
                                      "\"):\n    d = torch.ops.aten.rand_like.default(x)\n    return (d,)"),
                 ::testing::HasSubstr(std::string("draw_uniform.default(") + c.size))
         << c.like;
+}
+
+TEST(Decompose, StatedSizesThatMayBeRightAreComparedInARun) {
+  Graph graph = graph_of(R"(
+def forward(self, x: "f32[s0, 4]", w: "f32[s1, 4]"):
+    a = torch.ops.aten.relu.default(x)
+    return (a, w)
+)");
+  graph.find("a")->type = graph.find("w")->type;
+  decompose(graph, {});
+  ASSERT_EQ(graph.env().assumptions().size(), 1u);
+  EXPECT_EQ(graph.env().assumptions()[0].equal.value(), std::pair(*graph.env().find("s1"), *graph.env().find("s0")));
+  EXPECT_THAT(graph.env().assumptions()[0].reason, ::testing::HasSubstr("what the program says of 'a'"));
 }
 
 // What follows goes by what a captured program says of a call: in a damaged file that may be anything.

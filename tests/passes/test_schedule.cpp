@@ -161,6 +161,69 @@ def forward(self, x: "f32[s0]", y: "f32[s1]"):
   EXPECT_THAT(thrown_by([&] { Interpreter(graph).run(others); }), says);
 }
 
+/// Sizes that let a call read or write beyond its operands, or make less than nothing, end the run first. `x` has one
+/// symbolic size; with `good` for it the call works.
+struct Fit {
+  const char *shape, *call;
+  int64_t good, bad;
+  const char* says;
+};
+void PrintTo(const Fit& fit, std::ostream* out) { *out << fit.call; }
+
+class Fits : public ::testing::TestWithParam<Fit> {};
+
+TEST_P(Fits, OrTheRunEnds) {
+  const Fit& fit = GetParam();
+  const Graph graph =
+      graph_of(std::string("\ndef forward(self, x: \"f32[") + fit.shape +
+               "]\", y: \"f32[5, 3]\", w: \"f32[1, 1, 5]\", i: \"i64[5, 3]\"):\n    r = torch.ops.aten." + fit.call +
+               "\n    return (r,)");
+  const Scheduled scheduled = schedule(run_passes(inference_pipeline(), graph, {}, {}), {});
+  Executor executor(scheduled.plan, make_cpu_compiler()->compile(*scheduled.plan, {}), 1);
+  const auto inputs = [&](int64_t size) {
+    std::vector<int64_t> shape;
+    for (const SymInt& s : graph.find("x")->tensor().shape) shape.push_back(s.is_const() ? s.value() : size);
+    std::vector<Tensor> made;
+    const std::vector<std::vector<int64_t>> others{{5, 3}, {1, 1, 5}};
+    for (const auto& sizes : {shape, others[0], others[1]}) {
+      made.push_back(Tensor::empty(DType::F32, sizes));
+      for (int64_t k = 0; k < made.back().numel(); ++k) made.back().set(k, static_cast<double>(k % 7) - 3.5);
+    }
+    made.push_back(Tensor::full(DType::I64, {5, 3}, 1));
+    return made;
+  };
+  EXPECT_EQ(executor.run(inputs(fit.good))[0].values(), Interpreter(graph).run(inputs(fit.good))[0].tensor().values());
+  const auto says = AllOf(HasSubstr(fit.says), HasSubstr("does not hold"));
+  EXPECT_THAT(thrown_by([&] { executor.run(inputs(fit.bad)); }), says);
+  EXPECT_THAT(thrown_by([&] { Interpreter(graph).run(inputs(fit.bad)); }), says);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Sizes, Fits,
+    ::testing::Values(Fit{"1, 1, s0", "max_pool1d.default(x, [5], [1])", 6, 4, "windows of 5"},
+                      Fit{"1, 1, s0", "avg_pool1d.default(x, [5], [1])", 6, 4, "windows of 5"},
+                      Fit{"1, 1, s0", "convolution.default(x, w, None, [1], [0], [1], False, [0], 1)", 6, 4, "s0 >= 5"},
+                      Fit{"1, 1, s0", "convolution.default(x, w, None, [1], [4], [1], True, [0], 1)", 6, 2,
+                          "output size"},
+                      Fit{"s0, 3", "select.int(x, 0, 4)", 5, 4, "index 4"},
+                      Fit{"s0, 3", "select.int(x, 0, -5)", 5, 4, "index -5"},
+                      Fit{"s0, 3", "narrow.default(x, 0, 2, 3)", 5, 4, "start and length"},
+                      Fit{"s0, 3", "as_strided.default(x, [5, 3], [3, 1])", 5, 4, "elements of memory"},
+                      Fit{"s0, 3", "gather.default(x, 1, i)", 5, 4, "size of self in dimension 0"},
+                      Fit{"s0, 3", "scatter.src(y, 1, i, x)", 5, 4, "size of src in dimension 0"},
+                      Fit{"s0, 3", "scatter.src(x, 1, i, y)", 5, 4, "size of self in dimension 0"},
+                      Fit{"s0, 3", "view.default(x, [5, 3])", 5, 4, "numbers of elements"},
+                      Fit{"s0, 3", "view.default(x, [-1, 2])", 4, 5, "numbers of elements"},
+                      Fit{"s0, 3", "cat.default([x, y], 1)", 5, 4, "sizes of dimension 0"},
+                      Fit{"s0, 3", "stack.default([x, y])", 5, 4, "sizes of dimension 0 of the tensors"},
+                      Fit{"s0, 3", "expand.default(x, [5, 3])", 5, 4, "what it expands to"},
+                      Fit{"s0, 3", "slice_scatter.default(y, x, 0, 1, 4)", 3, 4, "src and the slice"},
+                      Fit{"s0, 3", "unfold.default(x, 0, 5, 1)", 6, 4, "windows of 5"},
+                      Fit{"s0, 3", "constant_pad_nd.default(x, [0, 0, -3, -2])", 6, 4, "padded size"},
+                      Fit{"1, s0", "reflection_pad1d.default(x, [4, 0])", 5, 4, "for a padding of 4"},
+                      Fit{"1, s0", "glu.default(x, 1)", 4, 5, "divisible"},
+                      Fit{"1, s0, 2, 2", "pixel_shuffle.default(x, 2)", 4, 6, "divisible"}));
+
 TEST(Schedule, SizesOfDataThatAreTakenForEqualAreCompared) {
   const Graph graph = parse_text(nullptr, R"(strata graph 1
 symbol u0 range 0 oo

@@ -29,8 +29,7 @@ Shape lead_shape(const Call& call) {
   for (size_t i : {kKey, kValue}) {
     Shape other = lead_of(call.type(i).shape);
     if (call.boolean(kGrouped) && !other.empty() && !lead.empty()) {
-      if (known_ne(mod(lead.back(), other.back()), 0))
-        reject(call, "query heads must be a multiple of key and value heads");
+      require_multiple(call, lead.back(), other.back(), "query heads for key and value heads");
       other.back() = lead.back();
     }
     lead = broadcast(lead, other, call.node());

@@ -170,8 +170,7 @@ Shape adaptive_sizes(const Call& call, size_t spatial) {
   Shape out = call.integers(1);
   if (out.size() == 1) out.assign(spatial, out[0]);
   if (out.size() != spatial) reject(call, "output_size must have " + std::to_string(spatial) + " values");
-  for (const SymInt& n : out)
-    if (known_lt(n, 1)) reject(call, "output_size must be at least 1");
+  for (const SymInt& n : out) require_at_least(call, n, 1, "output_size");
   return out;
 }
 /// PyTorch has no windows without elements. Averages of one or two dimensions may have no channels, the others not.
@@ -179,8 +178,7 @@ Shape adaptive_shape(const Call& call, size_t spatial, bool max = false) {
   require_rank(call, 0, spatial + 1, spatial + 2);
   Shape shape = call.type(0).shape;
   for (size_t d = max || spatial == 3 ? 1 : shape.size() - spatial; d < shape.size(); ++d)
-    if (shape[d] == SymInt(0))
-      reject(call, "expected sizes other than 0 behind the batch, found 0 for dimension " + std::to_string(d));
+    require_at_least(call, shape[d], 1, "size of dimension " + std::to_string(d));
   const Shape out = adaptive_sizes(call, spatial);
   std::copy(out.begin(), out.end(), shape.end() - static_cast<long>(spatial));
   return shape;

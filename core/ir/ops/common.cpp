@@ -68,6 +68,57 @@ bool has_zero(const std::vector<SymInt>& sizes) {
   return std::find(sizes.begin(), sizes.end(), SymInt(0)) != sizes.end();
 }
 
+std::string place_of(const Call& call) {
+  const auto& source = call.node().meta.source;
+  return source && !source->empty() ? source->back().file + ":" + std::to_string(source->back().line) : "";
+}
+
+namespace {
+
+void assume(const Call& call, const std::pair<SymInt, SymInt>& sizes, bool equal, const std::string& reason) {
+  const auto& [a, b] = sizes;
+  Assumption made{a.str() + (equal ? " == " : " >= ") + b.str(), reason + " in " + call.op().name, place_of(call)};
+  (equal ? made.equal : made.at_least) = sizes;
+  (a.env() ? a.env() : b.env())->assume(std::move(made));
+}
+
+}  // namespace
+
+void require_equal(const Call& call, const SymInt& a, const SymInt& b, const std::string& what) {
+  if (known_eq(a, b)) return;
+  if (known_ne(a, b)) reject(call, what + " must be equal, found " + a.str() + " and " + b.str());
+  assume(call, {a, b}, true, what + " must be equal");
+}
+
+void require_same_shape(const Call& call, const std::vector<SymInt>& a, const std::vector<SymInt>& b,
+                        const std::string& what) {
+  if (a.size() != b.size())
+    reject(call, what + " must have one number of dimensions, found " + std::to_string(a.size()) + " and " +
+                     std::to_string(b.size()));
+  for (size_t d = 0; d < a.size(); ++d)
+    require_equal(call, a[d], b[d], "sizes of dimension " + std::to_string(d) + " of " + what);
+}
+
+void require_multiple(const Call& call, const SymInt& size, const SymInt& factor, const std::string& what) {
+  const SymInt rest = mod(size, factor);
+  if (known_eq(rest, 0)) return;
+  if (known_ne(rest, 0)) reject(call, what + ", " + size.str() + ", must be divisible by " + factor.str());
+  assume(call, {rest, 0}, true, what + " must be divisible");
+}
+
+void require_at_least(const Call& call, const SymInt& size, const SymInt& least, const std::string& what) {
+  if (known_le(least, size)) return;
+  if (known_lt(size, least)) reject(call, what + ": expected at least " + least.str() + ", found " + size.str());
+  assume(call, {size, least}, false, what);
+}
+
+SymInt unless_empty(const SymInt& size, const std::vector<SymInt>& shape) {
+  SymInt any = 1;
+  for (const SymInt& s : shape)
+    if (!known_lt(0, s)) any = any * min(SymInt(1), s);
+  return size * any;
+}
+
 Argument sizes(const std::vector<SymInt>& shape) { return Argument::ints(shape); }
 
 Argument int_list(const std::vector<int64_t>& items) {

@@ -30,6 +30,8 @@ void append(Rows& rows, Rows more);
 
 /// Throws a user Error: `aten.add.Tensor(f32[2], f32[3]): <what>`.
 [[noreturn]] void reject(const Call& call, const std::string& what, const std::string& hint = {});
+/// The source line of a call as `file:line`; empty where there is none.
+std::string place_of(const Call& call);
 /// The call with its operands' types, for messages.
 std::string describe(const Node& node);
 
@@ -40,6 +42,18 @@ const TensorType& tensor_type(const Call& call, size_t i);
 SymInt product(const std::vector<SymInt>& sizes);
 /// Whether one of them is 0 for certain.
 bool has_zero(const std::vector<SymInt>& sizes);
+/// Rejects two sizes that must be equal but cannot be, where `what` names both; records an assumption where that is not
+/// known, so that each run checks it.
+void require_equal(const Call& call, const SymInt& a, const SymInt& b, const std::string& what);
+/// Rejects shapes that are not the same, likewise.
+void require_same_shape(const Call& call, const std::vector<SymInt>& a, const std::vector<SymInt>& b,
+                        const std::string& what);
+/// Rejects a size that cannot be a multiple of `factor`, likewise.
+void require_multiple(const Call& call, const SymInt& size, const SymInt& factor, const std::string& what);
+/// Rejects a size that cannot be `least` or more, where `what` names the size, likewise.
+void require_at_least(const Call& call, const SymInt& size, const SymInt& least, const std::string& what);
+/// `size`, but 0 where a tensor of `shape` has no elements.
+SymInt unless_empty(const SymInt& size, const std::vector<SymInt>& shape);
 /// Sizes given as an argument list.
 Argument sizes(const std::vector<SymInt>& shape);
 Argument int_list(const std::vector<int64_t>& items);

@@ -37,7 +37,8 @@ Type of_pairs(const Call& c) {
   const TensorType& t = tensor_type(c, 0);
   if (t.dtype != DType::F32 && t.dtype != DType::F64 && t.dtype != DType::F16)
     reject(c, "expected float16, float32 or float64, found " + std::string(dtype_name(t.dtype)));
-  if (t.shape.empty() || known_ne(t.shape.back(), 2)) reject(c, "the last dimension must have size 2: real, imaginary");
+  if (t.shape.empty()) reject(c, "the last dimension must have size 2: real, imaginary");
+  require_equal(c, t.shape.back(), 2, "size of the last dimension (real, imaginary) and 2");
   std::optional<std::vector<SymInt>> strides;
   if (t.strides) {
     strides.emplace();

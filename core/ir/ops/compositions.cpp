@@ -40,8 +40,7 @@ Nodes glu(Builder& b, const Call& c) {
   Node* x = c.tensor(0);
   if (rank(x) == 0) reject(c, "a 0-dimensional tensor cannot be halved");
   const size_t dim = c.dim(1, rank(x));
-  if (known_ne(mod(size(x, dim), 2), 0))
-    reject(c, "dimension " + std::to_string(dim) + " must have an even size, found " + size(x, dim).str());
+  require_multiple(c, size(x, dim), 2, "size of dimension " + std::to_string(dim));
   const SymInt half = floordiv(size(x, dim), 2);
   return {b.mul(slice(b, x, dim, 0, half), call1(b, "aten.sigmoid.default", slice(b, x, dim, half, half * 2)))};
 }
@@ -360,7 +359,7 @@ Nodes fill_diagonal(Builder& b, const Call& c) {
   if (shape.size() < 2) reject(c, "expected at least 2 dimensions");
   SymInt step = 0, smallest = shape[0], below = 1;
   for (size_t d = shape.size(); d-- > 0; below = below * shape[d]) {
-    if (shape.size() > 2 && known_ne(shape[d], shape[0])) reject(c, "expected dimensions of one size");
+    if (shape.size() > 2) require_equal(c, shape[d], shape[0], "sizes of the dimensions");
     step = step + below;
     smallest = min(smallest, shape[d]);
   }

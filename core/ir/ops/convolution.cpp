@@ -49,12 +49,11 @@ SymInt output_size(const Call& call, const SymInt& in, const SymInt& kernel, con
   const SymInt reach = p.dilation[d] * (kernel - 1) + 1;
   if (p.transposed) {
     const SymInt size = (in - 1) * p.stride[d] - 2 * p.padding[d] + reach + p.output_padding[d];
-    if (known_lt(size, 1)) reject(call, "an output size of " + size.str() + " is too small");
+    require_at_least(call, size, 1, "output size");
     return size;
   }
   const SymInt padded = in + 2 * p.padding[d];
-  if (known_lt(padded, reach))
-    reject(call, "kernel reaches over " + reach.str() + " elements, more than the padded input's " + padded.str());
+  require_at_least(call, padded, reach, "elements of the padded input for the kernel's reach");
   return floordiv(padded - reach, p.stride[d]) + 1;
 }
 

@@ -41,8 +41,7 @@ DType number_dtype(const Argument& a) {
 }
 
 std::vector<SymInt> checked_sizes(const Call& call, std::vector<SymInt> shape) {
-  for (const SymInt& s : shape)
-    if (known_lt(s, 0)) reject(call, "size " + s.str() + " is negative");
+  for (const SymInt& s : shape) require_at_least(call, s, 0, "size");
   return shape;
 }
 
@@ -283,8 +282,8 @@ SymInt arange_length(const Call& call) {
   }
   const SymInt step = int_or(call, p.step, 1), distance = int_or(call, p.end, 0) - int_or(call, p.start, 0);
   if (!step.is_const() || step.value() == 0) reject(call, "step must be a constant other than 0");
-  if (known_lt(step.value() > 0 ? distance : SymInt(0) - distance, 0))
-    reject(call, "end lies before start in the direction of step");
+  require_at_least(call, step.value() > 0 ? distance : SymInt(0) - distance, 0,
+                   "distance from start to end in the direction of step");
   return step == SymInt(1)  ? distance
          : step.value() > 0 ? ceildiv(distance, step)
                             : ceildiv(SymInt(0) - distance, SymInt(0) - step);

@@ -327,8 +327,8 @@ Nodes repeat_interleave_self(Builder& b, const Call& c) {
   if (c.is_none(2) || self->type.tensor.shape.empty()) self = b.reshape(self, {self->type.tensor.numel()});
   const SymInt n = self->type.tensor.shape[dim];
   if (repeats->type.tensor.shape.empty()) repeats = b.reshape(repeats, {SymInt(1)});
-  if (known_ne(repeats->type.tensor.shape[0], n) && !(repeats->type.tensor.shape[0] == SymInt(1)))
-    reject(c, "repeats must have the same size as input along dim");
+  if (const SymInt& count = repeats->type.tensor.shape[0]; count != SymInt(1))
+    require_equal(c, count, n, "number of repeats and size of the input");
   if (!(repeats->type.tensor.shape[0] == n)) repeats = b.expand(repeats, {n});
   Node* positions = repeated_positions(b, repeats, stated_size(c, 0, dim));
   return {b.call("aten.index_select.default", {self, static_cast<int64_t>(dim), positions})};
@@ -407,9 +407,10 @@ std::vector<Argument> without_masks(Builder& b, const Call& c, const SymInt& cou
     if (shape.empty()) reject(c, "a mask without dimensions is not supported");
     for (size_t d = 0; d < shape.size(); ++d) {
       const size_t at = indices.size();
-      if (at >= self.size() || known_ne(shape[d], self[indices.size()]))
+      if (at >= self.size())
         reject(c, "the shape of the mask at index " + std::to_string(d) +
                       " does not match the shape of the indexed tensor");
+      require_equal(c, shape[d], self[at], "sizes of the mask at index " + std::to_string(d) + " and of the tensor");
       if (d == 0) index = nonzero_of(b, index, count);
       indices.emplace_back(b.call("aten.select.int", {index, 1, static_cast<int64_t>(d)}));
     }

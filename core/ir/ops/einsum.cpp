@@ -103,8 +103,7 @@ std::map<int, SymInt> label_sizes(const Call& call, const Equation& equation) {
     for (size_t d = 0; d < labels.size(); ++d) {
       const SymInt& n = tensors[i]->tensor().shape[d];
       const auto first = std::find(labels.begin(), labels.end(), labels[d]) - labels.begin();
-      if (const SymInt& size = tensors[i]->tensor().shape[static_cast<size_t>(first)]; known_ne(n, size))
-        reject(call, "dimensions of one label must have one size, found " + size.str() + " and " + n.str());
+      require_equal(call, tensors[i]->tensor().shape[static_cast<size_t>(first)], n, "dimensions of one label");
       const auto [it, fresh] = sizes.emplace(labels[d], n);
       if (!fresh) it->second = broadcast({it->second}, {n}, call.node())[0];
     }

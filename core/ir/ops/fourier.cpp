@@ -144,9 +144,8 @@ Type parts_r2c_type(const Call& c) {
 }
 /// The first half of a spectrum of `n` numbers must be there.
 void require_half(const Call& c, const SymInt& given, const SymInt& n) {
-  if (known_lt(n, 1)) reject(c, "expected at least 1 element, found " + n.str());
-  if (known_lt(given, half_of(n)))
-    reject(c, "expected " + half_of(n).str() + " elements of the spectrum, found " + given.str());
+  require_at_least(c, n, 1, "elements to transform");
+  require_at_least(c, given, half_of(n), "elements of the spectrum");
 }
 
 Type parts_c2r_type(const Call& c) {
@@ -220,7 +219,7 @@ Node* conjugate(Builder& b, Node* x) { return b.call("aten.conj_physical.default
 
 /// Cut, or filled up with zeros, to `n` elements along a dimension.
 Node* resized(Builder& b, const Call& c, Node* x, size_t dim, const SymInt& n) {
-  if (known_lt(n, 1)) reject(c, "expected at least 1 element, found " + n.str());
+  require_at_least(c, n, 1, "elements to transform");
   const Shape& shape = x->tensor().shape;
   if (shape[dim] == n) return x;
   if (!known_lt(shape[dim], n))
@@ -244,7 +243,7 @@ Nodes one_dimension(Builder& b, const Call& c) {
   Node* x = floating(b, c);
   const size_t dim = line_dim(c);
   if (const auto n = c.optional_integer(1)) x = resized(b, c, x, dim, *n);
-  if (known_lt(x->tensor().shape[dim], 1)) reject(c, "there is no element to transform");
+  require_at_least(c, x->tensor().shape[dim], 1, "elements to transform");
   const int64_t norm = normalization(c, 3, forward);
   const Argument dims = int_list({static_cast<int64_t>(dim)});
   if (is_complex(x->tensor().dtype)) return {b.call("aten._fft_c2c.default", {x, dims, norm, forward})};
@@ -257,7 +256,7 @@ Nodes half_of_real(Builder& b, const Call& c) {  // rfft, ihfft
   if (is_complex(x->tensor().dtype)) reject(c, "expected real numbers, found complex ones");
   const size_t dim = line_dim(c);
   if (const auto n = c.optional_integer(1)) x = resized(b, c, x, dim, *n);
-  if (known_lt(x->tensor().shape[dim], 1)) reject(c, "there is no element to transform");
+  require_at_least(c, x->tensor().shape[dim], 1, "elements to transform");
   Node* y =
       b.call("aten._fft_r2c.default", {x, int_list({static_cast<int64_t>(dim)}), normalization(c, 3, forward), true});
   return {forward ? y : conjugate(b, y)};
@@ -267,7 +266,7 @@ Nodes real_of_half(Builder& b, const Call& c) {  // hfft, irfft
   Node* x = complex_of(b, floating(b, c));
   const size_t dim = line_dim(c);
   const SymInt n = c.optional_integer(1).value_or((x->tensor().shape[dim] - 1) * 2);
-  if (known_lt(n, 1)) reject(c, "expected at least 1 element, found " + n.str());
+  require_at_least(c, n, 1, "elements to transform");
   x = resized(b, c, x, dim, half_of(n));
   if (forward) x = conjugate(b, x);
   return {b.call("aten._fft_c2r.default",
@@ -304,7 +303,7 @@ Node* resized(Builder& b, const Call& c, Node* x, const Area& area) {
   for (size_t i = 0; i < area.dims.size(); ++i) {
     const auto dim = static_cast<size_t>(area.dims[i]);
     if (area.sizes[i]) x = resized(b, c, x, dim, *area.sizes[i]);
-    if (known_lt(x->tensor().shape[dim], 1)) reject(c, "there is no element to transform");
+    require_at_least(c, x->tensor().shape[dim], 1, "elements to transform");
   }
   return x;
 }
@@ -334,7 +333,7 @@ Nodes real_of_halves(Builder& b, const Call& c) {
   if (area.dims.empty()) reject(c, "expected at least one dimension");
   const auto last = static_cast<size_t>(area.dims.back());
   const SymInt n = area.sizes.back().value_or((x->tensor().shape[last] - 1) * 2);
-  if (known_lt(n, 1)) reject(c, "expected at least 1 element, found " + n.str());
+  require_at_least(c, n, 1, "elements to transform");
   area.sizes.back() = half_of(n);
   x = resized(b, c, x, area);
   return {b.call("aten._fft_c2r.default", {x, int_list(area.dims), normalization(c, 3, false), integer(n)})};
@@ -386,11 +385,11 @@ Nodes stft(Builder& b, const Call& c) {
   if (!c.is_none(7) && !c.boolean(7))
     reject(c, "pairs instead of complex numbers are not supported", "say return_complex=True");
   if (c.is_none(7) && !is_complex(x->tensor().dtype)) reject(c, "return_complex must be said for real signals");
-  if (known_lt(x->tensor().shape[1], n)) reject(c, "the signal is shorter than n_fft");
+  require_at_least(c, x->tensor().shape[1], n, "length of the signal for n_fft");
   Node* frames = b.call("aten.unfold.default", {x, 1, n, hop});
   if (Node* window = c.optional_tensor(4)) {
-    if (window->tensor().shape.size() != 1 || known_ne(window->tensor().shape[0], width))
-      reject(c, "the window must have win_length elements");
+    if (window->tensor().shape.size() != 1) reject(c, "the window must have win_length elements");
+    require_equal(c, window->tensor().shape[0], width, "elements of the window and win_length");
     const int64_t left = (n - width) / 2;
     if (width < n) window = b.call("aten.constant_pad_nd.default", {window, int_list({left, n - width - left}), 0});
     frames = b.mul(frames, window);

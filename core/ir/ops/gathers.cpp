@@ -88,9 +88,7 @@ Type gather_type(const Call& call) {
   const bool empty = has_zero(index);
   if (!empty && std::max<size_t>(1, index.size()) != rank) reject(call, "index must have as many dimensions as self");
   for (size_t d = 0; !empty && d < std::min(index.size(), self.shape.size()); ++d)
-    if (d != dim && known_lt(self.shape[d], index[d]))
-      reject(call, "index size " + index[d].str() + " exceeds self's " + self.shape[d].str() + " in dimension " +
-                       std::to_string(d));
+    if (d != dim) require_covered(call, self.shape[d], index, d, "self");
   return result_like(call, self.dtype, index);
 }
 

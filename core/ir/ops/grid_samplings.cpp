@@ -120,7 +120,7 @@ std::vector<Node*> grid_sampler(Builder& b, const Call& c) {
   if (x.shape.size() != Spatial + 2 || g.shape.size() != Spatial + 2 ||
       !known_eq(g.shape.back(), static_cast<int64_t>(Spatial)))
     reject(c, "expected an input and a grid of " + ranks + " dimensions, the grid's last of size " + last);
-  if (known_ne(x.shape[0], g.shape[0])) reject(c, "expected as many grids as inputs");
+  require_equal(c, x.shape[0], g.shape[0], "numbers of inputs and grids");
   const int64_t mode = c.constant(2), padding = c.constant(3);
   if (mode < kLinear || mode > (Spatial == 2 ? kCubic : kNearest))
     reject(c, "unknown interpolation mode " + std::to_string(mode) + " in " + last + " dimensions");

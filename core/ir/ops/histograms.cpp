@@ -194,9 +194,7 @@ Histogram histogram_of(const Call& call, const Tensor& x, const Tensor& bins, co
 
 namespace {
 
-void check_bins(const Call& call, const SymInt& bins) {
-  if (known_lt(bins, 1)) reject(call, "bins must be positive, found " + bins.str());
-}
+void check_bins(const Call& call, const SymInt& bins) { require_at_least(call, bins, 1, "bins"); }
 void check_floats(const Call& call, bool narrow) {
   const DType d = tensor_type(call, 0).dtype;
   if (!is_floating(d) || (!narrow && d != DType::F32 && d != DType::F64))
@@ -221,7 +219,7 @@ Type histogram_type(const Call& call) {
     if (call.type(1).shape.size() != 1 || call.type(1).dtype != d)
       reject(call, "bins must be a line of the input's type");
     edges = call.type(1).shape[0];
-    if (known_lt(edges, 1)) reject(call, "bins must have an element");
+    require_at_least(call, edges, 1, "elements of bins");
   } else {
     check_bins(call, call.integer(1));
     edges = SymInt(call.constant(1) + 1);

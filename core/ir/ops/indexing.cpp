@@ -43,6 +43,12 @@ int64_t checked_index(const Call& call, int64_t index, int64_t size, bool negati
                    " is out of range, expected [" + std::to_string(least) + ", " + std::to_string(size - 1) + "]");
 }
 
+void require_covered(const Call& call, const SymInt& size, Index index, size_t d, const std::string& what) {
+  const SymInt length = std::exchange(index[d], SymInt(1));
+  require_at_least(call, size, unless_empty(length, index),
+                   "size of " + what + " in dimension " + std::to_string(d) + " for the index");
+}
+
 void check_index_type(const Call& call, size_t i) {
   const TensorType& t = tensor_type(call, i);
   const DType d = t.dtype;

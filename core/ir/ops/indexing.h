@@ -52,6 +52,9 @@ SymInt checked_data_index(loop::Body& body, ScalarId value, const IndexRange& ra
 int64_t checked_index(const Call& call, int64_t index, int64_t size, bool negative = true);
 /// Throws unless parameter `i` holds integers fit for indexing.
 void check_index_type(const Call& call, size_t i);
+/// Rejects an index tensor that has more than `size` elements in dimension `d`, where `what` names what has that size.
+/// One without elements may be of any size.
+void require_covered(const Call& call, const SymInt& size, Index index, size_t d, const std::string& what);
 
 /// `self[indices]`, where an index is a tensor or None (the whole dimension).
 struct IndexPlan {

@@ -41,9 +41,7 @@ Type cat_type(const Call& call) {
     const Index& other = operands[k]->type.tensor.shape;
     if (other.size() != shape.size()) reject(call, "all tensors must have the same number of dimensions");
     for (size_t d = 0; d < shape.size(); ++d)
-      if (d != dim && known_ne(shape[d], other[d]))
-        reject(call,
-               "sizes " + shape[d].str() + " and " + other[d].str() + " of dimension " + std::to_string(d) + " differ");
+      if (d != dim) require_equal(call, shape[d], other[d], "sizes of dimension " + std::to_string(d));
     shape[dim] = shape[dim] + other[dim];
   }
   return result_like(call, dtype, shape);
@@ -128,9 +126,7 @@ Type stack_type(const Call& call) {
   DType dtype = operands[0]->type.tensor.dtype;
   for (Node* n : operands) {
     if (!n || !n->type.is_tensor()) reject(call, "expected tensors");
-    if (n->type.tensor.shape.size() != shape.size()) reject(call, "all tensors must have the same shape");
-    for (size_t d = 0; d < shape.size(); ++d)
-      if (known_ne(shape[d], n->type.tensor.shape[d])) reject(call, "all tensors must have the same shape");
+    require_same_shape(call, shape, n->type.tensor.shape, "the tensors");
     dtype = promote(dtype, n->type.tensor.dtype);
   }
   const size_t dim = call.dim(1, shape.size() + 1);
@@ -164,8 +160,7 @@ Type pad_type(const Call& call) {
   const auto pads = paddings(call);
   for (size_t d = 0; d < shape.size(); ++d) {
     const SymInt size = shape[d] + pads[d].first + pads[d].second;
-    if (known_lt(size, 0))
-      reject(call, "dimension " + std::to_string(d) + " would get the negative size " + size.str());
+    require_at_least(call, size, 0, "padded size of dimension " + std::to_string(d));
     shape[d] = size;
   }
   return result_like(call, tensor_type(call, 0).dtype, shape);
@@ -233,12 +228,10 @@ Type border_type(const Call& call) {
   for (size_t d = 0; d < shape.size(); ++d)
     for (const SymInt& p : {pads[d].first, pads[d].second}) {
       if (p == SymInt(0)) continue;
-      if (B == Border::Circular && known_lt(p, 0)) reject(call, "what is cut off is not wrapped around");
-      const bool too_much =
-          B == Border::Reflect ? known_le(shape[d], p) : B == Border::Circular && known_lt(shape[d], p);
-      if (too_much || shape[d] == SymInt(0))
-        reject(call, "padding " + p.str() + " is too large for dimension " + std::to_string(d) + " of size " +
-                         shape[d].str());
+      if (B == Border::Circular) require_at_least(call, p, 0, "padding that wraps around");
+      // What is mirrored begins behind the border, so one element more is needed; what is repeated needs one.
+      const SymInt least = B == Border::Reflect ? p + 1 : B == Border::Circular ? max(p, SymInt(1)) : SymInt(1);
+      require_at_least(call, shape[d], least, "dimension " + std::to_string(d) + " for a padding of " + p.str());
     }
   return pad_type(call);
 }

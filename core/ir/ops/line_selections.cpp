@@ -41,8 +41,8 @@ Type kth_type(const Call& call) {
   const Index& shape = tensor_type(call, 0).shape;
   const size_t dim = call.dim(2, shape.size());
   const SymInt n = shape.empty() ? SymInt(1) : shape[dim], k = call.integer(1);
-  if (known_lt(k, 1) || known_lt(n, k))
-    reject(call, "selected number k out of range for dimension " + std::to_string(dim));
+  require_at_least(call, k, 1, "k");
+  require_at_least(call, n, k, "elements of dimension " + std::to_string(dim) + " to select k from");
   return selected_type(call);
 }
 

@@ -103,8 +103,7 @@ void check_pivots(const Call& c, size_t i, const Index& matrix) {
 void check_factors(const Call& c, size_t i, const Index& matrix) {
   check_number_type(c, i);
   const SymInt& count = lines_for(c, i, matrix, "tau").back();
-  if (known_lt(rank_of(matrix), count))
-    reject(c, "tau: expected at most " + rank_of(matrix).str() + " factors, found " + count.str());
+  require_at_least(c, rank_of(matrix), count, "rank for the factors in tau");
 }
 Type lu_solve_type(const Call& c) {
   check_pivots(c, 1, squares(c, 0));
@@ -122,8 +121,7 @@ Type geqrf_type(const Call& c) {
 }
 Type product_type(const Call& c) {
   const Index& a = matrices(c, 0);
-  if (known_lt(a[a.size() - 2], a.back()))
-    reject(c, "expected at least as many rows as columns, found " + a[a.size() - 2].str() + " and " + a.back().str());
+  require_at_least(c, a[a.size() - 2], a.back(), "rows for that many columns");
   check_factors(c, 1, a);
   return result_like(c, number_type(c), a);
 }

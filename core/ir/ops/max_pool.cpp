@@ -243,11 +243,7 @@ Type max_unpool_type(const Call& call) {
   require_rank(call, 0, N + 1, N + 2);
   const TensorType &x = call.type(0), &indices = tensor_type(call, 1);
   check_places(call, 1);
-  bool fits = x.shape.size() == indices.shape.size();
-  for (size_t d = 0; fits && d < x.shape.size(); ++d) fits = !known_ne(x.shape[d], indices.shape[d]);
-  if (!fits) reject(call, "expected shape of indices to be same as that of the input tensor");
-  for (size_t d = 0; d < x.shape.size(); ++d)
-    require_equal(call, x.shape[d], indices.shape[d], "dimension " + std::to_string(d) + " of input and indices");
+  require_same_shape(call, x.shape, indices.shape, "input and indices");
   const Shape size = call.integers(2);
   if (size.size() != N)
     reject(call, "there should be exactly " + std::to_string(N) + " elements in output_size, found " +

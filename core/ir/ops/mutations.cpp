@@ -65,10 +65,7 @@ Type in_place_type(const Call& call) {
   const Type result = functional->shape(Call(node));
   const TensorType& self = tensor_type(call, 0);
   const auto& shape = result.tensor.shape;
-  bool differs = shape.size() != self.shape.size();
-  for (size_t d = 0; !differs && d < shape.size(); ++d) differs = known_ne(shape[d], self.shape[d]);
-  if (differs)
-    reject(call, "the result " + to_string(result) + " does not have the shape of the tensor it is written to");
+  require_same_shape(call, shape, self.shape, "the result and the tensor it is written to");
   const auto category = [](DType d) { return d == DType::Bool ? 0 : is_integral(d) ? 1 : is_floating(d) ? 2 : 3; };
   if (category(result.tensor.dtype) > category(self.dtype))
     reject(call, "the result of type " + std::string(dtype_name(result.tensor.dtype)) + " cannot be written to " +

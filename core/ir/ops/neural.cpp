@@ -21,16 +21,6 @@ void require_rank(const Call& call, size_t i, size_t low, size_t high) {
                    std::to_string(rank));
 }
 
-void require_equal(const Call& call, const SymInt& a, const SymInt& b, const std::string& what) {
-  if (a == b || known_eq(a, b)) return;
-  if (known_ne(a, b)) reject(call, what + " must be equal, found " + a.str() + " and " + b.str());
-  ShapeEnv* env = a.env() ? a.env() : b.env();
-  const SourceLocation* at =
-      call.node().meta.source && !call.node().meta.source->empty() ? &call.node().meta.source->back() : nullptr;
-  env->assume({a.str() + " == " + b.str(), what + " must be equal in " + call.op().name,
-               at ? at->file + ":" + std::to_string(at->line) : "", std::pair(a, b)});
-}
-
 void require_same_dtype(const Call& call, size_t a, size_t b) {
   const DType x = tensor_type(call, a).dtype, y = tensor_type(call, b).dtype;
   if (x == y) return;

@@ -43,8 +43,6 @@ inline OpDef shorthand(const std::string& schema, Decompose decompose, const cha
 
 /// Rejects the call unless parameter `i` is a tensor of a rank in [low, high].
 void require_rank(const Call& call, size_t i, size_t low, size_t high);
-/// Rejects two sizes that must be equal but cannot be; records an assumption where that is not known.
-void require_equal(const Call& call, const SymInt& a, const SymInt& b, const std::string& what);
 /// Rejects tensors of different element types.
 void require_same_dtype(const Call& call, size_t a, size_t b);
 

@@ -93,9 +93,8 @@ std::vector<Node*> decompose_rms_norm(Builder& b, const Call& call) {
 void check_groups(const Call& call, int64_t groups, size_t weight) {
   require_rank(call, 0, 2, 64);
   const SymInt& channels = call.type(0).shape[1];
-  if (groups < 1 || known_ne(mod(channels, groups), 0))
-    reject(call,
-           "channels, " + channels.str() + ", must be divisible by the number of groups, " + std::to_string(groups));
+  if (groups < 1) reject(call, "the number of groups must be at least 1, found " + std::to_string(groups));
+  require_multiple(call, channels, groups, "channels");
   for (size_t i : {weight, weight + 1})
     if (call.optional_tensor(i)) {
       require_rank(call, i, 1, 1);

@@ -101,8 +101,8 @@ Type sort_type(const Call& call) {
   Index shape = t.shape;
   if (s.count) {
     const SymInt size = shape.empty() ? SymInt(1) : shape[s.dim];
-    if (known_lt(*s.count, 0) || known_lt(size, *s.count))
-      reject(call, "k must lie in [0, " + size.str() + "], found " + s.count->str());
+    require_at_least(call, *s.count, 0, "k");
+    require_at_least(call, size, *s.count, "elements to take k from");
     if (!shape.empty()) shape[s.dim] = *s.count;
   }
   return Type::tuple({result_like(call, t.dtype, shape), result_like(call, DType::I64, shape)});

@@ -144,9 +144,8 @@ std::vector<SymInt> expanded_shape(const Call& call, std::vector<SymInt> wanted)
     const SymInt& size = from[d - lead];
     if (keep)
       wanted[d] = size;
-    else if (!(size == SymInt(1)) && known_ne(size, wanted[d]))
-      reject(call, "dimension " + std::to_string(d - lead) + " of size " + size.str() + " cannot be expanded to " +
-                       wanted[d].str());
+    else if (!(size == SymInt(1)))
+      require_equal(call, size, wanted[d], "size of dimension " + std::to_string(d - lead) + " and what it expands to");
   }
   for (const SymInt& s : wanted)
     if (s.is_const() && s.value() < 0) reject(call, "size " + s.str() + " is negative");

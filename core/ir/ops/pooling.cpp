@@ -28,8 +28,7 @@ std::vector<SymInt> pooled_shape(const Call& call, const std::vector<SymInt>& x,
     SymInt out = floordiv(room + (w.ceil_mode ? w.stride[d] - 1 : 0), w.stride[d]) + 1;
     // The last window must start inside the input or its left padding.
     if (w.ceil_mode) out = min(out, floordiv(n + w.padding[d] - 1, w.stride[d]) + 1);
-    if (known_lt(out, 1))
-      reject(call, "window of " + std::to_string(w.kernel[d]) + " does not fit into an input of " + n.str());
+    require_at_least(call, out, 1, "windows of " + std::to_string(w.kernel[d]) + " that fit into " + n.str());
     n = out;
   }
   return shape;

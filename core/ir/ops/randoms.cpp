@@ -152,8 +152,7 @@ TensorType layout_of(const Call& call) {
 
 Type result_type(const Call& call, DType dtype) {
   const TensorType t = layout_of(call);
-  for (const SymInt& s : t.shape)
-    if (known_lt(s, 0)) reject(call, "size " + s.str() + " is negative");
+  for (const SymInt& s : t.shape) require_at_least(call, s, 0, "size");
   return Type::of(dtype, t.shape, t.device);
 }
 
@@ -226,7 +225,7 @@ Type multinomial_type(const Call& call) {
   if (rank != 1 && rank != 2) reject(call, "expected weights of 1 or 2 dimensions, found " + std::to_string(rank));
   if (weights.dtype != DType::F32 && weights.dtype != DType::F64)
     reject(call, "expected float32 or float64 weights, found " + std::string(dtype_name(weights.dtype)));
-  if (known_lt(call.integer(1), 1)) reject(call, "expected at least 1 sample");
+  require_at_least(call, call.integer(1), 1, "number of samples");
   std::vector<SymInt> shape = weights.shape;
   shape.back() = call.integer(1);
   return Type::of(DType::I64, std::move(shape), weights.device);

@@ -20,8 +20,7 @@ Type resized(const Call& call, const Shape& out) {
   const bool nearest = call.op().name.find("nearest") != std::string::npos;
   if (!nearest && !is_floating(call.type(0).dtype)) reject(call, "integers are interpolated in another arithmetic");
   Shape shape = call.type(0).shape;
-  for (const SymInt& n : out)
-    if (known_lt(n, 1)) reject(call, "output sizes must be at least 1");
+  for (const SymInt& n : out) require_at_least(call, n, 1, "output size");
   std::copy(out.begin(), out.end(), shape.end() - static_cast<long>(out.size()));
   return result_like(call, call.type(0).dtype, std::move(shape));
 }
@@ -213,7 +212,7 @@ Type pixel_shuffle_type(const Call& call) {
   const int64_t r = shuffle_factor(call);
   Shape s = call.type(0).shape;
   const size_t n = s.size();
-  if (known_ne(mod(s[n - 3], r * r), 0)) reject(call, "channels must be divisible by the factor squared");
+  require_multiple(call, s[n - 3], r * r, "channels");
   s[n - 3] = floordiv(s[n - 3], r * r);
   s[n - 2] = s[n - 2] * r;
   s[n - 1] = s[n - 1] * r;
@@ -223,8 +222,8 @@ Type pixel_unshuffle_type(const Call& call) {
   const int64_t r = shuffle_factor(call);
   Shape s = call.type(0).shape;
   const size_t n = s.size();
-  if (known_ne(mod(s[n - 2], r), 0) || known_ne(mod(s[n - 1], r), 0))
-    reject(call, "height and width must be divisible by the factor");
+  require_multiple(call, s[n - 2], r, "height");
+  require_multiple(call, s[n - 1], r, "width");
   s[n - 3] = s[n - 3] * (r * r);
   s[n - 2] = floordiv(s[n - 2], r);
   s[n - 1] = floordiv(s[n - 1], r);

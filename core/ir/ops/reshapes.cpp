@@ -52,8 +52,8 @@ std::vector<SymInt> infer_shape(const Call& call, const std::vector<SymInt>& fro
     if (has_zero(known)) reject(call, "the size -1 in " + text(wanted) + " is ambiguous: another size is 0");
     wanted[*inferred] = quotient(from, known);
   }
-  if (known_ne(product(from), product(wanted)))
-    reject(call, "shape " + text(from) + " cannot be seen as " + text(wanted) + ": the numbers of elements differ");
+  require_equal(call, product(from), product(wanted),
+                "numbers of elements of shape " + text(from) + " and of " + text(wanted));
   return wanted;
 }
 

@@ -186,7 +186,8 @@ Type resized_type(const Call& c) {
   if (!nearest && !is_floating(x.dtype)) reject(c, "integers are interpolated in another arithmetic");
   Shape shape = x.shape;
   for (size_t d = 0; d < Spatial; ++d) {
-    if (known_lt(out[d], 1) || known_lt(shape[2 + d], 1)) reject(c, "sizes must be at least 1");
+    require_at_least(c, out[d], 1, "output size");
+    require_at_least(c, shape[2 + d], 1, "input size");
     const bool antialias = c.op().name.find("_aa") != std::string::npos;
     if (antialias && !(out[d].is_const() && shape[2 + d].is_const()))
       reject(c, "with antialiasing, the number of elements that count depends on the sizes, which must be known");

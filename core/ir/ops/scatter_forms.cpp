@@ -90,7 +90,7 @@ std::vector<Node*> as_strided_scatter(Builder& b, const Call& c) {
     at = b.add(at, b.reshape(step, line));
     last = last + (size[d] - 1) * stride[d];
   }
-  if (known_le(self.numel(), last)) reject(c, "the view goes beyond self");
+  if (!has_zero(size)) require_at_least(c, self.numel(), unless_empty(last + 1, size), "elements of self for the view");
   Node* made =
       b.call("aten.index_put.default", {all_in_one_dim(b, c.tensor(0)), Argument::list({all_in_one_dim(b, at)}),
                                         all_in_one_dim(b, b.expand(c.tensor(1), size)), false});
@@ -134,9 +134,7 @@ Type diagonal_scatter_type(const Call& c) {
   const SymInt rows = self[band.row] - std::max<int64_t>(-band.offset, 0),
                columns = self[band.column] - std::max<int64_t>(band.offset, 0);
   expected.push_back(max(SymInt(0), min(rows, columns)));
-  bool differs = src.size() != expected.size();
-  for (size_t d = 0; !differs && d < src.size(); ++d) differs = known_ne(src[d], expected[d]);
-  if (differs) reject(c, "src does not have the shape of the diagonal");
+  require_same_shape(c, src, expected, "src and the diagonal");
   return result_like(c, c.type(0).dtype, self);
 }
 

@@ -56,8 +56,7 @@ Type scatter_type(const Call& call) {
   check_index_type(call, 2);
   if (!empty && std::max<size_t>(1, index.size()) != rank) reject(call, "index must have as many dimensions as self");
   for (size_t d = 0; !empty && d < std::min(index.size(), self.shape.size()); ++d)
-    if (d != dim && known_lt(self.shape[d], index[d]))
-      reject(call, "index exceeds self in dimension " + std::to_string(d));
+    if (d != dim) require_covered(call, self.shape[d], index, d, "self");
   if (is_tensor(call, 3)) {
     const TensorType& src = tensor_type(call, 3);
     if (src.dtype != self.dtype) reject(call, "self and src must have one type");
@@ -66,10 +65,7 @@ Type scatter_type(const Call& call) {
     if (!empty && at.size() != from.size())
       reject(call, "src must have as many dimensions as index: expected " + std::to_string(at.size()) + ", found " +
                        std::to_string(from.size()));
-    for (size_t d = 0; !empty && d < at.size(); ++d)
-      if (known_lt(from[d], at[d]))
-        reject(call, "index exceeds src in dimension " + std::to_string(d) + ": expected at most " + from[d].str() +
-                         ", found " + at[d].str());
+    for (size_t d = 0; !empty && d < at.size(); ++d) require_covered(call, from[d], at, d, "src");
   }
   return result_like(call, self.dtype, self.shape);
 }
@@ -305,9 +301,7 @@ Type slice_scatter_type(const Call& call) {
   Index expected = self.shape;
   expected[s.dim] = s.length;
   const Index& src = tensor_type(call, 1).shape;
-  bool differs = src.size() != expected.size();
-  for (size_t d = 0; !differs && d < src.size(); ++d) differs = known_ne(src[d], expected[d]);
-  if (differs) reject(call, "src does not have the shape of the slice");
+  require_same_shape(call, src, expected, "src and the slice");
   return result_like(call, self.dtype, self.shape);
 }
 
@@ -357,8 +351,7 @@ std::vector<Node*> slice_scatter_gradient(const GradientCall& g) {
 std::vector<Node*> select_scatter(Builder& b, const Call& c) {
   const auto& shape = c.type(0).shape;
   const size_t dim = c.dim(2, shape.size());
-  SymInt index = c.integer(3);
-  if (known_lt(index, 0)) index = index + shape[dim];
+  const SymInt index = element_index(c, c.integer(3), shape, dim);
   return {b.call("aten.slice_scatter.default", {c.tensor(0), b.unsqueeze(c.tensor(1), static_cast<int64_t>(dim)),
                                                 static_cast<int64_t>(dim), integer(index), integer(index + 1)})};
 }

@@ -54,12 +54,10 @@ Type search_type(const Call& call) {
   Index shape;
   if (is_tensor(call, s.values)) shape = tensor_type(call, s.values).shape;
   if (line.size() > 1) {
-    bool match = shape.size() == line.size();
-    for (size_t d = 0; match && d + 1 < line.size(); ++d) match = !known_ne(line[d], shape[d]);
-    if (!match)
-      reject(call,
-             "boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor and input value "
-             "tensor must match");
+    if (shape.size() != line.size())
+      reject(call, "boundaries must have 1 dimension or those of the values but for the last");
+    for (size_t d = 0; d + 1 < line.size(); ++d)
+      require_equal(call, line[d], shape[d], "sizes of dimension " + std::to_string(d) + " of boundaries and values");
   }
   if (s.narrow && known_lt(SymInt(INT32_MAX), line.back()))
     reject(call, "the size of boundaries' last dimension does not fit into int32");

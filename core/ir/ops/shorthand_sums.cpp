@@ -111,14 +111,12 @@ Nodes tensordot(Builder& b, const Call& c) {
   SymInt inner = 1;
   for (size_t k = 0; k < own.size(); ++k) {
     const SymInt n = shape_of(x)[static_cast<size_t>(own[k])], m = shape_of(y)[static_cast<size_t>(other[k])];
-    if (known_ne(n, m)) {  // what one has once is multiplied by the sum
-      if (n == SymInt(1))
-        y = b.cast(b.sum(y, {other[k]}, true), y->tensor().dtype);
-      else if (m == SymInt(1))
-        x = b.cast(b.sum(x, {own[k]}, true), x->tensor().dtype);
-      else
-        reject(c, "sizes of dimensions to sum over differ: " + n.str() + " and " + m.str());
-    }
+    if (known_ne(n, m) && n == SymInt(1))  // what one has once is multiplied by the sum
+      y = b.cast(b.sum(y, {other[k]}, true), y->tensor().dtype);
+    else if (known_ne(n, m) && m == SymInt(1))
+      x = b.cast(b.sum(x, {own[k]}, true), x->tensor().dtype);
+    else
+      require_equal(c, n, m, "sizes of dimensions to sum over");
     inner = inner * shape_of(x)[static_cast<size_t>(own[k])];
   }
   Shape result;

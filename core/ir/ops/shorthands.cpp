@@ -128,8 +128,7 @@ size_t dim_or(const Call& c, char which, size_t param) {
 template <char Which>
 Nodes split_evenly(Builder& b, const Call& c) {
   const size_t dim = dim_or(c, Which, 2);
-  if (Which != 't' && known_ne(mod(c.type(0).shape[dim], c.constant(1)), 0))
-    reject(c, "the size " + c.type(0).shape[dim].str() + " is not divisible by the number of sections");
+  if (Which != 't') require_multiple(c, c.type(0).shape[dim], c.constant(1), "size to divide into sections");
   return equal_pieces(b, c, dim, c.constant(1));
 }
 template <char Which>
@@ -171,7 +170,7 @@ Nodes channel_shuffle(Builder& b, const Call& c) {
   const SymInt groups = c.integer(1);
   if (rank_of(x) < 3) reject(c, "expected at least 3 dimensions");
   const Shape shape = x->tensor().shape;
-  if (known_ne(mod(shape[1], groups), 0)) reject(c, "channels must be divisible by the number of groups");
+  require_multiple(c, shape[1], groups, "channels");
   Shape split{shape[0], groups, floordiv(shape[1], groups)};
   split.insert(split.end(), shape.begin() + 2, shape.end());
   return {b.reshape(b.transpose(b.reshape(x, split), 1, 2), shape)};
@@ -258,7 +257,7 @@ Nodes cross(Builder& b, const Call& c) {
     while (dim < shape.size() && !known_eq(shape[dim], 3)) ++dim;
     if (dim == shape.size()) reject(c, "no dimension has size 3");
   }
-  if (known_ne(shape[dim], 3)) reject(c, "the dimension must have size 3, found " + shape[dim].str());
+  require_equal(c, shape[dim], 3, "size of the dimension and 3");
   Node *x = b.expand(c.tensor(0), shape), *y = b.expand(c.tensor(1), shape);
   const auto part = [&](Node* z, int64_t i) {
     return b.call("aten.select.int", {z, static_cast<int64_t>(dim), (i % 3)});
@@ -331,7 +330,7 @@ Nodes col2im(Builder& b, const Call& c) {
   const Shape shape = x->tensor().shape;
   const std::string device = x->tensor().device;
   const SymInt each = w.kernel[0] * w.kernel[1], channels = floordiv(shape[1], each);
-  if (known_ne(mod(shape[1], each), 0)) reject(c, "channels must be divisible by the size of the kernel");
+  require_multiple(c, shape[1], each, "channels");
   const std::array<SymInt, 2> count{w.count(out[0], 0), w.count(out[1], 1)};
   require_equal(c, shape[2], count[0] * count[1], "numbers of windows");
   x = b.permute(b.reshape(x, {shape[0], channels, w.kernel[0], w.kernel[1], count[0], count[1]}), {0, 1, 2, 4, 3, 5});

@@ -10,11 +10,23 @@
 
 namespace strata::ops {
 
+SymInt from_front(const SymInt& index, const SymInt& size) {
+  if (known_le(0, index)) return index;
+  if (known_lt(index, 0)) return index + size;
+  // -n of a symbol that may be 0: 1 where the index is negative, else 0
+  return index + size * max(SymInt(0), min(SymInt(1), SymInt(0) - index));
+}
+
+SymInt element_index(const Call& call, const SymInt& index, const std::vector<SymInt>& shape, size_t dim) {
+  const SymInt at = from_front(index, shape[dim]);
+  const std::string of = "index " + index.str() + " into dimension " + std::to_string(dim);
+  require_at_least(call, at, 0, of + ", counted from the front");
+  require_at_least(call, shape[dim], at + 1, "size for the " + of);
+  return at;
+}
+
 SymInt clamp_bound(SymInt bound, const SymInt& size) {
-  if (known_lt(bound, 0))
-    bound = bound + size;
-  else if (!known_le(0, bound))  // -n of a symbol that may be 0: 1 where the bound is negative, else 0
-    bound = bound + size * max(SymInt(0), min(SymInt(1), SymInt(0) - bound));
+  bound = from_front(bound, size);
   if (!known_le(0, bound)) bound = max(SymInt(0), bound);
   return known_le(bound, size) ? bound : known_le(size, bound) ? size : min(bound, size);
 }
@@ -98,13 +110,8 @@ struct Selection {
 Selection selection(const Call& call) {
   const auto& shape = tensor_type(call, 0).shape;
   if (shape.empty()) reject(call, "a 0-dimensional tensor has no elements to select");
-  Selection s{call.dim(1, shape.size()), call.integer(2)};
-  const SymInt& size = shape[s.dim];
-  if (known_le(size, s.index) || known_lt(s.index, -size))
-    reject(call, "index " + s.index.str() + " is out of range for dimension " + std::to_string(s.dim) + " of size " +
-                     size.str());
-  if (known_lt(s.index, 0)) s.index = s.index + size;
-  return s;
+  const size_t dim = call.dim(1, shape.size());
+  return {dim, element_index(call, call.integer(2), shape, dim)};
 }
 
 template <class T>
@@ -151,8 +158,7 @@ Node* select_gradient(Ctx c) {
 
 std::vector<Node*> narrow(Builder& b, const Call& c) {
   const SymInt& size = c.type(0).shape[c.dim(1, c.type(0).shape.size())];
-  SymInt start = c.integer(2);
-  if (known_lt(start, 0)) start = start + size;
+  const SymInt start = from_front(c.integer(2), size);
   return {slice(b, c.tensor(0), c.dim(1, c.type(0).shape.size()), start, c.integer(3))};
 }
 
@@ -160,10 +166,11 @@ Type narrow_type(const Call& call) {
   const TensorType& t = tensor_type(call, 0);
   if (t.shape.empty()) reject(call, "a 0-dimensional tensor cannot be narrowed");
   const size_t dim = call.dim(1, t.shape.size());
-  const SymInt length = call.integer(3), start = call.integer(2);
-  if (known_lt(length, 0) || known_lt(t.shape[dim], start) ||
-      (known_le(0, start) && known_lt(t.shape[dim], start + length)))
-    reject(call, "start and length exceed dimension " + std::to_string(dim) + " of size " + t.shape[dim].str());
+  const SymInt length = call.integer(3), start = from_front(call.integer(2), t.shape[dim]);
+  const std::string of = " of dimension " + std::to_string(dim);
+  require_at_least(call, length, 0, "length");
+  require_at_least(call, start, 0, "start, counted from the front,");
+  require_at_least(call, t.shape[dim], start + length, "size" + of + " for start and length");
   std::vector<SymInt> shape = t.shape;
   shape[dim] = length;
   return view_type(call, shape, t.strides);
@@ -208,11 +215,10 @@ Pieces split_sizes_pieces(const Call& call) {
   Pieces p{call.dim(2, shape.size()), call.integers(1)};
   SymInt total = 0;
   for (const SymInt& n : p.lengths) {
-    if (known_lt(n, 0)) reject(call, "split sizes must not be negative, found " + n.str());
+    require_at_least(call, n, 0, "split size");
     total = total + n;
   }
-  if (known_ne(total, shape[p.dim]))
-    reject(call, "split sizes sum to " + total.str() + ", expected " + shape[p.dim].str());
+  require_equal(call, total, shape[p.dim], "sum of the split sizes and the size");
   return p;
 }
 
@@ -285,9 +291,9 @@ Windows windows(const Call& call) {
   const auto& shape = tensor_type(call, 0).shape;
   Windows w{call.dim(1, shape.size()), call.constant(2), call.constant(3), 0};
   const SymInt n = shape.empty() ? SymInt(1) : shape[w.dim];
-  if (w.step <= 0 || w.size < 0 || known_lt(n, w.size))
-    reject(call, "windows of " + std::to_string(w.size) + " every " + std::to_string(w.step) +
-                     " do not fit into size " + n.str());
+  if (w.step <= 0 || w.size < 0)
+    reject(call, "windows of " + std::to_string(w.size) + " every " + std::to_string(w.step) + " cannot be");
+  require_at_least(call, n, w.size, "size for windows of " + std::to_string(w.size));
   w.count = floordiv(n - w.size, w.step) + 1;
   return w;
 }
@@ -357,14 +363,13 @@ Type strided_type(const Call& call, const SymInt& count) {
   const auto shape = call.integers(1), strides = call.integers(2);
   if (shape.size() != strides.size()) reject(call, "size and stride must have the same length");
   SymInt last = call.optional_integer(3).value_or(0);
-  if (known_lt(last, 0)) reject(call, "the offset must not be negative");
+  require_at_least(call, last, 0, "offset");
   for (size_t d = 0; d < shape.size(); ++d) {
-    if (known_lt(shape[d], 0) || known_lt(strides[d], 0)) reject(call, "sizes and strides must not be negative");
+    require_at_least(call, shape[d], 0, "size");
+    require_at_least(call, strides[d], 0, "stride");
     last = last + (shape[d] - 1) * strides[d];
   }
-  const bool empty = has_zero(shape);
-  if (!empty && known_le(count, last))
-    reject(call, "element " + last.str() + " is outside the " + count.str() + " elements of memory");
+  if (!has_zero(shape)) require_at_least(call, count, unless_empty(last + 1, shape), "elements of memory");
   return view_type(call, shape, strides);
 }
 

@@ -184,10 +184,7 @@ Type metadata_type(const Call& call) {
     reject(call,
            "the program asserts type " + std::string(dtype_name(*d)) + ", found " + std::string(dtype_name(t.dtype)));
   if (!call.is_none(1)) {
-    const auto expected = call.integers(1);
-    bool differs = expected.size() != t.shape.size();
-    for (size_t d = 0; !differs && d < expected.size(); ++d) differs = known_ne(expected[d], t.shape[d]);
-    if (differs) reject(call, "the program asserts another shape");
+    require_same_shape(call, call.integers(1), t.shape, "what the program asserts and the tensor");
   }
   return no_type(call);
 }

@@ -24,6 +24,11 @@ std::vector<SymInt> infer_shape(const Call& call, const std::vector<SymInt>& fro
 std::optional<std::vector<SymInt>> view_strides(const TensorType& t, const std::vector<SymInt>& shape);
 /// The tensor seen as `shape`: shares memory where strides allow, else a copy.
 Tensor reshaped(const Tensor& t, const std::vector<int64_t>& shape);
+/// An index that counts from the end where it is negative, counted from the front. Exact also where the sign is not
+/// known.
+SymInt from_front(const SymInt& index, const SymInt& size);
+/// The index of one element of a dimension, likewise; rejects what is out of range.
+SymInt element_index(const Call& call, const SymInt& index, const std::vector<SymInt>& shape, size_t dim);
 /// A bound of a slice: negative counts from the end, then clamped to [0, size]. Exact also where the sign is not known.
 SymInt clamp_bound(SymInt bound, const SymInt& size);
 
