@@ -8,6 +8,7 @@
 ///     strata graph 1
 ///     symbol s77 range 2 512 hint 8 origin 'x.size()[0]'
 ///     assume 's77 == s12' 'broadcast in aten.add.Tensor' 'model.py:12' equal sym(s77) sym(s12)
+///     assume 's77 >= 5' 'windows of 5 in aten.max_pool1d' 'model.py:13' at_least sym(s77) sym(5)
 ///     source 0 'model.py' 12 'forward' 'return torch.relu(x)'
 ///     graph 'GraphModule' {
 ///       input user

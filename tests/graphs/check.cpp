@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstring>
 #include <optional>
+#include <span>
 
 #include "codegen/compiler.h"
 #include "core/ir/text.h"
@@ -39,7 +40,12 @@ struct Compiled {
   Scheduled scheduled;
   std::vector<std::unique_ptr<CompiledKernel>> kernels;
   std::string failure;
+  bool refused = false;  ///< the failure is that of a program which asks for what cannot be
 
+  /// Else it was refused.
+  bool is_compiled() const {
+    return failure.empty() && (!kernels.empty() || (scheduled.plan && scheduled.plan->launches.empty()));
+  }
   std::string name() const { return unfused ? "unfused" : "compiled"; }
   void prepare(const RunnerOptions& options = {});
   Results run();
@@ -128,6 +134,25 @@ void compile_all(std::vector<Compiled>& all, Statistics* statistics) {
   }
 }
 
+/// What the interpreter refuses to run on these inputs, compiled programs refuse or do without (they do not compute
+/// what nobody reads). What rules assume of sizes they check as it does.
+std::string refusals(const Error& expected, std::span<Compiled> compiled) {
+  const bool must = std::string_view(expected.what()).find("does not hold") != std::string_view::npos;
+  for (Compiled& c : compiled) {
+    if (!c.failure.empty() && !c.refused) return c.failure;
+    if (!c.is_compiled()) continue;
+    try {
+      c.run();
+      if (must) return c.name() + ": runs, expected: " + expected.what();
+    } catch (const Error& e) {
+      if (e.kind() != ErrorKind::User ||
+          (must && std::string_view(e.what()).find("does not hold") == std::string::npos))
+        return c.name() + ": throws: " + e.what() + ", expected: " + expected.what();
+    }
+  }
+  return {};
+}
+
 std::string check_stages(const RandomProgram& program, Expectation& expected, bool unfused) {
   Compiled c;
   c.program = &program;
@@ -161,7 +186,15 @@ std::vector<std::string> check_together(const std::vector<RandomProgram>& progra
     all[i].unfused = i % 2;
     all[i].threads = all[i].unfused ? 3 - programs[i / 2].threads : programs[i / 2].threads;
     if (on_start) on_start(i / 2);
-    all[i].failure = caught(all[i].name(), [&]() -> std::string { return all[i].prepare(), std::string(); });
+    all[i].failure = caught(all[i].name(), [&]() -> std::string {
+      try {
+        all[i].prepare();
+      } catch (const Error& e) {
+        all[i].refused = e.kind() == ErrorKind::User;
+        throw;
+      }
+      return {};
+    });
   }
   if (on_start && !programs.empty()) on_start(programs.size());
   compile_all(all, statistics);
@@ -174,7 +207,7 @@ std::vector<std::string> check_together(const std::vector<RandomProgram>& progra
       } catch (const Error& e) {
         if (e.kind() != ErrorKind::User) throw;
         if (statistics) ++statistics->refused;
-        return {};  // what shapes did not tell: no program
+        return refusals(e, std::span(all).subspan(2 * i, 2));
       }
       if (statistics) {
         ++statistics->programs;
@@ -184,7 +217,7 @@ std::vector<std::string> check_together(const std::vector<RandomProgram>& progra
       }
       for (Compiled* c : {&all[2 * i], &all[2 * i + 1]}) {
         if (!c->failure.empty()) return c->failure;
-        if (c->kernels.empty() && (!c->scheduled.plan || !c->scheduled.plan->launches.empty())) continue;  // refused
+        if (!c->is_compiled()) continue;
         const std::string why = caught(c->name(), [&] { return expected->compare(c->run()); });
         if (!why.empty()) return why.starts_with(c->name()) ? why : c->name() + ": " + why;
       }

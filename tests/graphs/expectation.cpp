@@ -284,8 +284,9 @@ double hidden_rounding(const Node& node, double eps, double largest) {
   if (is("aten.var.") || is("aten.var_mean.")) return eps * largest * eps * largest;
   // The norms that it divides by take out what disturbs an operand as a whole, and how large it is.
   if (is("aten.cosine_")) return eps;
-  // Weights that would be denormal are 0.
-  if (node.target.find("scaled_dot_product") != std::string::npos) return std::numeric_limits<float>::min() * largest;
+  // Weights that would be denormal are 0, and so is the sigmoid that `silu` multiplies by.
+  if (node.target.find("scaled_dot_product") != std::string::npos || is("aten.silu"))
+    return std::numeric_limits<float>::min() * largest;
   // Differences of one operand times sums of the other.
   if (is("aten.trapezoid.x") || is("aten.trapz.x") || is("aten.cumulative_trapezoid.x")) return eps * largest * largest;
   return is("aten.std.") || is("aten.std_mean.") || cancels_inside(node) || sums_rounded(node) || sums_all(node)

@@ -463,6 +463,15 @@ Tensor Generator::value_of(const Node& node, const Domain& domain) {
   return lay_out(plain, concrete(*type.strides), between(0, 3));
 }
 
+/// Now and then a run has other sizes than those for which the calls were chosen: then windows may not fit, operands
+/// not agree and indices be out of range.
+void Generator::resize() {
+  std::mt19937_64 others(rng_);  // what is drawn for the inputs stays what it is
+  if (symbols_.empty() || others() % 4 != 0) return;
+  for (const SymInt& symbol : symbols_)
+    bindings_[*graph_.env().symbol_id(symbol)] = 4 + static_cast<int64_t>(others() % 9);
+}
+
 RandomProgram Generator::finish() {
   std::vector<Node*> order;
   for (const Input& input : inputs_) {
@@ -472,6 +481,7 @@ RandomProgram Generator::finish() {
   for (const auto& node : graph_.nodes())
     if (node->kind != NodeKind::Placeholder) order.push_back(node.get());
   graph_.reorder(order);
+  resize();
   RandomProgram program{std::move(graph_), {}, bindings_};
   for (const Input& input : inputs_) program.inputs.push_back(value_of(*input.node, input.domain));
   tidy(program);

@@ -167,6 +167,7 @@ class Generator {
   /// Refuses tensors that would take too long.
   void require_few(const Shape& shape) const;
   void choose_outputs();
+  void resize();
   RandomProgram finish();
 
   struct Input {

@@ -145,10 +145,10 @@ Node* rows_written(G& g, const OpDef& row) {
   Node* index = g.indices(0, shape_of(x)[d], {s[d]});
   if (!index) return nullptr;
   std::vector<Argument> args{x, as_dim(d), index};
-  if (row.name == "aten.index_fill.int_Scalar")
+  if (name_of(row) == "aten.index_fill.int_Scalar")
     args.push_back(g.scalar(dtype_of(x)));
   else
-    args.emplace_back(g.of(dtype_of(x), row.name == "aten.index_fill.int_Tensor" ? Shape{} : s));
+    args.emplace_back(g.of(dtype_of(x), name_of(row) == "aten.index_fill.int_Tensor" ? Shape{} : s));
   if (has_name(row.name, {"index_reduce"})) {
     if (!is_floating(dtype_of(x))) return nullptr;
     args.emplace_back(g.pick({"prod", "mean", "amax", "amin"}));

@@ -219,6 +219,12 @@ constexpr auto kMinusTrunc = [](Ctx c) -> Node* {
   return c.b.neg(c.b.mul(c.dy, c.b.call("prims.div_trunc.default", {c.x(), c.arg(1)})));
 };
 
+/// Of bools and numbers, too, but not of bools alone.
+Type mixed_number_type(const Call& call) {
+  if (pointwise_compute_dtype(call) == DType::Bool) reject(call, "expected numbers, found bool");
+  return pointwise_type(call);
+}
+
 Rows divisions() {
   constexpr auto zeros = [](Ctx c) -> Node* { return c.b.mul(c.dy, 0.0); };
   constexpr auto floor_div = binary_reference<[](auto a, auto b) { return floor_division(a, b); }>;
@@ -226,24 +232,25 @@ Rows divisions() {
   constexpr auto remainder = binary_reference<[](auto a, auto b) { return python_remainder(a, b); }>;
   constexpr auto fmod = binary_reference<[](auto a, auto b) { return c_remainder(a, b); }>;
   Rows r;
-  r.push_back(row("aten::floor_divide(Tensor self, Tensor other) -> Tensor", 0, kDefault, number_type, floor_div,
+  r.push_back(row("aten::floor_divide(Tensor self, Tensor other) -> Tensor", 0, kDefault, mixed_number_type, floor_div,
                   division_body<ScalarOp::FloorDiv>, gradient_of<zeros, zeros>, "Python's self // other"));
-  r.push_back(row("aten::floor_divide.Scalar(Tensor self, Scalar other) -> Tensor", 0, kDefault, number_type, floor_div,
-                  division_body<ScalarOp::FloorDiv>, gradient_of<zeros>, "Python's self // other"));
-  r.push_back(row("prims::div_trunc(Tensor self, Tensor other) -> Tensor", 0, kDefault, number_type, trunc_div,
+  r.push_back(row("aten::floor_divide.Scalar(Tensor self, Scalar other) -> Tensor", 0, kDefault, mixed_number_type,
+                  floor_div, division_body<ScalarOp::FloorDiv>, gradient_of<zeros>, "Python's self // other"));
+  r.push_back(row("prims::div_trunc(Tensor self, Tensor other) -> Tensor", 0, kDefault, mixed_number_type, trunc_div,
                   trunc_div_body, gradient_of<zeros, zeros>, "self / other rounded towards zero"));
-  r.push_back(row("aten::remainder.Tensor(Tensor self, Tensor other) -> Tensor", 0, kDefault, number_type, remainder,
-                  division_body<ScalarOp::Mod>, gradient_of<kSame, kMinusFloor>,
+  r.push_back(row("aten::remainder.Tensor(Tensor self, Tensor other) -> Tensor", 0, kDefault, mixed_number_type,
+                  remainder, division_body<ScalarOp::Mod>, gradient_of<kSame, kMinusFloor>,
                   "Python's self % other: the divisor's sign"));
-  r.push_back(row("aten::remainder.Scalar(Tensor self, Scalar other) -> Tensor", 0, kDefault, number_type, remainder,
-                  division_body<ScalarOp::Mod>, gradient_of<kSame>, "Python's self % other: the divisor's sign"));
-  r.push_back(row("aten::remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", 0, kDefault, number_type,
+  r.push_back(row("aten::remainder.Scalar(Tensor self, Scalar other) -> Tensor", 0, kDefault, mixed_number_type,
+                  remainder, division_body<ScalarOp::Mod>, gradient_of<kSame>,
+                  "Python's self % other: the divisor's sign"));
+  r.push_back(row("aten::remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", 0, kDefault, mixed_number_type,
                   remainder, division_body<ScalarOp::Mod>, NoGradient::Pending,
                   "Python's self % other: the divisor's sign"));
-  r.push_back(row("aten::fmod.Tensor(Tensor self, Tensor other) -> Tensor", 0, kDefault, number_type, fmod,
+  r.push_back(row("aten::fmod.Tensor(Tensor self, Tensor other) -> Tensor", 0, kDefault, mixed_number_type, fmod,
                   division_body<ScalarOp::Fmod>, gradient_of<kSame, kMinusTrunc>,
                   "C's remainder: the dividend's sign"));
-  r.push_back(row("aten::fmod.Scalar(Tensor self, Scalar other) -> Tensor", 0, kDefault, number_type, fmod,
+  r.push_back(row("aten::fmod.Scalar(Tensor self, Scalar other) -> Tensor", 0, kDefault, mixed_number_type, fmod,
                   division_body<ScalarOp::Fmod>, gradient_of<kSame>, "C's remainder: the dividend's sign"));
   for (const char* schema : {"aten::div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
                              "aten::div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor"})
@@ -272,7 +279,7 @@ Type pow_type(const Call& call) {
                         !call.arg(1).node() && !call.arg(1).as<SymInt>() && call.number(1) < 0;
   if (negative && !is_floating(tensor_type(call, 0).dtype))
     reject(call, "integers to negative integer powers are not defined");
-  return number_type(call);
+  return mixed_number_type(call);
 }
 
 /// x ** n by multiplications for the small exponents that programs use; the general function else.
@@ -346,10 +353,10 @@ Rows powers() {
   r.push_back(row("aten::pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor", 0, kDefault, pow_type,
                   pow_scalar_reference, pow_scalar_body, gradient_of<pow_scalar_gradient>,
                   "self to the power of a number"));
-  r.push_back(row("aten::pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", 0, kDefault, number_type, general,
-                  binary_body<ScalarOp::Pow>, gradient_of<pow_base_gradient, pow_exponent_gradient>,
+  r.push_back(row("aten::pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", 0, kDefault, mixed_number_type,
+                  general, binary_body<ScalarOp::Pow>, gradient_of<pow_base_gradient, pow_exponent_gradient>,
                   "self to the power of exponent"));
-  r.push_back(row("aten::pow.Scalar(Scalar self, Tensor exponent) -> Tensor", 0, kDefault, number_type, general,
+  r.push_back(row("aten::pow.Scalar(Scalar self, Tensor exponent) -> Tensor", 0, kDefault, mixed_number_type, general,
                   binary_body<ScalarOp::Pow>, Gradient(pow_number_gradient), "a number to the power of exponent"));
   return r;
 }

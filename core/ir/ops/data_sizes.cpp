@@ -85,8 +85,7 @@ Nodes nonzero(Builder& b, const Call& c) { return {nonzero_of(b, c.tensor(0), st
 // --------------------------------------------------------------------------------------------------- masked_select
 
 Type masked_fill_type(const Call& call) {
-  if (!same_sizes(tensor_type(call, 0).shape, tensor_type(call, 1).shape))
-    reject(call, "self and mask must have one shape");
+  require_same_shape(call, tensor_type(call, 0).shape, tensor_type(call, 1).shape, "self and mask");
   return result_like(call, tensor_type(call, 0).dtype, {call.integer(2)});
 }
 
@@ -348,8 +347,7 @@ void check_counted(const Call& call) {
   const TensorType& t = tensor_type(call, 0);
   if (t.shape.size() != 1 || !is_integral(t.dtype) || t.dtype == DType::Bool)
     reject(call, "bincount only supports 1-d non-negative integral inputs.");
-  if (!call.is_none(1) && !same_sizes(t.shape, tensor_type(call, 1).shape))
-    reject(call, "weights should be 1-d and have the same length as input");
+  if (!call.is_none(1)) require_same_shape(call, t.shape, tensor_type(call, 1).shape, "input and weights");
 }
 
 Type bincount_fill_type(const Call& call) {

@@ -211,9 +211,10 @@ Type histogram_type(const Call& call) {
   check_floats(call, false);
   const DType d = tensor_type(call, 0).dtype;
   const size_t weight = call.op().schema.index_of("weight");
-  if (!call.is_none(weight) &&
-      (tensor_type(call, weight).dtype != d || !same_sizes(call.type(weight).shape, call.type(0).shape)))
-    reject(call, "weight must have the shape and the type of the input");
+  if (!call.is_none(weight)) {
+    if (tensor_type(call, weight).dtype != d) reject(call, "weight must have the type of the input");
+    require_same_shape(call, call.type(0).shape, call.type(weight).shape, "input and weight");
+  }
   SymInt edges;
   if (is_tensor(call, 1)) {
     if (call.type(1).shape.size() != 1 || call.type(1).dtype != d)

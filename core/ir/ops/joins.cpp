@@ -230,7 +230,7 @@ Type border_type(const Call& call) {
       if (p == SymInt(0)) continue;
       if (B == Border::Circular) require_at_least(call, p, 0, "padding that wraps around");
       // What is mirrored begins behind the border, so one element more is needed; what is repeated needs one.
-      const SymInt least = B == Border::Reflect ? p + 1 : B == Border::Circular ? max(p, SymInt(1)) : SymInt(1);
+      const SymInt least = B == Border::Replicate ? SymInt(1) : max(SymInt(1), B == Border::Reflect ? p + 1 : p);
       require_at_least(call, shape[d], least, "dimension " + std::to_string(d) + " for a padding of " + p.str());
     }
   return pad_type(call);

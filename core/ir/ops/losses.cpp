@@ -141,8 +141,7 @@ Type cross_entropy_type(const Call& call) {
     check_target(call, 0, 1, 2);
   } else {
     require_rank(call, 0, 1, 64);
-    if (!same_sizes(call.type(0).shape, call.type(1).shape))
-      reject(call, "probabilities must have the shape of the input");
+    require_same_shape(call, call.type(0).shape, call.type(1).shape, "input and probabilities");
   }
   return result_like(call, call.type(0).dtype, reduced_shape(call, call.type(0), 3));
 }

@@ -10,8 +10,8 @@
 namespace strata::ops {
 namespace {
 
-OpDef written(const std::string& schema, Decompose decompose, const char* doc) {
-  return OpDef(schema, OpClass::Compound, 0, Promotion::None, same_type, nullptr, decompose, NoGradient::Pending,
+OpDef written(const std::string& schema, Decompose decompose, const char* doc, ShapeRule type = same_type) {
+  return OpDef(schema, OpClass::Compound, 0, Promotion::None, type, nullptr, decompose, NoGradient::Pending,
                NoLowering{}, "", doc);
 }
 
@@ -57,8 +57,11 @@ std::vector<Node*> index_reduce(Builder& b, const Call& c) {
   return {in_shape(b, made, c.type(0).shape)};
 }
 
+Type index_fill_type(const Call& c) {
+  if (!tensor_type(c, 3).shape.empty()) reject(c, "the value must have no dimensions");
+  return same_type(c);
+}
 std::vector<Node*> index_fill_tensor(Builder& b, const Call& c) {
-  if (dims_of(c.tensor(3))) reject(c, "the value must have no dimensions");
   Node* self = at_least_one_dim(b, c.tensor(0));
   std::vector<Argument> indices(c.dim(1, dims_of(self)), Argument());
   indices.push_back(all_in_one_dim(b, c.tensor(2)));
@@ -197,7 +200,7 @@ Rows scatter_forms() {
               "include_self=True) -> Tensor",
               index_reduce, "self with source combined at indices of a dimension"));
   r.push_back(written("aten::index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
-                      index_fill_tensor, "self with a value at indices of a dimension"));
+                      index_fill_tensor, "self with a value at indices of a dimension", index_fill_type));
   r.push_back(written("aten::put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor", put,
                       "self with source written at row-major positions"));
   r.push_back(

@@ -42,7 +42,7 @@ void check_sequence(const Call& call, const Search& s) {
   if (s.sorter) {
     const TensorType& sorter = tensor_type(call, *s.sorter);
     if (sorter.dtype != DType::I64) reject(call, "sorter must be a tensor of long dtype");
-    if (!same_sizes(sorter.shape, line)) reject(call, "boundary and sorter must have the same size");
+    require_same_shape(call, line, sorter.shape, "boundaries and sorter");
   }
   if (s.sequence == 1 && line.size() != 1) reject(call, "boundaries tensor must be 1 dimension");
 }
