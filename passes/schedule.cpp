@@ -237,14 +237,22 @@ class Scheduler {
                            {}});
       return found;
     }
-    const Node* test = node.is("aten._assert_scalar.default") ? node.args.at(0).node() : nullptr;
-    if (!test || !test->op) return found;
+    if (node.is("aten._assert_scalar.default")) add_comparisons(node.args.at(0).node(), call.string(1), found);
+    return found;
+  }
+
+  /// A comparison of sizes that must hold, or several of which all must.
+  static void add_comparisons(const Node* test, const std::string& text, std::vector<PlanCondition>& found) {
+    using Relation = SizeGuard::Relation;
+    if (!test || !test->op) return;
+    if (test->is("_operator.and_"))
+      for (const Argument& part : test->args) add_comparisons(part.node(), text, found);
     static const std::map<std::string_view, Relation> relations = {
         {"_operator.eq", Relation::Equal},   {"_operator.ne", Relation::NotEqual},
         {"_operator.lt", Relation::Less},    {"_operator.le", Relation::LessEqual},
         {"_operator.gt", Relation::Greater}, {"_operator.ge", Relation::GreaterEqual}};
     const auto it = relations.find(test->target);
-    if (it == relations.end()) return found;
+    if (it == relations.end()) return;
     const auto size = [&](size_t i) -> std::optional<SymInt> {
       const Argument& a = test->args.at(i);
       if (const auto* v = a.as<int64_t>()) return SymInt(*v);
@@ -253,8 +261,7 @@ class Scheduler {
       return n && n->type.kind == Type::Kind::SymInt ? std::optional(n->type.sym) : std::nullopt;
     };
     const auto left = size(0), right = size(1);
-    if (left && right) found.push_back({{call.string(1), *left, *right, it->second}, {}});
-    return found;
+    if (left && right) found.push_back({{text, *left, *right, it->second}, {}});
   }
 
   /// A node and its line of Python.

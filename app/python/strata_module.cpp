@@ -1,12 +1,13 @@
 // Copyright 2026 The Strata Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The extension module behind the `strata` package. Needs neither numpy nor torch: tensors go through the buffer
-// protocol.
+// The extension module behind the `strata` package. Needs neither numpy nor torch: arrays go through the buffer
+// protocol. Where a program has PyTorch, its tensors are taken and given, too.
 
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "app/driver/compile.h"
@@ -19,6 +20,7 @@
 #include "app/python/live_model.h"
 #include "app/python/overlap.h"
 #include "app/python/recording.h"
+#include "app/python/tensor_exchange.h"
 #include "capture/pt2.h"
 #include "core/support/error.h"
 #include "core/support/index_error.h"
@@ -81,6 +83,45 @@ Tensor from_buffer(const py::buffer& object, size_t position) {
              "', which is not supported");
 }
 
+/// Whether it is a `torch.Tensor`; does not import PyTorch.
+bool is_torch_tensor(py::handle object) {
+  const py::dict modules = py::module_::import("sys").attr("modules");
+  if (!modules.contains("torch")) return false;
+  const py::object type = py::getattr(modules["torch"], "Tensor", py::none());
+  return PyType_Check(type.ptr()) && PyObject_TypeCheck(object.ptr(), reinterpret_cast<PyTypeObject*>(type.ptr()));
+}
+
+/// Views a torch.Tensor's memory and keeps it alive, as `from_buffer` does.
+Tensor from_torch(py::object object, size_t position) {
+  const std::string what = "input " + std::to_string(position);
+  const std::string device = py::str(object.attr("device")), layout = py::str(object.attr("layout"));
+  if (device.substr(0, 3) != "cpu") throw_user(what + " is on " + device + ", not on the CPU", "move it with .cpu()");
+  if (layout != "torch.strided") throw_user(what + " has the layout " + layout, "make it dense with .to_dense()");
+  // What PyTorch will conjugate or negate when it is read is done at once: its memory does not tell.
+  for (const char* lazy : {"resolve_conj", "resolve_neg"}) object = object.attr(lazy)();
+  Tensor t = view_of_torch(object, what);
+  auto held = std::make_shared<py::object>(std::move(object));
+  t.storage->owner = std::shared_ptr<const void>(held.get(), [held](const void*) mutable {
+    py::gil_scoped_acquire gil;
+    held.reset();
+  });
+  return t;
+}
+
+/// One argument of a call: an array, a torch.Tensor or a number of Python's.
+Tensor from_python(py::handle object, size_t position) {
+  if (is_torch_tensor(object)) return from_torch(py::reinterpret_borrow<py::object>(object), position);
+  if (PyObject_CheckBuffer(object.ptr())) return from_buffer(py::reinterpret_borrow<py::buffer>(object), position);
+  if (py::isinstance<py::bool_>(object)) return Tensor::full(DType::Bool, {}, object.cast<bool>());
+  if (py::isinstance<py::int_>(object)) {
+    Tensor t = Tensor::empty(DType::I64, {});
+    t.set_int(0, object.cast<int64_t>());
+    return t;
+  }
+  throw_user("input " + std::to_string(position) + " is a " + Py_TYPE(object.ptr())->tp_name,
+             "give it an array (with the buffer protocol, as NumPy's have it), a torch.Tensor or an int");
+}
+
 /// Bits are taken for what the program takes, where that has no format of its own.
 void take_bits(const Program& program, std::vector<Tensor>& inputs) {
   const auto placeholders = user_placeholders(program.graph);
@@ -113,10 +154,15 @@ class Model {
     recording_.compiled(*compiled_);
   }
 
-  std::vector<Tensor> call(const py::args& arguments) {
+  /// Results are `torch.Tensor`s where an argument is one.
+  py::list call(const py::args& arguments) {
     std::vector<Tensor> inputs;
-    for (size_t i = 0; i < arguments.size(); ++i) inputs.push_back(from_buffer(py::cast<py::buffer>(arguments[i]), i));
-    take_bits(program_, inputs);
+    bool of_torch = false;
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      inputs.push_back(from_python(arguments[i], i));
+      of_torch = of_torch || is_torch_tensor(arguments[i]);
+    }
+    if (!of_torch) take_bits(program_, inputs);
     small_sizes_.require(check_inputs(program_, inputs));
     const bool record = is_recording();
     compiled_->set_timing(record);
@@ -127,8 +173,18 @@ class Model {
       outputs = compiled_->run(inputs);
     }
     if (record) recording_.run(program_, *compiled_, backend_, start, now_ns() - start);
-    for (const Tensor& t : outputs) (void)format_of(t.dtype);  // an error here; where Python asks for a buffer, its end
-    return outputs;
+    py::list results;
+    for (Tensor& t : outputs) {
+      if (of_torch) {
+        // PyTorch has no negative strides, which a flip has.
+        const bool turned = std::any_of(t.strides.begin(), t.strides.end(), [](int64_t s) { return s < 0; });
+        results.append(to_torch(turned ? t.clone() : std::move(t)));
+        continue;
+      }
+      (void)format_of(t.dtype);  // an error here; where Python asks for a buffer, its end
+      results.append(py::cast(std::move(t)));
+    }
+    return results;
   }
 
   std::vector<std::string> input_names() const { return program_.user_input_names; }
@@ -169,7 +225,9 @@ PYBIND11_MODULE(_strata, m) {
       .def_property_readonly("shape", [](const Tensor& t) { return py::tuple(py::cast(t.shape)); })
       .def_property_readonly("dtype", [](const Tensor& t) { return std::string(dtype_name(t.dtype)); })
       .def("__repr__", [](const Tensor& t) { return "strata.Tensor(" + t.str() + ")"; });
-  py::class_<Model>(m, "Model", "A compiled program. Call it with one buffer per user input; one call at a time.")
+  py::class_<Model>(m, "Model",
+                    "A compiled program. Call it with one array or torch.Tensor per user input; one call "
+                    "at a time. Gives a list of strata.Tensor, or of torch.Tensor where an argument is one.")
       .def("__call__", &Model::call)
       .def_property_readonly("input_names", &Model::input_names)
       .def_property_readonly("output_names", &Model::output_names);

@@ -246,13 +246,22 @@ TEST_F(OpsASymbolic, ArithmeticOnSizesIsInterpreted) {
   Node* ratio = call("_operator.truediv", {n, 2});
   Node* small = call("_operator.lt", {n, 6});
   Node* scaled = call("aten.mul.Tensor", {x, n});
-  graph.output(list({half, ratio, small, scaled}));
+  Node* large = call("torch.sym_not", {small});
+  Node* both = call("_operator.and_", {small, large});
+  Node* either = call("_operator.or_", {large, small});
+  Node* place = call("aten.sym_storage_offset.default", {call("aten.select.int", {x, 0, 2})});
+  graph.output(list({half, ratio, small, scaled, large, both, either, place}));
   const std::vector<Tensor> inputs{Tensor::full(DType::F32, {5, 4}, 2)};
   const auto out = Interpreter(graph).run(std::span<const Tensor>(inputs));
   EXPECT_EQ(std::get<int64_t>(out[0].value), 2);
   EXPECT_EQ(std::get<double>(out[1].value), 2.5);
   EXPECT_EQ(std::get<bool>(out[2].value), true);
   EXPECT_EQ(out[3].tensor().at(7), 10);
+  EXPECT_EQ(std::get<bool>(out[4].value), false);
+  EXPECT_EQ(std::get<bool>(out[5].value), false);
+  EXPECT_EQ(std::get<bool>(out[6].value), true);
+  EXPECT_EQ(std::get<int64_t>(out[7].value), 8);
+  EXPECT_THAT(error("_operator.and_", {n, 3}), HasSubstr("expected conditions"));
 }
 
 TEST_F(OpsASymbolic, SlicesAreInterpretedAtEverySize) {

@@ -55,6 +55,15 @@ Type arithmetic_type(const Call& call) {
 }
 Type float_type(const Call&) { return of_kind(Type::Kind::SymFloat); }
 Type bool_type(const Call&) { return of_kind(Type::Kind::SymBool); }
+/// Of conditions; the bits of integers are not joined.
+Type truth_type(const Call& call) {
+  for (size_t i = 0; i < 2; ++i) {
+    const Node* n = call.arg(i).node();
+    if (!call.arg(i).as<bool>() && !(n && n->type.kind == Type::Kind::SymBool))
+      reject(call, "expected conditions, found another value for '" + call.op().schema.params[i].name + "'");
+  }
+  return bool_type(call);
+}
 Type neg_type(const Call& call) {
   return is_float(call.arg(0)) ? of_kind(Type::Kind::SymFloat) : Type::symint(SymInt(0) - call.integer(0));
 }
@@ -87,6 +96,10 @@ Rows sizes_rows() {
   r.push_back(sym_row("aten::sym_stride.int(Tensor self, int dim) -> SymInt", sym_stride, type_reference,
                       "stride of a dimension"));
   r.push_back(sym_row("aten::sym_numel(Tensor self) -> SymInt", sym_numel, type_reference, "number of elements"));
+  // Of a view at a place that only data tells it is a symbol, which only the program names.
+  r.push_back(sym_row(
+      "aten::sym_storage_offset(Tensor self) -> SymInt", [](const Call& call) { return call.node().type; },
+      [](const RefContext& c) -> RefValue { return c.tensor(0).offset; }, "where in memory the first element is"));
   return r;
 }
 
@@ -116,6 +129,15 @@ Rows operators() {
   binary("le", bool_type, compare_reference<[](auto a, auto b) { return a <= b; }>, "a <= b of sizes");
   binary("gt", bool_type, compare_reference<[](auto a, auto b) { return b < a; }>, "a > b of sizes");
   binary("ge", bool_type, compare_reference<[](auto a, auto b) { return b <= a; }>, "a >= b of sizes");
+  binary("and_", truth_type, compare_reference<[](auto a, auto b) { return a != 0 && b != 0; }>, "both conditions");
+  binary("or_", truth_type, compare_reference<[](auto a, auto b) { return a != 0 || b != 0; }>,
+         "one of two conditions");
+  for (const char* name : {"_operator.not_", "torch.sym_not"}) {
+    r.push_back(sym_row(
+        "_operator::not_(Scalar a) -> bool", bool_type,
+        [](const RefContext& c) -> RefValue { return scalar_value(c, 0) == 0; }, "whether a condition fails"));
+    r.back().schema.name = r.back().name = name;
+  }
   r.push_back(sym_row(
       "_operator::neg(Scalar a) -> SymInt", neg_type,
       [](const RefContext& c) -> RefValue {

@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+# Copyright 2026 The Strata Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Programs from files, called with PyTorch's tensors; conditions that a file states of what only its data tells.
+
+Needs PyTorch 2.9 or later; exit code 77 (skipped) without it.
+"""
+import os
+import sys
+import tempfile
+import unittest
+
+import torch_or_skip
+
+version = torch_or_skip.check()
+
+import numpy
+import torch
+
+import strata
+
+if version < (2, 9):
+    print("skipped: files of PyTorch before 2.9 are not read")
+    sys.exit(77)
+
+
+class Function(torch.nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, *operands):
+        return self.function(*operands)
+
+
+def loaded(function, operands, **how):
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "model.pt2")
+        torch.export.save(torch.export.export(Function(function), tuple(operands), **how), path)
+        return strata.load(path)
+
+
+class TensorsOfPyTorch(unittest.TestCase):
+    def setUp(self):
+        torch.manual_seed(torch.seed() % 2**31)
+
+    def check(self, function, operands):
+        found = loaded(function, operands)(*operands)
+        expected = torch.utils._pytree.tree_leaves(function(*operands))
+        self.assertTrue(all(type(v) is torch.Tensor for v in found), found)
+        torch.testing.assert_close(found, [v.detach().resolve_conj().resolve_neg() for v in expected], rtol=1e-2, atol=1e-3)
+
+    def test_go_in_and_come_out(self):
+        x = torch.randn(5, 7)
+        self.check(lambda a: (a.exp(), a.sum()), [x])
+        self.check(lambda a: a * 2 + 1, [x.to(torch.bfloat16)])
+        self.check(lambda a: (a > 0, a.half()), [x])
+        self.check(lambda a: a * a, [torch.randn(4, 3, dtype=torch.complex64)])
+        self.check(lambda a: a + 1, [torch.randn(7, 5).t()])
+        self.check(lambda a: a + 1, [torch.randn(9, 14)[2:7, ::2]])
+        self.check(lambda a: a.sigmoid(), [torch.nn.Parameter(x)])
+
+    def test_lazy_conjugates_and_negatives_are_taken_as_they_read(self):
+        z = torch.randn(4, 3, dtype=torch.complex64)
+        model = loaded(lambda a: a * 2, [z])
+        torch.testing.assert_close(model(z.conj())[0], (z.conj() * 2).resolve_conj())
+        model = loaded(lambda a: a * 2, [z.real.clone()])
+        torch.testing.assert_close(model(z.conj().imag)[0], (z.conj().imag * 2).resolve_neg())
+
+    def test_a_flip_comes_out(self):
+        self.check(lambda a: (a.exp().flip(0), a), [torch.randn(6, 2)])
+
+    def test_arrays_beside_tensors_and_arrays_alone(self):
+        x, y = torch.randn(3, 4), torch.randn(3, 4)
+        model = loaded(lambda a, b: a - b, [x, y])
+        mixed, arrays = model(x, y.numpy()), model(x.numpy(), y.numpy())
+        self.assertIs(type(mixed[0]), torch.Tensor)
+        self.assertIs(type(arrays[0]), strata.Tensor)
+        torch.testing.assert_close(mixed[0], x - y)
+        numpy.testing.assert_allclose(numpy.asarray(arrays[0]), (x - y).numpy(), rtol=1e-6)
+
+    def test_results_outlive_what_they_came_of(self):
+        def result():
+            x = torch.arange(6.0).reshape(2, 3)
+            return loaded(lambda a: a.t(), [x])(x.clone())[0]
+
+        torch.testing.assert_close(result(), torch.arange(6.0).reshape(2, 3).t())
+
+    def test_anything_else_is_named(self):
+        model = loaded(lambda a: a + 1, [torch.randn(3)])
+        with self.assertRaisesRegex(strata.StrataError, "input 0 is a list.*torch.Tensor"):
+            model([1.0, 2.0, 3.0])
+        with self.assertRaisesRegex(strata.StrataError, "not on the CPU"):
+            model(torch.empty(3, device="meta"))
+        with self.assertRaisesRegex(strata.StrataError, "torch.sparse_coo.*to_dense"):
+            model(torch.ones(3).to_sparse())
+        with self.assertRaisesRegex(strata.StrataError, "float64"):
+            model(torch.ones(3, dtype=torch.float64))
+        with self.assertRaisesRegex(strata.StrataError, "4"):
+            model(torch.ones(4))
+
+
+class ConditionsOfData(unittest.TestCase):
+    def test_indices_from_the_end_and_beyond_it(self):
+        x = torch.randn(6, 4)
+        model = loaded(lambda a, i: (a[i.item()] * 2, a.select(0, i.item()) + 1), [x, torch.tensor(2)])
+        for place in (0, 1, 5, -1, -6):
+            found = model(x, torch.tensor(place))
+            torch.testing.assert_close(found, [x[place] * 2, x[place] + 1])
+        for place in (6, -7):
+            with self.assertRaisesRegex(strata.StrataError, "index"):
+                model(x, torch.tensor(place))
+
+    def test_several_conditions_and_places_of_views(self):
+        def part(a, i):
+            start = i.item()
+            torch._check(start >= 0)
+            torch._check(start <= 4)
+            return torch.narrow(a, 0, start, 2) * 3
+
+        x = torch.randn(6, 4)
+        model = loaded(part, [x, torch.tensor(2)])
+        for start in (0, 1, 4):
+            torch.testing.assert_close(model(x, torch.tensor(start))[0], x[start : start + 2] * 3)
+        for start in (-1, 5):
+            with self.assertRaises(strata.StrataError):
+                model(x, torch.tensor(start))
+
+
+if __name__ == "__main__":
+    unittest.main()
