@@ -168,6 +168,9 @@ RandomProgram program_of(const std::string& text) {
   const size_t inputs = text.find(std::string(kInputMark) + "\n");
   if (inputs == text.npos) throw_no_program();
   RandomProgram program{parse_text(std::make_shared<ShapeEnv>(), text.substr(0, inputs)), {}, {}};
+  for (const auto& node : program.graph.nodes())
+    if (node->kind == NodeKind::Call && !node->op)
+      throw_user("reproducer: '" + node->name + "' calls " + node->target + ", which is no operator of the table");
   std::istringstream lines(text.substr(inputs + kInputMark.size() + 1));
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);

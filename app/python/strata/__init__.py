@@ -6,6 +6,7 @@
     model = strata.load("bert.pt2")                      # backend="strata", "unfused" or "interpret"
     outputs = model(numpy_array)                         # anything with the buffer protocol in, Tensors out; bfloat16 as its bits, uint16
     numpy.asarray(outputs[0])                            # no copy
+    outputs = model(torch_tensor)                        # torch.Tensors in, torch.Tensors out (of the CPU; without gradients)
 
     with strata.record("run.strata"):
         strata.load("bert.pt2")(numpy_array)             # the trace opens in strata-studio
@@ -43,6 +44,9 @@ def load(path, *, backend="strata", mode="default", threads=0, disabled_passes=(
 
     `threads` 0 means all cores. `disabled_passes` names passes to leave out. Raises StrataError for files, backends or modes that
     cannot be used, with what was expected and found.
+
+    The model takes one array or `torch.Tensor` per input (an int for a size) and gives a list: of `torch.Tensor`s where an
+    argument is one, else of `strata.Tensor`s. They may share memory with inputs that the program returns as views.
     """
     return _load(str(path), backend, mode, threads, set(disabled_passes))
 

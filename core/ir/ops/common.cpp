@@ -4,6 +4,8 @@
 
 #include <iterator>
 
+#include "core/ir/program.h"
+
 namespace strata::ops {
 
 void append(Rows& rows, Rows more) {
@@ -69,8 +71,8 @@ bool has_zero(const std::vector<SymInt>& sizes) {
 }
 
 std::string place_of(const Call& call) {
-  const auto& source = call.node().meta.source;
-  return source && !source->empty() ? source->back().file + ":" + std::to_string(source->back().line) : "";
+  const SourceLocation* at = user_line(call.node().meta.source);
+  return at ? at->file + ":" + std::to_string(at->line) : "";
 }
 
 namespace {
