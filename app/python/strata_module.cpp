@@ -100,6 +100,9 @@ Tensor from_torch(py::object object, size_t position) {
   // What PyTorch will conjugate or negate when it is read is done at once: its memory does not tell.
   for (const char* lazy : {"resolve_conj", "resolve_neg"}) object = object.attr(lazy)();
   Tensor t = view_of_torch(object, what);
+  if (t.numel() > 0 && !t.storage->data)
+    throw_user(what + " is a " + Py_TYPE(object.ptr())->tp_name + " without elements in memory",
+               "give it one that has");
   auto held = std::make_shared<py::object>(std::move(object));
   t.storage->owner = std::shared_ptr<const void>(held.get(), [held](const void*) mutable {
     py::gil_scoped_acquire gil;
@@ -114,8 +117,11 @@ Tensor from_python(py::handle object, size_t position) {
   if (PyObject_CheckBuffer(object.ptr())) return from_buffer(py::reinterpret_borrow<py::buffer>(object), position);
   if (py::isinstance<py::bool_>(object)) return Tensor::full(DType::Bool, {}, object.cast<bool>());
   if (py::isinstance<py::int_>(object)) {
+    int beyond = 0;
+    const int64_t number = PyLong_AsLongLongAndOverflow(object.ptr(), &beyond);
+    if (beyond) throw_user("input " + std::to_string(position) + " is an int of more than 64 bits");
     Tensor t = Tensor::empty(DType::I64, {});
-    t.set_int(0, object.cast<int64_t>());
+    t.set_int(0, number);
     return t;
   }
   throw_user("input " + std::to_string(position) + " is a " + Py_TYPE(object.ptr())->tp_name,

@@ -16,6 +16,7 @@ version = torch_or_skip.check()
 
 import numpy
 import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 import strata
 
@@ -94,6 +95,12 @@ class TensorsOfPyTorch(unittest.TestCase):
             model(torch.empty(3, device="meta"))
         with self.assertRaisesRegex(strata.StrataError, "torch.sparse_coo.*to_dense"):
             model(torch.ones(3).to_sparse())
+        with FakeTensorMode():
+            fake = torch.empty(3)
+        with self.assertRaisesRegex(strata.StrataError, "input 0 is a FakeTensor without elements"):
+            model(fake)
+        with self.assertRaisesRegex(strata.StrataError, "more than 64 bits"):
+            model(2**70)
         with self.assertRaisesRegex(strata.StrataError, "float64"):
             model(torch.ones(3, dtype=torch.float64))
         with self.assertRaisesRegex(strata.StrataError, "4"):

@@ -205,9 +205,7 @@ Type metadata_type(const Call& call) {
   if (const auto d = call.dtype(3); d && *d != t.dtype)
     reject(call,
            "the program asserts type " + std::string(dtype_name(*d)) + ", found " + std::string(dtype_name(t.dtype)));
-  if (!call.is_none(1)) {
-    require_same_shape(call, call.integers(1), t.shape, "what the program asserts and the tensor");
-  }
+  if (!call.is_none(1)) require_same_shape(call, call.integers(1), t.shape, "what the program asserts and the tensor");
   return no_type(call);
 }
 
