@@ -54,6 +54,16 @@ std::string format_of(DType dtype) {
   throw_user("tensors of type " + std::string(dtype_name(dtype)) + " have no buffer format");
 }
 
+/// Keeps what holds a Python object alive as long as a tensor's memory is used, on whatever thread that ends.
+template <class T>
+std::shared_ptr<const void> owner_of(std::shared_ptr<T> held) {
+  const T* object = held.get();
+  return {object, [held = std::move(held)](const void*) mutable {
+            py::gil_scoped_acquire gil;
+            held.reset();
+          }};
+}
+
 /// Views the caller's memory; the tensor keeps the Python object alive.
 Tensor from_buffer(const py::buffer& object, size_t position) {
   auto info = std::make_shared<py::buffer_info>(object.request());
@@ -73,10 +83,7 @@ Tensor from_buffer(const py::buffer& object, size_t position) {
     t.storage = std::make_shared<Storage>();
     t.storage->data = static_cast<std::byte*>(info->ptr);
     t.storage->size = static_cast<size_t>(info->size * info->itemsize);
-    t.storage->owner = std::shared_ptr<const void>(info.get(), [info](const void*) mutable {
-      py::gil_scoped_acquire gil;
-      info.reset();
-    });
+    t.storage->owner = owner_of(info);
     return t;
   }
   throw_user("input " + std::to_string(position) + " has element format '" + info->format +
@@ -103,11 +110,7 @@ Tensor from_torch(py::object object, size_t position) {
   if (t.numel() > 0 && !t.storage->data)
     throw_user(what + " is a " + Py_TYPE(object.ptr())->tp_name + " without elements in memory",
                "give it one that has");
-  auto held = std::make_shared<py::object>(std::move(object));
-  t.storage->owner = std::shared_ptr<const void>(held.get(), [held](const void*) mutable {
-    py::gil_scoped_acquire gil;
-    held.reset();
-  });
+  t.storage->owner = owner_of(std::make_shared<py::object>(std::move(object)));
   return t;
 }
 

@@ -19,6 +19,7 @@ import numpy
 import torch
 
 import strata
+from function_module import Function
 
 if version < (2, 6):
     print("skipped: needs PyTorch 2.6")
@@ -196,14 +197,6 @@ class Complex(unittest.TestCase):
 
     def test_from_files(self):
         """What `torch.compile` hands over in parts, a file has whole."""
-
-        class Function(torch.nn.Module):
-            def __init__(self, function):
-                super().__init__()
-                self.function = function
-
-            def forward(self, *operands):
-                return self.function(*operands)
 
         F, z, image = torch.nn.functional, numbers(4, 6), numbers(2, 4, 5, 5)
         for name, function, operands in (

@@ -19,19 +19,11 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 import strata
+from function_module import Function
 
 if version < (2, 9):
     print("skipped: files of PyTorch before 2.9 are not read")
     sys.exit(77)
-
-
-class Function(torch.nn.Module):
-    def __init__(self, function):
-        super().__init__()
-        self.function = function
-
-    def forward(self, *operands):
-        return self.function(*operands)
 
 
 def loaded(function, operands, **how):

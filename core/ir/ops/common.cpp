@@ -70,16 +70,13 @@ bool has_zero(const std::vector<SymInt>& sizes) {
   return std::find(sizes.begin(), sizes.end(), SymInt(0)) != sizes.end();
 }
 
-std::string place_of(const Call& call) {
-  const SourceLocation* at = user_line(call.node().meta.source);
-  return at ? at->file + ":" + std::to_string(at->line) : "";
-}
-
 namespace {
 
 void assume(const Call& call, const std::pair<SymInt, SymInt>& sizes, bool equal, const std::string& reason) {
   const auto& [a, b] = sizes;
-  Assumption made{a.str() + (equal ? " == " : " >= ") + b.str(), reason + " in " + call.op().name, place_of(call)};
+  const SourceLocation* at = user_line(call.node().meta.source);
+  Assumption made{a.str() + (equal ? " == " : " >= ") + b.str(), reason + " in " + call.op().name,
+                  at ? at->file + ":" + std::to_string(at->line) : ""};
   (equal ? made.equal : made.at_least) = sizes;
   (a.env() ? a.env() : b.env())->assume(std::move(made));
 }

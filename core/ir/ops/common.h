@@ -30,8 +30,6 @@ void append(Rows& rows, Rows more);
 
 /// Throws a user Error: `aten.add.Tensor(f32[2], f32[3]): <what>`.
 [[noreturn]] void reject(const Call& call, const std::string& what, const std::string& hint = {});
-/// The user's source line of a call as `file:line`; empty where there is none.
-std::string place_of(const Call& call);
 /// The call with its operands' types, for messages.
 std::string describe(const Node& node);
 

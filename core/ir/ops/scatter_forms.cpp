@@ -93,7 +93,7 @@ std::vector<Node*> as_strided_scatter(Builder& b, const Call& c) {
     at = b.add(at, b.reshape(step, line));
     last = last + (size[d] - 1) * stride[d];
   }
-  if (!has_zero(size)) require_at_least(c, self.numel(), unless_empty(last + 1, size), "elements of self for the view");
+  require_at_least(c, self.numel(), unless_empty(last + 1, size), "elements of self for the view");
   Node* made =
       b.call("aten.index_put.default", {all_in_one_dim(b, c.tensor(0)), Argument::list({all_in_one_dim(b, at)}),
                                         all_in_one_dim(b, b.expand(c.tensor(1), size)), false});

@@ -369,7 +369,7 @@ Type strided_type(const Call& call, const SymInt& count) {
     require_at_least(call, strides[d], 0, "stride");
     last = last + (shape[d] - 1) * strides[d];
   }
-  if (!has_zero(shape)) require_at_least(call, count, unless_empty(last + 1, shape), "elements of memory");
+  require_at_least(call, count, unless_empty(last + 1, shape), "elements of memory");
   return view_type(call, shape, strides);
 }
 
