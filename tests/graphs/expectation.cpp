@@ -232,7 +232,13 @@ bool averages(const Node& node) { return std::string_view(node.target).find("avg
 
 /// Losses, most of which come to a mean: the sum may overflow where the mean does not. The terms of some are products
 /// of an operand and another one, or itself (margin_ranking_loss).
-bool sums_losses(const Node& node) { return std::string_view(node.target).find("_loss.") != std::string_view::npos; }
+bool sums_losses(const Node& node) {
+  const std::string_view target = node.target;
+  return target.find("_loss.") != target.npos || target.starts_with("aten.binary_cross_entropy");
+}
+
+/// Whether a node rounds integers that it takes: sums into a floating type, and targets of losses.
+bool rounds_integers(const Node& node) { return sums_rounded(node) || sums_losses(node); }
 
 /// Operators that sum products of elements of two operands.
 bool sums_products(const Node& node) {
@@ -517,7 +523,7 @@ Results interpret(const RandomProgram& program, const Graph& graph, bool float64
       if (hides_rounding(maker) && node.type.is_tensor()) {
         double largest = 1;
         for (const Node* operand : maker.operands())
-          if (sums_rounded(maker) || (operand->type.is_tensor() && is_floating(operand->tensor().dtype)))
+          if (rounds_integers(maker) || (operand->type.is_tensor() && is_floating(operand->tensor().dtype)))
             largest = std::max(largest, magnitudes->at(operand));
         hidden = hidden_rounding(maker, widest_epsilon(node, maker), largest);
         if (const Node* x = is_norm(maker) ? maker.args[0].node() : nullptr; x && operands->contains(x))

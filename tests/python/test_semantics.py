@@ -386,6 +386,17 @@ def checkpointed(x, w):
     return checkpoint(lambda v: (v @ w).relu(), x, use_reentrant=False) + 1
 
 
+class Cast(nn.Module):
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 3)
+
+    def forward(self, x):
+        self.linear = self.linear.to(torch.float32)  # the type that it has: sets parameters to themselves
+        return self.linear(x)
+
+
 class Called(nn.Module):
     def __init__(self):
         super().__init__()
@@ -911,6 +922,7 @@ def programs():
         p("shape changed in place", transpose_in_place, one(3, 4)),
         p("resized in place", resize_in_place, one(3, 4), compiles=None, opaque=None),
         p("x.data replaced", set_data, two(3), compiles=None, opaque=None),
+        p("module converted inside", Cast, one(2, 4)),
         p("in place with another type", lambda x, y: (x.add_(y), x.mul_(2.5))[1], lambda: (randn(3), randint(0, 5, (3,)))),
         p("copy from another type", lambda x, y: x.copy_(y), lambda: (randn(3), randint(0, 5, (3,)))),
         p("copy broadcast", lambda x, y: (x.copy_(y), x[0].copy_(y * 2))[0], lambda: (randn(2, 3), randn(3))),

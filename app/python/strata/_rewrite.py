@@ -128,10 +128,14 @@ _SHAPE_CHANGES = {"squeeze_", "unsqueeze_", "t_", "transpose_", "swapaxes_", "sw
 
 def shape_changes(traced):
     """In-place changes of shape are views: what was the tensor is no longer looked at. Returns the nodes for which that is not so: they
-    would change an input, or the tensor's memory."""
+    would change an input, or the tensor's memory. A tensor set to itself, as by `module.to(dtype)` with the type that it has, is unchanged."""
     refused = []
     for node in list(traced.graph.nodes):
         name = _name(node)
+        if node.target is aten.set_.source_Tensor and node.args[0] is node.args[1]:
+            node.replace_all_uses_with(node.args[0])
+            traced.graph.erase_node(node)
+            continue
         if torch.Tag.inplace_view not in getattr(node.target, "tags", ()):
             continue
         if name not in _SHAPE_CHANGES or node.args[0].op == "placeholder":
