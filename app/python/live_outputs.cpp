@@ -142,6 +142,11 @@ void LiveOutputs::find_sizes_of_data(const ShapeEnv& env) {
 LiveOutputs::Maker LiveOutputs::read_maker(ShapeEnv& env, const py::handle& description) {
   const auto kind = description[py::int_(0)].cast<std::string>();
   Maker maker;
+  if (kind == "item") {
+    maker = read_maker(env, description[py::int_(1)]);
+    maker.item = true;
+    return maker;
+  }
   if (kind == "constant") {
     maker.kind = Kind::Constant;
     maker.constant = description[py::int_(1)];
@@ -188,9 +193,11 @@ py::object LiveOutputs::make(PyObject* const* inputs, std::vector<Tensor>& kept,
     results.push_back(kept_result(kept[i], strides.fixed() ? strides.constants() : strides.values(symbols, given)));
   }
   py::tuple outputs(makers_.size());
-  for (size_t i = 0; i < makers_.size(); ++i)
-    PyTuple_SET_ITEM(outputs.ptr(), static_cast<Py_ssize_t>(i),
-                     make_one(makers_[i], inputs, results, symbols, given).release().ptr());
+  for (size_t i = 0; i < makers_.size(); ++i) {
+    py::object made = make_one(makers_[i], inputs, results, symbols, given);
+    if (makers_[i].item) made = made.attr("item")();
+    PyTuple_SET_ITEM(outputs.ptr(), static_cast<Py_ssize_t>(i), made.release().ptr());
+  }
   return outputs;
 }
 

@@ -41,8 +41,9 @@ class LiveSizes {
 class LiveOutputs {
  public:
   /// `makers`, one per output: ("kept", i), ("input", i), ("constant", object), ("size", sizes), ("view of input", i,
-  /// shape, strides, offset) and ("view of kept", ...), offsets counted from the start of what is viewed. `strides`:
-  /// those that each kept result has to have. `symbols`: (position, name) of the inputs that are sizes.
+  /// shape, strides, offset) and ("view of kept", ...), offsets counted from the start of what is viewed, and ("item",
+  /// maker), the number in the only element of what that maker gives. `strides`: those that each kept result has to
+  /// have. `symbols`: (position, name) of the inputs that are sizes.
   LiveOutputs(ShapeEnv& env, const pybind11::sequence& makers, const pybind11::sequence& strides,
               const pybind11::sequence& symbols);
 
@@ -57,6 +58,7 @@ class LiveOutputs {
   struct Maker {
     Kind kind = Kind::Kept;
     size_t index = 0;
+    bool item = false;  ///< Python's number instead of the tensor
     pybind11::object constant;
     LiveSizes shape, strides, offset;  ///< `shape` holds the size of a Size
   };

@@ -196,6 +196,10 @@ class DynamicShapes(Case):
         views = lambda x: (x.t() + 1, x.shape[0] * 2, x[1:], x.view(-1), x.new_zeros(x.shape[1] + 3))
         self.check(views, torch.randn(4, 5), torch.randn(6, 5), torch.randn(6, 9))
 
+    def test_numbers_made_of_sizes_are_given_back(self):
+        numbers = lambda x: (x + 1, x.shape[0] > 2 * x.shape[1], x.shape[0] / x.shape[1], (x.shape[0] * 0.3) ** 0.5)
+        self.check(numbers, torch.randn(8, 5), torch.randn(16, 5), torch.randn(4, 9))
+
     def test_convolutions_serve_all_batches(self):
         """What PyTorch guards on for its own kernels is taken back of a program from the cache, too."""
         network = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten()).eval()

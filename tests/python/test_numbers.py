@@ -108,6 +108,24 @@ class Numbers(unittest.TestCase):
                 if factor not in (0.1, 1.1):  # those are left to PyTorch
                     self.all_ours(1)
 
+    def test_given_back(self):
+        """What a part before a break hands on to the next one, or the caller gets."""
+
+        def numbers(x, y):
+            scale, first = x.shape[0] / y.shape[0], x[0].item()
+            results = x * scale, x.shape[0] > 2 * y.shape[0], scale, first, y[0].item() * 2.5, first > 0, x.argmax().item()
+            torch._dynamo.graph_break()
+            return (results, results[2] * 2)
+
+        with torch.no_grad(), torch._dynamo.config.patch(capture_scalar_outputs=True):
+            compiled = self.compiled(numbers)
+            for n, m in (5, 2), (4, 3), (9, 2):
+                x, y = torch.randn(n), torch.randn(m)
+                found, expected = compiled(x, y), numbers(x, y)
+                torch.testing.assert_close(found, expected)
+                self.assertEqual([type(v) for v in found[0]], [type(v) for v in expected[0]])
+            self.all_ours(2)
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=1)

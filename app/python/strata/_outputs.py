@@ -86,8 +86,10 @@ class Outputs:
         self.inputs = {node: i for i, node in enumerate(inputs)}
         values, self.spec = torch.utils._pytree.tree_flatten(self.output.args[0])
         self._keep_owners(values)
-        for value in values:
-            self.makers.append(self._maker(value))
+        numbers = self.output.meta.get("numbers", ())
+        for i, value in enumerate(values):
+            maker = self._maker(value)
+            self.makers.append(("item", list(maker)) if i in numbers else maker)
         self.symbols = [
             (i, str(node.meta["val"].node.expr))
             for i, node in enumerate(inputs)

@@ -413,6 +413,16 @@ class Numbers:
                 self._define(node, value)
             elif isinstance(node.target, torch._ops.OpOverload) and any(n in self.tensors for n in node.all_input_nodes):
                 self._use(node)
+        self._return()
+
+    def _return(self):
+        """Returns a tensor for a number; `numbers` of the output are the places of such."""
+        output = next(node for node in reversed(self.graph.nodes) if node.op == "output")
+        values, spec = torch.utils._pytree.tree_flatten(output.args[0])
+        made = {i: self.tensors[v] for i, v in enumerate(values) if isinstance(v, torch.fx.Node) and v in self.tensors}
+        if made:
+            output.args = (torch.utils._pytree.tree_unflatten([made.get(i, v) for i, v in enumerate(values)], spec),)
+            output.meta["numbers"] = set(made)
 
     def _read(self, node, value):
         """A size that is computed with floats, as an element of a tensor."""
