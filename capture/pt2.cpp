@@ -41,10 +41,14 @@ const Json* root_signature(const Json& module) {
   return nullptr;
 }
 
-size_t count_user_outputs(const Graph& graph) {
-  size_t count = 0;
-  for (const OutputSpec& spec : graph.output_specs) count += spec.kind == OutputSpec::Kind::User;
-  return count;
+/// What callers get, in order.
+std::vector<Argument> user_outputs(const Graph& graph) {
+  const std::vector<Argument> outputs = graph.flat_outputs();
+  std::vector<Argument> found;
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (i < graph.output_specs.size() && graph.output_specs[i].kind == OutputSpec::Kind::User)
+      found.push_back(outputs[i]);
+  return found;
 }
 
 bool is_user_leaf(const InputSpec& spec) {
@@ -68,11 +72,17 @@ void name_inputs(Program& program, const std::vector<std::string>& leaf_names) {
 }
 
 void name_outputs(Program& program, bool has_spec) {
-  const size_t count = count_user_outputs(program.graph);
-  if (has_spec) append_leaf_names(program.out_spec, "out", program.user_output_names);
-  if (program.user_output_names.size() == count) return;
-  program.user_output_names.clear();
-  for (size_t i = 0; i < count; ++i) program.user_output_names.push_back(count == 1 ? "out" : fmt::format("out.{}", i));
+  const std::vector<Argument> outputs = user_outputs(program.graph);
+  std::vector<std::string> names;
+  if (has_spec) append_leaf_names(program.out_spec, "out", names);
+  const bool fits = names.size() == outputs.size();
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const std::string name = fits ? names[i] : outputs.size() == 1 ? "out" : fmt::format("out.{}", i);
+    if (is_array_output(outputs[i]))
+      program.user_output_names.push_back(name);
+    else
+      program.constant_outputs.push_back({i, name, outputs[i]});
+  }
 }
 
 void read_call_signature(Program& program, const Json& module, const std::string& file) {

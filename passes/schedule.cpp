@@ -134,13 +134,15 @@ class Scheduler {
   void add_outputs() {
     const auto leaves = graph_.flat_outputs();
     for (size_t i = 0; i < leaves.size(); ++i) {
+      if (!is_array_output(leaves[i])) continue;
       plan().outputs.push_back(output_of(leaves[i]));
       if (i >= graph_.output_specs.size()) continue;
       const OutputSpec& spec = graph_.output_specs[i];
       const bool mutation = spec.kind == OutputSpec::Kind::BufferMutation ||
                             spec.kind == OutputSpec::Kind::ParameterMutation ||
                             spec.kind == OutputSpec::Kind::UserInputMutation;
-      if (mutation) plan().mutations.push_back({static_cast<int>(i), spec, written_buffer(spec)});
+      if (mutation)
+        plan().mutations.push_back({static_cast<int>(plan().outputs.size()) - 1, spec, written_buffer(spec)});
     }
   }
 
@@ -163,6 +165,8 @@ class Scheduler {
     if (!node) {
       if (const auto* v = leaf.as<int64_t>()) out.value = *v;
       if (const auto* v = leaf.as<SymInt>()) out.value = *v;
+      if (const auto* v = leaf.as<double>()) out.constant = Tensor::scalar(DType::F64, *v);
+      if (const auto* v = leaf.as<bool>()) out.constant = Tensor::full(DType::Bool, {}, *v);
       return out;
     }
     if (node->type.kind == Type::Kind::SymInt) {

@@ -13,6 +13,7 @@
 #include "app/cli/table.h"
 #include "app/driver/compare.h"
 #include "app/driver/inputs.h"
+#include "core/ir/fx_printer.h"
 #include "core/runtime/generator.h"
 #include "core/support/error.h"
 #include "passes/small_sizes.h"
@@ -208,6 +209,8 @@ std::string report_text(const CompiledModel& model, const RunOptions& o, const R
         r.comparisons.empty() ? value_range(r.outputs[i]) : comparison_text(r.comparisons[i], r.problems[i]);
     text += fmt::format("output {} ({}) {}{}{}\n", i, name, r.outputs[i].str(), what.empty() ? "" : ": ", what);
   }
+  for (const ConstantOutput& c : model.program->constant_outputs)
+    text += fmt::format("output {} is {}\n", c.name, print_fx(c.value));
   for (const auto& file : r.files) text += fmt::format("wrote {}\n", file.string());
   if (!o.trace.empty()) text += fmt::format("trace {}\n", o.trace);
   return text;
@@ -222,7 +225,7 @@ Json comparison_json(const Comparison& c, const std::string& problem) {
 }
 
 Json report_json(const CompiledModel& model, const RunOptions& o, const RunResult& r) {
-  JsonArray outputs, launches, files;
+  JsonArray outputs, constants, launches, files;
   for (size_t i = 0; i < r.outputs.size(); ++i) {
     JsonObject out{
         {"name", json(i < model.program->user_output_names.size() ? model.program->user_output_names[i] : "")},
@@ -231,6 +234,8 @@ Json report_json(const CompiledModel& model, const RunOptions& o, const RunResul
     if (!r.comparisons.empty()) out.emplace_back("comparison", comparison_json(r.comparisons[i], r.problems[i]));
     outputs.push_back(Json{std::move(out)});
   }
+  for (const ConstantOutput& c : model.program->constant_outputs)
+    constants.push_back(Json{JsonObject{{"name", json(c.name)}, {"value", json(print_fx(c.value))}}});
   for (size_t l = 0; l < r.launch_ns.size() && !r.launch_ns[l].empty(); ++l)
     launches.push_back(Json{JsonObject{{"name", json(model.compiled->plan()->launches[l].name)},
                                        {"threads", json(int64_t{r.last[l].threads})},
@@ -247,6 +252,7 @@ Json report_json(const CompiledModel& model, const RunOptions& o, const RunResul
                  {"compile", compile_json(model)},
                  {"run", Json{std::move(run)}},
                  {"outputs", Json{std::move(outputs)}},
+                 {"constants", Json{std::move(constants)}},
                  {"passed", r.comparisons.empty() ? Json{} : json(r.passed())},
                  {"files", Json{std::move(files)}}};
   if (!launches.empty()) all.emplace_back("launches", Json{std::move(launches)});

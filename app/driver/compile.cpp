@@ -17,11 +17,13 @@ namespace {
 
 int64_t now_ns() { return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1); }
 
-/// Outputs of kind User only; mutations come first in functional graphs and stay inside.
-std::vector<bool> user_outputs(const Graph& graph, size_t count) {
-  std::vector<bool> keep(count, true);
-  for (size_t i = 0; i < count && i < graph.output_specs.size(); ++i)
-    keep[i] = graph.output_specs[i].kind == OutputSpec::Kind::User;
+/// Outputs of kind User that are arrays; mutations come first in functional graphs and stay inside.
+std::vector<bool> user_outputs(const Graph& graph) {
+  const std::vector<Argument> outputs = graph.flat_outputs();
+  std::vector<bool> keep;
+  for (size_t i = 0; i < outputs.size(); ++i)
+    keep.push_back(is_array_output(outputs[i]) &&
+                   (i >= graph.output_specs.size() || graph.output_specs[i].kind == OutputSpec::Kind::User));
   return keep;
 }
 
@@ -49,7 +51,7 @@ class Interpreted : public Compiled {
     const std::vector<RefValue> results = interpreter_.run(values);
     const Graph& graph = functional_ ? *functional_ : program_.graph;
     write_back(graph, results, inputs);
-    const auto keep = user_outputs(graph, results.size());
+    const auto keep = user_outputs(graph);
     std::vector<Tensor> outputs;
     for (size_t i = 0; i < results.size(); ++i)
       if (keep[i]) outputs.push_back(as_tensor(results[i]));
@@ -106,6 +108,7 @@ class Interpreted : public Compiled {
       return t;
     }
     if (const auto* v = std::get_if<double>(&value.value)) return Tensor::scalar(DType::F64, *v);
+    if (const auto* v = std::get_if<bool>(&value.value)) return Tensor::full(DType::Bool, {}, *v);
     throw_user("an output of the program is neither a tensor nor a number");
   }
 

@@ -22,6 +22,7 @@
 #include "app/python/recording.h"
 #include "app/python/tensor_exchange.h"
 #include "capture/pt2.h"
+#include "core/ir/fx_printer.h"
 #include "core/support/error.h"
 #include "core/support/index_error.h"
 #include "passes/small_sizes.h"
@@ -147,6 +148,13 @@ py::buffer_info to_buffer(Tensor& t) {
   return {t.data(), item, format_of(t.dtype), static_cast<py::ssize_t>(t.rank()), shape, strides};
 }
 
+/// What a program gives that is no array, in Python.
+py::object constant_of(const Argument& value) {
+  if (value.is_none()) return py::none();
+  const auto* text = value.as<std::string>();
+  return py::str(text ? *text : print_fx(value));
+}
+
 class Model {
  public:
   Model(const std::string& path, const std::string& backend, const std::string& mode, int threads,
@@ -193,11 +201,17 @@ class Model {
       (void)format_of(t.dtype);  // an error here; where Python asks for a buffer, its end
       results.append(py::cast(std::move(t)));
     }
+    for (const ConstantOutput& c : program_.constant_outputs) results.insert(c.position, constant_of(c.value));
     return results;
   }
 
   std::vector<std::string> input_names() const { return program_.user_input_names; }
-  std::vector<std::string> output_names() const { return program_.user_output_names; }
+  std::vector<std::string> output_names() const {
+    std::vector<std::string> names = program_.user_output_names;
+    for (const ConstantOutput& c : program_.constant_outputs)
+      names.insert(names.begin() + static_cast<std::ptrdiff_t>(c.position), c.name);
+    return names;
+  }
 
  private:
   Program program_;
@@ -236,7 +250,8 @@ PYBIND11_MODULE(_strata, m) {
       .def("__repr__", [](const Tensor& t) { return "strata.Tensor(" + t.str() + ")"; });
   py::class_<Model>(m, "Model",
                     "A compiled program. Call it with one array or torch.Tensor per user input; one call "
-                    "at a time. Gives a list of strata.Tensor, or of torch.Tensor where an argument is one.")
+                    "at a time. Gives a list of strata.Tensor, or of torch.Tensor where an argument is one; None and "
+                    "strings as they are.")
       .def("__call__", &Model::call)
       .def_property_readonly("input_names", &Model::input_names)
       .def_property_readonly("output_names", &Model::output_names);

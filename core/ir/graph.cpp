@@ -198,6 +198,10 @@ std::vector<Node*> Node::operands() const {
 // -----------------------------------------------------------------------------------------------------------------
 // graph
 
+bool is_array_output(const Argument& output) {
+  return output.node() || output.as<int64_t>() || output.as<double>() || output.as<bool>() || output.as<SymInt>();
+}
+
 Graph::Graph(std::shared_ptr<ShapeEnv> env, std::shared_ptr<IdSource> ids)
     : env_(env ? std::move(env) : std::make_shared<ShapeEnv>()),
       ids_(ids ? std::move(ids) : std::make_shared<IdSource>()) {}

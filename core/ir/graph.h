@@ -242,6 +242,10 @@ struct OutputSpec {
   std::string target;  ///< what is mutated, or gets the gradient
 };
 
+/// Whether a caller gets an output as an array, which is so for values and numbers. None, strings and the like are the
+/// same in every run.
+bool is_array_output(const Argument& output);
+
 // -----------------------------------------------------------------------------------------------------------------
 // graph
 

@@ -31,6 +31,13 @@ struct ConstantInput {
   Argument value;
 };
 
+/// A user output that is no array (`is_array_output`): None, a string.
+struct ConstantOutput {
+  size_t position = 0;  ///< among all user outputs
+  std::string name;
+  Argument value;
+};
+
 /// A condition on input sizes that the program was exported under.
 struct SizeGuard {
   enum class Relation : uint8_t { Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual };
@@ -65,8 +72,9 @@ struct Program {
   std::string sample_inputs_note;              ///< why `sample_inputs` is empty
   std::vector<ConstantInput> constant_inputs;  ///< user inputs that take no value any more
 
-  /// One per output of kind User: `out`, `out.0`, `out.logits`, `out.rest.1`.
+  /// One per output of kind User that is an array: `out`, `out.0`, `out.logits`, `out.rest.1`. The others, in order.
   std::vector<std::string> user_output_names;
+  std::vector<ConstantOutput> constant_outputs;
   TreeSpec in_spec, out_spec;  ///< in_spec: tuple of (positional tuple, keyword dict)
 
   /// Conditions that check_inputs evaluates; all of the exporter's, in words, are assumptions of graph.env().

@@ -58,13 +58,14 @@ struct Launch {
   SymInt bytes_read, bytes_written, flops;
 };
 
-/// What the caller gets: a view of a buffer, or an integer.
+/// What the caller gets: a view of a buffer, or a number (0-dimensional).
 struct PlanOutput {
-  int buffer = -1;  ///< -1: `value`
+  int buffer = -1;  ///< -1: `constant`, or `value` where that is undefined
   DType dtype = DType::F32;
   std::vector<SymInt> shape, strides;
   SymInt offset;
   SymInt value;
+  Tensor constant = {};  ///< a float or a bool
 };
 
 /// After the run, copy an output back into an input or a persistent buffer (mutations).

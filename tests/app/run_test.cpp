@@ -92,6 +92,26 @@ TEST(Run, WritesOutputsThatCompareEqual) {
   EXPECT_EQ(read_npy(folder.file("out/output_1.npy")).shape, c.tensors("output_")[1].shape);
 }
 
+TEST(Run, NumbersAreOutputsAndNoneAndWordsAreNamed) {
+  for (const char* backend : {"strata", "unfused", "interpret"}) {
+    SCOPED_TRACE(backend);
+    TemporaryFolder folder;
+    const Finished f = strata({"run", STRATA_TEST_DATA "/pt2/constants.pt2", "--backend", backend, "--output",
+                               folder.file("out")});
+    ASSERT_EQ(f.code, 0) << f.err;
+    EXPECT_THAT(f.out, HasSubstr("output out.0.1 is None\noutput out.3 is 'words'\n"));
+    const auto output = [&](int i) { return read_npy(folder.file("out/output_" + std::to_string(i) + ".npy")); };
+    EXPECT_THAT(output(0).values(), ElementsAre(1, 2, 3));
+    EXPECT_EQ(output(1).dtype, DType::F64);
+    EXPECT_THAT(output(1).values(), ElementsAre(2.5));
+    EXPECT_EQ(output(2).dtype, DType::Bool);
+    EXPECT_THAT(output(2).values(), ElementsAre(1));
+    EXPECT_EQ(output(3).dtype, DType::I64);
+    EXPECT_THAT(output(3).values(), ElementsAre(7));
+    EXPECT_THAT(output(4).values(), ElementsAre(0, 2, 4));
+  }
+}
+
 TEST(Run, UsesSampleInputsByDefaultAndSeedsRepeat) {
   TemporaryFolder folder;
   const std::string model = model_file("cnn_fmnist");

@@ -121,6 +121,18 @@ TEST(Pt2, NestedInputsKeywordsConstantsAndOutputs) {
   EXPECT_EQ(p.out_spec.leaf_count(), 3u);
 }
 
+TEST(Pt2, OutputsThatAreNoArrays) {
+  const Program p = load_pt2(kSmall + "constants.pt2");
+  EXPECT_THAT(p.user_output_names, ElementsAre("out.0.0", "out.1", "out.2", "out.4", "out.5"));
+  ASSERT_EQ(p.constant_outputs.size(), 2u);
+  EXPECT_EQ(p.constant_outputs[0].position, 1u);
+  EXPECT_EQ(p.constant_outputs[0].name, "out.0.1");
+  EXPECT_TRUE(p.constant_outputs[0].value.is_none());
+  EXPECT_EQ(p.constant_outputs[1].position, 4u);
+  EXPECT_EQ(p.constant_outputs[1].name, "out.3");
+  EXPECT_EQ(p.constant_outputs[1].value, Argument("words"));
+}
+
 TEST(Pt2, MutationsAndUnusedResults) {
   const Program p = load_pt2(kSmall + "buffers.pt2");
   EXPECT_THAT(calls(p.graph),

@@ -368,6 +368,8 @@ TEST(Executor, OutputsAsViewsIntegersAndOtherBuffers) {
   h.output(x);
   h.output(k);
   h.output(t);
+  h.plan->outputs.push_back({-1, DType::F64, {}, {}, 0, 0, Tensor::scalar(DType::F64, 2.5)});
+  h.plan->outputs.push_back({-1, DType::Bool, {}, {}, 0, 0, Tensor::full(DType::Bool, {}, 1)});
   Executor e = h.executor();
   const Tensor in = random_tensor({3});
   const std::vector<Tensor> r = e.run({in});
@@ -378,6 +380,10 @@ TEST(Executor, OutputsAsViewsIntegersAndOtherBuffers) {
   EXPECT_EQ(r[3].values(), in.values());
   EXPECT_NE(r[3].data(), in.data());
   EXPECT_THAT(r[4].values(), ElementsAre(5, 6));
+  EXPECT_EQ(r[6].dtype, DType::F64);
+  EXPECT_EQ(r[6].at(0), 2.5);
+  EXPECT_EQ(r[7].dtype, DType::Bool);
+  EXPECT_EQ(r[7].int_at(0), 1);
   e.run({random_tensor({3})});
   EXPECT_FLOAT_EQ(r[5].at(2), 2 * in.at(2));
 }

@@ -72,6 +72,17 @@ class TensorsOfPyTorch(unittest.TestCase):
         torch.testing.assert_close(mixed[0], x - y)
         numpy.testing.assert_allclose(numpy.asarray(arrays[0]), (x - y).numpy(), rtol=1e-6)
 
+    def test_numbers_none_and_words(self):
+        x = torch.randn(3)
+        model = loaded(lambda a: ((None, a + 1), "words", 2.5, True, a.shape[0], None), [x])
+        self.assertEqual(model.output_names, ["out.0.0", "out.0.1", "out.1", "out.2", "out.3", "out.4", "out.5"])
+        for given, kind in (x, torch.Tensor), (x.numpy(), strata.Tensor):
+            none, more, words, number, flag, size, last = model(given)
+            self.assertEqual((none, words, last), (None, "words", None))
+            self.assertTrue(all(isinstance(v, kind) for v in (more, number, flag, size)))
+            numpy.testing.assert_array_equal(numpy.asarray(more), x.numpy() + 1)
+            self.assertEqual([numpy.asarray(v).item() for v in (number, flag, size)], [2.5, True, 3])
+
     def test_results_outlive_what_they_came_of(self):
         def result():
             x = torch.arange(6.0).reshape(2, 3)

@@ -46,7 +46,8 @@ def load(path, *, backend="strata", mode="default", threads=0, disabled_passes=(
     cannot be used, with what was expected and found.
 
     The model takes one array or `torch.Tensor` per input (an int for a size) and gives a list: of `torch.Tensor`s where an
-    argument is one, else of `strata.Tensor`s. They may share memory with inputs that the program returns as views.
+    argument is one, else of `strata.Tensor`s; numbers are tensors without dimensions, None and strings stay what they are. Results may
+    share memory with inputs that the program returns as views.
     """
     return _load(str(path), backend, mode, threads, set(disabled_passes))
 

@@ -10,6 +10,11 @@ class Nested(torch.nn.Module):
         return {"logits": y, "rest": [y * 2, (y + 1,)]}
 
 
+class Constants(torch.nn.Module):
+    def forward(self, x):
+        return (x + 1, None), 2.5, True, "words", 7, x * 2
+
+
 class Choose(torch.nn.Module):
     def forward(self, p, x):
         return torch.cond(p, lambda x: (x.sin(), x + 1), lambda x: (x.cos(), x - 1), (x,))
@@ -96,6 +101,7 @@ rows = Dim("rows", min=3, max=9)
 half = Dim("half", max=50)
 save(export(Nested(), ({"a": torch.ones(3, 4), "b": [torch.full((3, 4), 2.0)]}, 3.0),
             {"mask": torch.full((3, 4), 0.5), "flag": True}), "nested.pt2")
+save(export(Constants(), (torch.arange(3.0),)), "constants.pt2")
 save(export(Choose(), (torch.tensor(True), torch.arange(3.0))), "choose.pt2")
 save(export(Regions(), (torch.randn(3, 4),)), "regions.pt2")
 save(export(Mapped(), (torch.randn(3, 4), torch.tensor([[0, 2], [1, 1], [2, 0], [0, 1]]))), "mapped.pt2")
