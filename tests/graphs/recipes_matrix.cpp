@@ -270,6 +270,11 @@ Node* attention(G& g, const OpDef& row) {
   Node* k = g.of(d, {batch, grouped ? SymInt(shared) : heads, keys, head});
   Node* v = g.of(d, {batch, grouped ? SymInt(shared) : heads, keys, head});
   Argument mask;
+  if (has_name(row.name, {"_flash_"})) {
+    if (!causal && g.chance(50)) mask = g.of(d, g.chance(70) ? Shape{length, keys} : Shape{batch, 1, length, keys});
+    const Argument scale = g.chance(30) ? Argument(0.25) : Argument();
+    return g.part(g.call(row, {q, k, v, 0.0, causal}, {{"attn_mask", mask}, {"scale", scale}}), g.below(2));
+  }
   if (!causal && g.chance(50))
     mask = g.of(g.chance(50) ? d : DType::Bool, g.chance(70) ? Shape{length, keys} : Shape{batch, 1, length, keys});
   std::vector<std::pair<std::string, Argument>> kwargs{{"enable_gqa", grouped}};
@@ -328,6 +333,7 @@ constexpr RecipeEntry kRecipes[] = {
     {"aten.convolution_backward.default", convolution_gradient},
     {"aten.conv*", convolved},
     {"aten.scaled_dot_product_attention.default", attention},
+    {"aten._scaled_dot_product_flash_attention_for_cpu.default", attention},
 };
 
 }  // namespace

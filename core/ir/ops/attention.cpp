@@ -247,15 +247,18 @@ Node* scaled(Builder& b, Node* scores, const Call& call) {
   return b.mul(scores, b.call("aten.rsqrt.default", {size}));
 }
 
-std::vector<Node*> decompose_attention(Builder& b, const Call& call) {
-  Node *q = call.tensor(kQuery), *k = call.tensor(kKey), *v = call.tensor(kValue), *mask = call.optional_tensor(kMask);
+/// What softmax sees of `q` and `k`, which are the call's or wider.
+struct Scores {
+  Node* scores;
+  Node* mask;  ///< null: no row can be without a key
+};
+
+Scores scores_of(Builder& b, const Call& call, Node* q, Node* k) {
+  Node* mask = call.optional_tensor(kMask);
   const Shape lead = lead_shape(call);
-  const bool grouped = call.boolean(kGrouped), drops = draws_within(call.node());
-  // With dropout PyTorch computes 16-bit floats in float32 from end to end.
-  if (drops) q = widen(b, q), k = widen(b, k), v = widen(b, v);
   const SymInt l = q->tensor().shape[q->tensor().shape.size() - 2], s = k->tensor().shape[k->tensor().shape.size() - 2];
-  Node* scores =
-      b.call("aten.bmm.default", {as_batch(b, q, lead, false), b.transpose(as_batch(b, k, lead, grouped), 1, 2)});
+  Node* scores = b.call("aten.bmm.default",
+                        {as_batch(b, q, lead, false), b.transpose(as_batch(b, k, lead, call.boolean(kGrouped)), 1, 2)});
   Shape shape = lead;
   shape.insert(shape.end(), {l, s});
   scores = scaled(b, b.reshape(widen(b, scores), shape), call);
@@ -269,16 +272,48 @@ std::vector<Node*> decompose_attention(Builder& b, const Call& call) {
     }
     scores = b.add(scores, mask);
   }
-  Node* weights = b.call("aten._softmax.default", {scores, -1, false});
-  if (mask) {
-    Node* top = b.call("aten.amax.default", {scores, int_list({-1}), true});
-    weights = b.call("aten.masked_fill.Scalar", {weights, b.call("aten.eq.Scalar", {top, kMinusInfinity}), 0.0});
-  }
+  return {scores, mask};
+}
+
+/// `result`, but 0 for queries that look at nothing.
+Node* zero_without_keys(Builder& b, Node* result, const Scores& of, bool keepdim) {
+  if (!of.mask) return result;
+  Node* top = b.call("aten.amax.default", {of.scores, int_list({-1}), keepdim});
+  return b.call("aten.masked_fill.Scalar", {result, b.call("aten.eq.Scalar", {top, kMinusInfinity}), 0.0});
+}
+
+std::vector<Node*> decompose_attention(Builder& b, const Call& call) {
+  Node *q = call.tensor(kQuery), *k = call.tensor(kKey), *v = call.tensor(kValue);
+  const Shape lead = lead_shape(call);
+  const bool drops = draws_within(call.node());
+  // With dropout PyTorch computes 16-bit floats in float32 from end to end.
+  if (drops) q = widen(b, q), k = widen(b, k), v = widen(b, v);
+  const Scores s = scores_of(b, call, q, k);
+  Node* weights = zero_without_keys(b, b.call("aten._softmax.default", {s.scores, -1, false}), s, true);
   weights = b.cast(weights, v->tensor().dtype);
   if (drops) weights = b.call("aten.dropout.default", {weights, call.number(kDropout), true});
-  weights = b.reshape(weights, {product(lead), l, s});
-  Node* y = b.call("aten.bmm.default", {weights, as_batch(b, v, lead, grouped)});
+  const Shape& shape = weights->tensor().shape;
+  weights = b.reshape(weights, {product(lead), shape[lead.size()], shape.back()});
+  Node* y = b.call("aten.bmm.default", {weights, as_batch(b, v, lead, call.boolean(kGrouped))});
   return {b.cast(b.reshape(y, call.node().tensor().shape), call.type(kValue).dtype)};
+}
+
+/// The call that CPU attention becomes in PyTorch's own decompositions. PyTorch differentiates it with the logarithms
+/// of the sums of weights, which nobody needs in inference.
+std::vector<Node*> decompose_flash_attention(Builder& b, const Call& call) {
+  constexpr size_t kOwnDropout = 3, kOwnCausal = 4, kOwnMask = 5, kOwnScale = 6;
+  for (size_t i : {kQuery, kKey, kValue}) require_rank(call, i, 4, 4);
+  if (call.number(kOwnDropout) != 0) reject(call, "dropout_p must be 0");
+  Node *q = call.tensor(kQuery), *k = call.tensor(kKey), *mask = call.optional_tensor(kOwnMask);
+  if (mask && !is_floating(mask->tensor().dtype))
+    reject(call, "attn_mask must be floating, found " + std::string(dtype_name(mask->tensor().dtype)));
+  const bool grouped = !known_eq(q->tensor().shape[1], k->tensor().shape[1]);
+  Node* y = b.call("aten.scaled_dot_product_attention.default",
+                   {q, k, call.tensor(kValue), call.arg(kOwnMask), 0.0, call.boolean(kOwnCausal)},
+                   {{"scale", call.arg(kOwnScale)}, {"enable_gqa", grouped}});
+  const Scores s = scores_of(b, Call(*y), q, k);
+  Node* sums = b.call("aten.logsumexp.default", {s.scores, int_list({-1}), false});
+  return {y, zero_without_keys(b, sums, s, false)};
 }
 
 std::vector<Node*> decompose_fused(Builder& b, const Call& call) {
@@ -311,6 +346,11 @@ Rows attention_rows() {
             "bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor",
             OpClass::Library, 0, Promotion::None, attention_type, attention_reference, decompose_attention,
             NoGradient::Pending, LibraryRule{"attention"}, "", "softmax(query @ key.T * scale + mask) @ value"),
+      OpDef("aten::_scaled_dot_product_flash_attention_for_cpu(Tensor query, Tensor key, Tensor value, float "
+            "dropout_p=0.0, bool is_causal=False, *, Tensor? attn_mask=None, float? scale=None) -> (Tensor, Tensor)",
+            OpClass::Compound, 0, Promotion::None, decomposed_type, nullptr, decompose_flash_attention,
+            NoGradient::Pending, NoLowering{}, "",
+            "softmax(query @ key.T * scale + mask) @ value, and log(sum(exp)) of what softmax sees"),
       OpDef("strata::attention(Tensor query, Tensor key, Tensor value, Tensor? mask, *, float scale, float fill) -> "
             "Tensor",
             OpClass::Library, 0, Promotion::None, fused_type, fused_reference, decompose_fused, NoGradient::Pending,

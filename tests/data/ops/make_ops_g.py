@@ -223,4 +223,13 @@ case("stft", f(40), 8, 4, 8, f(8), False, True, True)
 case("stft", f(2, 30), 8, None, 6, f(6), True, False, True)
 case("stft", z(30), 8, 3)
 
+# Attention as PyTorch's own decompositions leave it; the second query of the mask looks at nothing.
+mask = torch.zeros(3, 5)
+mask[1] = -float("inf")
+mask[2, 3:] = -float("inf")
+flash = "_scaled_dot_product_flash_attention_for_cpu"
+case(flash, f(2, 2, 3, 4), f(2, 2, 5, 4), f(2, 2, 5, 4))
+case(flash, f(2, 2, 3, 4), f(2, 2, 5, 4), f(2, 2, 5, 4), attn_mask=mask, scale=0.3)
+case(flash, f(1, 4, 3, 4), f(1, 2, 3, 4), f(1, 2, 3, 4), 0.0, True)
+
 write("ops_g.json")
