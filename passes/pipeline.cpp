@@ -11,6 +11,7 @@
 #include "passes/functionalize.h"
 #include "passes/fuse_attention.h"
 #include "passes/merge_matmuls.h"
+#include "passes/numbers_as_tensors.h"
 #include "passes/pass.h"
 #include "passes/simplify.h"
 
@@ -18,6 +19,9 @@ namespace strata {
 
 const std::vector<Pass>& inference_pipeline() {
   static const std::vector<Pass> pipeline = {
+      // Of what floats a program reads; sizes stay numbers.
+      {"numbers_as_tensors", "make tensors of numbers that only a run tells", numbers_as_tensors, "functional", true,
+       numbers_as_tensors_may_change},
       // Everything after it relies on immutable values.
       {"functionalize", "make mutation and aliasing explicit", functionalize, "functional", true},
       // Scheduling knows primitives and library operators only.
@@ -52,6 +56,8 @@ const std::vector<Pass>& inference_pipeline() {
 
 const std::vector<Pass>& unfused_pipeline() {
   static const std::vector<Pass> pipeline = {
+      {"numbers_as_tensors", "make tensors of numbers that only a run tells", numbers_as_tensors, "functional", true,
+       numbers_as_tensors_may_change},
       {"functionalize", "make mutation and aliasing explicit", functionalize, "functional", true},
       {"decompose", "replace compound operators by primitives", decompose, "decomposed", true},
       {"complex_to_real", "make two real numbers of each complex one", complex_to_real, "simplified", true,

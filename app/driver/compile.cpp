@@ -11,6 +11,7 @@
 #include "core/runtime/parallel.h"
 #include "core/support/error.h"
 #include "passes/functionalize.h"
+#include "passes/numbers_as_tensors.h"
 
 namespace strata {
 namespace {
@@ -70,7 +71,7 @@ class Interpreted : public Compiled {
   static std::unique_ptr<Graph> functional_form(const Graph& graph) {
     const auto writes = [](const auto& node) { return node->op && node->op->op_class == OpClass::Mutation; };
     if (std::none_of(graph.nodes().begin(), graph.nodes().end(), writes)) return nullptr;
-    return std::make_unique<Graph>(functionalize(graph, {}).graph);
+    return std::make_unique<Graph>(functionalize(numbers_as_tensors(graph, {}).graph, {}).graph);
   }
 
   static void write_back(const Graph& graph, const std::vector<RefValue>& results, const std::vector<Tensor>& inputs) {

@@ -185,7 +185,16 @@ std::vector<Node*> Call::tensors(size_t i) const {
 
 SymInt Call::integer(size_t i) const {
   if (auto v = as_integer(*args_[i])) return *v;
-  throw_user("operator " + where(*node_) + ": argument '" + op().schema.params[i].name + "' must be an integer");
+  expected(i, "must be an integer");
+}
+
+void Call::expected(size_t i, const std::string& what) const {
+  const std::string message = "operator " + where(*node_) + ": argument '" + op().schema.params[i].name + "' " + what;
+  const Node* n = args_[i]->node();
+  if (n && n->type.kind == Type::Kind::SymFloat)
+    throw_user(message + ", found '" + n->name + "', a number that only a run tells",
+               "make it a constant of the model, or compute with the tensor that it comes from");
+  throw_user(message);
 }
 
 std::optional<SymInt> Call::optional_integer(size_t i) const {
@@ -230,7 +239,7 @@ std::vector<int64_t> Call::constants(size_t i) const {
 double Call::number(size_t i) const {
   if (const auto* v = args_[i]->as<double>()) return *v;
   if (auto v = as_integer(*args_[i]); v && v->is_const()) return static_cast<double>(v->value());
-  throw_user("operator " + where(*node_) + ": argument '" + op().schema.params[i].name + "' must be a number");
+  expected(i, "must be a number");
 }
 
 bool Call::is_integer_scalar(size_t i) const { return !args_[i]->as<double>() && as_integer(*args_[i]).has_value(); }

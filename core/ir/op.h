@@ -82,6 +82,8 @@ class Call {
   size_t dim(size_t i, size_t rank) const;
 
  private:
+  [[noreturn]] void expected(size_t i, const std::string& what) const;
+
   const Node* node_;
   std::vector<const Argument*> args_;
 };

@@ -5,6 +5,7 @@
 
 Needs PyTorch 2.9 or later; exit code 77 (skipped) without it.
 """
+import math
 import os
 import sys
 import tempfile
@@ -135,6 +136,78 @@ class ConditionsOfData(unittest.TestCase):
         for start in (-1, 5):
             with self.assertRaises(strata.StrataError):
                 model(x, torch.tensor(start))
+
+
+class NumbersOfData(unittest.TestCase):
+    """What `item()` of a floating tensor gives stays a number: it does not widen what it meets."""
+
+    OPERATIONS = {
+        "products": lambda x, n: (x * n, x / n, n / x, x.mul(n), torch.div(x, n, rounding_mode="floor"), x // n),
+        "sums": lambda x, n: (x + n, x - n, n - x, torch.rsub(x, n), torch.add(x, n, alpha=2)),
+        "powers": lambda x, n: (x**n, n**x, torch.pow(n, x)),
+        "rests": lambda x, n: (x % n, torch.fmod(x, n), torch.remainder(n, x)),
+        "bounds": lambda x, n: (x.clamp(-n, n), x.clamp(max=n), x.clamp_min(n), x.clamp(0.25, n)),
+        "masks": lambda x, n: (x.masked_fill(x > 0, n), torch.where(x > 0, x, n), torch.where(x > 0, n, x), torch.where(x > 0, n, 0.5)),
+        "comparisons": lambda x, n: (x > n, x <= n, x == n, x.ne(n)),
+        "made": lambda x, n: (torch.full((2, 3), n), torch.full_like(x, n), torch.scalar_tensor(n), x.new_full((x.shape[0],), n)),
+        "between": lambda x, n: (torch.lerp(x, x * 2, n), x * (n * 2.5 - 1) / n**0.5, x * (n / x.shape[0]), -n * x),
+        "in place": lambda x, n: (x.clone().mul_(n).add_(n).clamp_(-n, n).masked_fill_(x > n, n), x.clone().fill_(n), x.clone().pow_(2 * n)),
+        "of sizes": lambda x, n: (x * (x.shape[0] / 3), x + x.shape[0] ** 0.5, x * float(x.shape[0]), torch.full((3,), x.shape[0] * 0.7)),
+        "returned": lambda x, n: (x + 1, n, n * 2, n + x.shape[0], x.shape[0] / 2, math.sqrt(x.shape[0])),
+    }  # fmt: skip
+
+    def setUp(self):
+        torch.manual_seed(torch.seed() % 2**31)
+
+    def check(self, function, model, x, n):
+        """As PyTorch: elements, types and shapes; where it refuses, we may not differ."""
+        found = model(x.clone(), n.clone())
+        expected = torch.utils._pytree.tree_leaves(function(x.clone(), n.item()))
+        self.assertEqual(len(found), len(expected))
+        for f, e in zip(found, expected):
+            e = e if isinstance(e, torch.Tensor) else torch.tensor(e, dtype=torch.float64 if isinstance(e, float) else None)
+            tolerance = {torch.bfloat16: 1e-2, torch.float16: 2e-3, torch.float32: 2e-5}.get(e.dtype, 1e-12)
+            torch.testing.assert_close(f, e, rtol=tolerance, atol=tolerance, equal_nan=True)
+
+    def test_operands_bounds_and_elements(self):
+        for name, function in self.OPERATIONS.items():
+            for dtype in torch.float32, torch.float64, torch.bfloat16, torch.float16, torch.int64:
+                for shape in (4, 3), ():
+                    if name in ("in place", "rests", "between") and dtype == torch.int64 or name in ("of sizes", "made", "returned", "between") and not shape:
+                        continue  # PyTorch refuses them, or there is no size
+                    with self.subTest(name, dtype=dtype, shape=shape):
+                        draw = lambda: torch.randn(shape).to(dtype) if dtype.is_floating_point else torch.randint(1, 9, shape)
+                        number = lambda: torch.rand(()) + 0.3
+                        model = loaded(lambda x, n: function(x, n.item()), [draw(), number()])
+                        for _ in range(2):
+                            self.check(function, model, draw(), number())
+
+    def test_an_element_is_read_before_it_is_written(self):
+        for dtype in torch.float32, torch.float64:
+
+            def function(x):
+                n = x[0].item()
+                x.mul_(2)
+                return x * n, n
+
+            x = torch.rand(3, dtype=dtype)
+            found = loaded(function, [torch.rand(3, dtype=dtype)])(x.clone())
+            torch.testing.assert_close(found[0], 2 * x * x[0])
+            self.assertEqual(found[1].item(), x[0].item())
+
+    def test_what_is_asserted_of_them(self):
+
+        def function(x):
+            n = x[0].item()
+            torch._check(n > 0.5)
+            torch._check(n < 2.5)
+            return x * n
+
+        model = loaded(function, [torch.ones(3)])
+        torch.testing.assert_close(model(torch.full((3,), 2.0))[0], torch.full((3,), 4.0))
+        for beyond in 0.25, 3.0:
+            with self.assertRaises((strata.StrataError, RuntimeError)):
+                model(torch.full((3,), beyond))
 
 
 if __name__ == "__main__":

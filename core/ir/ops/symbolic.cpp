@@ -149,6 +149,20 @@ Rows operators() {
   return r;
 }
 
+/// Functions of one number that give a float.
+Rows functions() {
+  Rows r;
+  const auto add = [&](const std::string& name, Reference reference, const char* doc) {
+    r.push_back(sym_row("torch::" + name + "(Scalar a) -> float", float_type, reference, doc));
+    r.back().schema.name = r.back().name = "torch." + name;
+  };
+  add("sym_float", [](const RefContext& c) -> RefValue { return scalar_value(c, 0); }, "a number as a float");
+  const Reference root = [](const RefContext& c) -> RefValue { return std::sqrt(scalar_value(c, 0)); };
+  add("sym_sqrt", root, "square root of a number");
+  add("_sym_sqrt", root, "square root of a number");
+  return r;
+}
+
 /// Minimum and maximum keep integers as expressions too.
 Rows extrema() {
   Rows r;
@@ -268,7 +282,7 @@ Rows assertions() {
 
 std::vector<OpDef> symbolic() {
   Rows rows;
-  for (auto part : {sizes_rows, operators, extrema, choices, assertions}) append(rows, part());
+  for (auto part : {sizes_rows, operators, functions, extrema, choices, assertions}) append(rows, part());
   rows.push_back(
       sym_row("_operator::getitem(Any a, int b) -> Any", getitem_type, getitem_reference, "a part of a tuple"));
   rows.back().schema.name = rows.back().name = "_operator.getitem";
