@@ -46,8 +46,7 @@ std::vector<Argument> user_outputs(const Graph& graph) {
   const std::vector<Argument> outputs = graph.flat_outputs();
   std::vector<Argument> found;
   for (size_t i = 0; i < outputs.size(); ++i)
-    if (i < graph.output_specs.size() && graph.output_specs[i].kind == OutputSpec::Kind::User)
-      found.push_back(outputs[i]);
+    if (graph.is_user_output(i)) found.push_back(outputs[i]);
   return found;
 }
 

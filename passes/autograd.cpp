@@ -83,7 +83,7 @@ std::vector<bool> tangent_outputs(const Graph& graph, const JointOptions& option
   std::vector<bool> result;
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Node* node = outputs[i].node();
-    const auto kind = i < graph.output_specs.size() ? graph.output_specs[i].kind : OutputSpec::Kind::User;
+    const OutputSpec::Kind kind = graph.output_spec(i).kind;
     const bool asked = options.has_tangent.empty() ? kind == OutputSpec::Kind::User || kind == OutputSpec::Kind::Loss
                                                    : options.has_tangent[i];
     result.push_back(asked && node && is_float_tensor(node->type) && active.contains(node));

@@ -174,7 +174,7 @@ class Chooser {
     const auto leaves = q_.graph.flat_outputs();
     size_t user = 0;
     for (size_t i = 0; i < leaves.size(); ++i) {
-      if (i < q_.graph.output_specs.size() && q_.graph.output_specs[i].kind != OutputSpec::Kind::User) continue;
+      if (!q_.graph.is_user_output(i)) continue;
       const size_t at = user++;
       const Node* node = leaves[i].node();
       if (node && at < q_.output_strides.size() && q_.output_strides[at]) wanted.emplace(node, &*q_.output_strides[at]);

@@ -104,8 +104,7 @@ class Splitter {
   }
 
   bool is_written_back(size_t i) const {
-    if (i >= graph_.output_specs.size()) return false;
-    const OutputSpec::Kind kind = graph_.output_specs[i].kind;
+    const OutputSpec::Kind kind = graph_.output_spec(i).kind;
     return kind == OutputSpec::Kind::BufferMutation || kind == OutputSpec::Kind::ParameterMutation ||
            kind == OutputSpec::Kind::UserInputMutation;
   }

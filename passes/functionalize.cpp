@@ -586,9 +586,7 @@ class Functionalizer {
     }
     for (const Argument& leaf : graph_.flat_outputs()) leaves.push_back(rewriter_.mapped(leaf));
     const size_t own = graph_.flat_outputs().size();
-    for (size_t i = 0; i < own; ++i)
-      specs_.push_back(i < graph_.output_specs.size() ? graph_.output_specs[i]
-                                                      : OutputSpec{OutputSpec::Kind::User, {}});
+    for (size_t i = 0; i < own; ++i) specs_.push_back(graph_.output_spec(i));
     auto output = std::make_unique<Node>(node);
     output->args = {Argument(ListArg{ListArg::Kind::Tuple, std::move(leaves)})};
     rewriter_.to().add(std::move(output));

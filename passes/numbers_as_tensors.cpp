@@ -237,7 +237,7 @@ class Numbers {
         if (!made) return nullptr;
         taken = made;
       } else if (!writes && a.node() && a.node()->type.is_tensor() && a.node()->tensor().shape.empty() &&
-                 a.node()->tensor().dtype != DType::Bool) {
+                 a.node()->tensor().dtype != DType::Bool && !is_complex(a.node()->tensor().dtype)) {
         taken = b.cast(taken.node(), type);  // without dimensions both count for the result's type
       }
       if (keyword)

@@ -7,10 +7,6 @@
 namespace strata {
 namespace {
 
-bool is_user_output(const Graph& graph, size_t i) {
-  return i >= graph.output_specs.size() || graph.output_specs[i].kind == OutputSpec::Kind::User;
-}
-
 /// A permutation of dimensions laid out without gaps; dimensions of one element count for nothing.
 bool is_dense(const std::vector<SymInt>& shape, const std::vector<SymInt>& strides) {
   std::vector<bool> placed(shape.size(), false);
@@ -51,7 +47,7 @@ OutputStrides output_strides(const Graph& graph) {
   OutputStrides result;
   const auto leaves = graph.flat_outputs();
   for (size_t i = 0; i < leaves.size(); ++i) {
-    if (!is_user_output(graph, i)) continue;
+    if (!graph.is_user_output(i)) continue;
     const Node* node = leaves[i].node();
     result.push_back(node && node->type.is_tensor() ? node->tensor().strides : std::nullopt);
   }
@@ -65,7 +61,7 @@ std::vector<std::pair<const Node*, std::vector<SymInt>>> wanted_layouts(const Gr
   const auto leaves = graph.flat_outputs();
   size_t user = 0;
   for (size_t i = 0; i < leaves.size(); ++i) {
-    if (!is_user_output(graph, i)) continue;
+    if (!graph.is_user_output(i)) continue;
     const size_t at = user++;
     const Node* node = leaves[i].node();
     if (at >= wanted.size() || !wanted[at] || !node || !node->type.is_tensor()) continue;
@@ -87,7 +83,7 @@ std::vector<const Node*> views_to_copy(const Graph& graph, const Layouts& layout
   const auto leaves = graph.flat_outputs();
   for (size_t i = 0; i < leaves.size(); ++i) {
     const Node* node = leaves[i].node();
-    if (!node || !is_user_output(graph, i) || !layouts.is_virtual(*node)) continue;
+    if (!node || !graph.is_user_output(i) || !layouts.is_virtual(*node)) continue;
     const NodeKind given = layouts.base(node)->kind;
     if ((given != NodeKind::Placeholder && given != NodeKind::GetAttr) || is_complex(node->tensor().dtype)) continue;
     if (hint(node->tensor().numel()).value_or(0) >= kLittle) result.push_back(node);

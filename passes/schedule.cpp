@@ -136,8 +136,7 @@ class Scheduler {
     for (size_t i = 0; i < leaves.size(); ++i) {
       if (!is_array_output(leaves[i])) continue;
       plan().outputs.push_back(output_of(leaves[i]));
-      if (i >= graph_.output_specs.size()) continue;
-      const OutputSpec& spec = graph_.output_specs[i];
+      const OutputSpec spec = graph_.output_spec(i);
       const bool mutation = spec.kind == OutputSpec::Kind::BufferMutation ||
                             spec.kind == OutputSpec::Kind::ParameterMutation ||
                             spec.kind == OutputSpec::Kind::UserInputMutation;

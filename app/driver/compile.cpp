@@ -22,9 +22,7 @@ int64_t now_ns() { return std::chrono::steady_clock::now().time_since_epoch() / 
 std::vector<bool> user_outputs(const Graph& graph) {
   const std::vector<Argument> outputs = graph.flat_outputs();
   std::vector<bool> keep;
-  for (size_t i = 0; i < outputs.size(); ++i)
-    keep.push_back(is_array_output(outputs[i]) &&
-                   (i >= graph.output_specs.size() || graph.output_specs[i].kind == OutputSpec::Kind::User));
+  for (size_t i = 0; i < outputs.size(); ++i) keep.push_back(graph.is_user_output(i) && is_array_output(outputs[i]));
   return keep;
 }
 

@@ -101,8 +101,7 @@ std::vector<Type> output_types(const Program& program) {
   std::vector<Type> types;
   const auto outputs = program.graph.flat_outputs();
   for (size_t i = 0; i < outputs.size(); ++i) {
-    const auto& specs = program.graph.output_specs;
-    if ((i < specs.size() && specs[i].kind != OutputSpec::Kind::User) || !is_array_output(outputs[i])) continue;
+    if (!program.graph.is_user_output(i) || !is_array_output(outputs[i])) continue;
     const Node* node = outputs[i].node();
     types.push_back(node ? node->type : Type{});
   }

@@ -303,6 +303,8 @@ void collect_leaves(const Argument& argument, std::vector<Argument>& leaves) {
 
 }  // namespace
 
+OutputSpec Graph::output_spec(size_t i) const { return i < output_specs.size() ? output_specs[i] : OutputSpec{}; }
+
 std::vector<Argument> Graph::flat_outputs() const {
   std::vector<Argument> leaves;
   if (const Node* out = output_node(); out && !out->args.empty()) collect_leaves(out->args[0], leaves);

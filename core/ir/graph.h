@@ -289,6 +289,8 @@ class Graph {
   std::vector<Node*> placeholders() const;
   Node* output_node() const;                   ///< null if none yet
   std::vector<Argument> flat_outputs() const;  ///< leaves of the output, in order
+  OutputSpec output_spec(size_t i) const;      ///< of the i-th of them
+  bool is_user_output(size_t i) const { return output_spec(i).kind == OutputSpec::Kind::User; }
   Node* find(std::string_view name) const;
   Node* find(NodeId id) const;
   std::string unique_name(std::string_view hint);

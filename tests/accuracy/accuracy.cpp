@@ -68,9 +68,8 @@ std::vector<std::vector<double>> truth(const Program& program, const Case& c) {
   const auto results = interpreter.run(values);
   std::vector<std::vector<double>> outputs;
   for (size_t i = 0; i < results.size(); ++i) {
-    const bool is_user =
-        i >= program.graph.output_specs.size() || program.graph.output_specs[i].kind == OutputSpec::Kind::User;
-    if (is_user && std::holds_alternative<Tensor>(results[i].value)) outputs.push_back(results[i].tensor().values());
+    if (program.graph.is_user_output(i) && std::holds_alternative<Tensor>(results[i].value))
+      outputs.push_back(results[i].tensor().values());
   }
   return outputs;
 }

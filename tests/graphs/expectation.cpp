@@ -549,7 +549,7 @@ Results interpret(const RandomProgram& program, const Graph& graph, bool float64
   for (size_t i = 0; i < inputs.size(); ++i) after.push_back(interpreter.input(i));
   const auto placeholders = graph.placeholders();
   for (size_t i = 0; i < all.size(); ++i) {
-    const OutputSpec spec = i < graph.output_specs.size() ? graph.output_specs[i] : OutputSpec{};
+    const OutputSpec spec = graph.output_spec(i);
     if (spec.kind == OutputSpec::Kind::User)
       results.push_back(all[i]);
     else

@@ -59,8 +59,7 @@ class InterpretModels : public ::testing::TestWithParam<Model> {
         interpreter.run(std::span<const RefValue>(values), bind_symbols(program_->graph, inputs));
     std::vector<Tensor> outputs;
     for (size_t i = 0; i < all.size(); ++i)
-      if (i >= graph.output_specs.size() || graph.output_specs[i].kind == OutputSpec::Kind::User)
-        outputs.push_back(all[i].tensor());
+      if (graph.is_user_output(i)) outputs.push_back(all[i].tensor());
     return outputs;
   }
 
