@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
+#include <set>
 
 #include "core/support/error.h"
 
@@ -494,12 +496,55 @@ RandomProgram random_program(uint64_t seed, const GeneratorOptions& options) {
   return program;
 }
 
+namespace {
+
+/// Symbols of sizes that only the data tells.
+void add_unknowns(const ShapeEnv& env, const SymInt& size, std::set<size_t>& found) {
+  for (size_t id : free_symbols(size))
+    if (env.info(id).name.starts_with("u")) found.insert(id);
+}
+
+void add_unknowns(const ShapeEnv& env, const Type& type, std::set<size_t>& found) {
+  for (const Type& part : type.parts) add_unknowns(env, part, found);
+  if (type.is_tensor())
+    for (const SymInt& size : type.tensor.shape) add_unknowns(env, size, found);
+}
+
+void add_unknowns(const ShapeEnv& env, const Argument& argument, std::set<size_t>& found) {
+  if (const auto* size = argument.as<SymInt>()) add_unknowns(env, *size, found);
+  if (const auto* list = argument.as<ListArg>())
+    for (const Argument& item : list->items) add_unknowns(env, item, found);
+}
+
+/// How many nodes have a size of each such symbol: while others have, the one that gives it has to stay.
+std::map<size_t, size_t> count_unknowns(const Graph& graph) {
+  std::map<size_t, size_t> count;
+  for (const auto& node : graph.nodes()) {
+    std::set<size_t> found;
+    add_unknowns(graph.env(), node->type, found);
+    for (size_t id : found) ++count[id];
+  }
+  return count;
+}
+
+bool is_needed_for_sizes(const Graph& graph, const Node& node, const std::map<size_t, size_t>& count) {
+  std::set<size_t> own, given;
+  add_unknowns(graph.env(), node.type, own);
+  for (const Node* operand : node.operands()) add_unknowns(graph.env(), operand->type, given);
+  for (const Argument& argument : node.args) add_unknowns(graph.env(), argument, given);
+  return std::any_of(own.begin(), own.end(), [&](size_t id) { return !given.contains(id) && count.at(id) > 1; });
+}
+
+}  // namespace
+
 void tidy(RandomProgram& p) {
   for (bool changed = true; changed;) {
     const UserMap users = users_of(p.graph);
+    const std::map<size_t, size_t> unknowns = count_unknowns(p.graph);
     const auto unused = [&](const Node& n) {
       const auto it = users.find(&n);
       return n.kind == NodeKind::Call && (it == users.end() || it->second.empty()) &&
+             !is_needed_for_sizes(p.graph, n, unknowns) &&
              !(n.op && (n.op->op_class == OpClass::Mutation || n.op->op_class == OpClass::Assertion));
     };
     const size_t before = p.graph.size();
