@@ -59,7 +59,7 @@ struct Form {
   Use use;
 };
 
-/// By the name of the operator, or of its functional form.
+/// By the functional operator's name.
 const Form* form_of(const std::string& target) {
   static const std::map<std::string_view, Form> forms = {
       {"aten.add.Tensor", {"aten.add.Tensor", Use::Rounded}},
@@ -82,7 +82,6 @@ const Form* form_of(const std::string& target) {
       {"aten.fmod.Scalar", {"aten.fmod.Tensor", Use::Rounded}},
       {"aten.pow.Tensor_Scalar", {"aten.pow.Tensor_Tensor", Use::Operand}},
       {"aten.pow.Scalar", {"aten.pow.Tensor_Tensor", Use::Rounded}},
-      {"aten.pow_.Scalar", {"aten.pow_.Tensor", Use::Operand}},  // named by no rule
       {"aten.lerp.Scalar", {"aten.lerp.Tensor", Use::Operand}},
       {"aten.clamp.default", {"aten.clamp.Tensor", Use::Stored}},
       {"aten.clamp_min.default", {"aten.clamp_min.Tensor", Use::Stored}},
@@ -106,12 +105,14 @@ const Form* form_of(const std::string& target) {
   return it == forms.end() ? nullptr : &it->second;
 }
 
-/// `aten.mul.Tensor` of `aten.mul_.Tensor`, and back.
-std::string without_mark(const std::string& target) {
-  const size_t end = target.rfind('.');
-  return end && end != target.npos && target[end - 1] == '_' ? target.substr(0, end - 1) + target.substr(end) : target;
+/// The operator that writes what `functional` gives into its first operand; null if there is none.
+const OpDef* in_place_twin(std::string_view functional) {
+  const auto ops = all_ops();
+  const auto it = std::find_if(ops.begin(), ops.end(), [&](const OpDef* op) {
+    return op->op_class == OpClass::Mutation && op->functional_name == functional;
+  });
+  return it == ops.end() ? nullptr : *it;
 }
-std::string with_mark(std::string target) { return target.insert(target.rfind('.'), "_"); }
 
 class Numbers {
  public:
@@ -193,19 +194,17 @@ class Numbers {
 
   /// Whether the call took numbers and has been replaced.
   bool take_numbers(const Node& node) {
-    const std::string functional = without_mark(node.target);
-    const Form* own = form_of(node.target);
-    const Form* form = own ? own : form_of(functional);
+    const bool writes = node.op->op_class == OpClass::Mutation;
+    const Form* form = form_of(writes ? node.op->functional_name : node.target);
     if (!form || !node.type.is_tensor()) return false;
     const Call call(node);
     bool any = false;
     for (size_t i = 0; i < call.size(); ++i) any = any || is_number(call.arg(i).node());
     if (!any) return false;
-    const bool writes = functional != node.target;
-    const std::string target = !form->tensors ? "" : own ? form->tensors : with_mark(form->tensors);
-    if (form->tensors ? !find_op(target) : writes) return false;
+    const OpDef* op = !form->tensors ? nullptr : writes ? in_place_twin(form->tensors) : find_op(form->tensors);
+    if (!op && (form->tensors || writes)) return false;
     Builder& b = rewriter_.at(node, "number");
-    Node* made = form->tensors ? of_tensors(b, call, target, *form, writes) : repeated(b, call);
+    Node* made = op ? of_tensors(b, call, *op, form->use, writes) : repeated(b, call);
     if (!made) return false;
     rewriter_.replace(node, made, "number", "known when it runs");
     return true;
@@ -221,8 +220,8 @@ class Numbers {
     return use == Use::Operand && type != DType::F64 ? DType::F32 : type;
   }
 
-  Node* of_tensors(Builder& b, const Call& call, const std::string& target, const Form& form, bool writes) {
-    const DType type = number_type(call, form.use), result = call.node().tensor().dtype;
+  Node* of_tensors(Builder& b, const Call& call, const OpDef& op, Use use, bool writes) {
+    const DType type = number_type(call, use), result = call.node().tensor().dtype;
     const auto& params = call.op().schema.params;
     std::vector<Argument> args;
     std::vector<std::pair<std::string, Argument>> kwargs;
@@ -245,7 +244,7 @@ class Numbers {
       else
         args.push_back(std::move(taken));
     }
-    Node* made = b.call(target, std::move(args), std::move(kwargs));
+    Node* made = b.call(op.name, std::move(args), std::move(kwargs));
     return writes ? made : b.cast(made, result);
   }
 
@@ -267,21 +266,19 @@ class Numbers {
 
   /// Numbers that are returned: nothing comes after that.
   void finish(const Node& output) {
+    std::set<const Node*> returned;
     for (const Argument& leaf : rewriter_.from().flat_outputs()) {
-      if (!is_number(leaf.node()) || returned_.contains(leaf.node())) continue;
+      if (!is_number(leaf.node()) || !returned.insert(leaf.node()).second) continue;
       Builder& b = rewriter_.at(*leaf.node(), "returned");
       const bool truth = leaf.node()->type.kind == Type::Kind::SymBool;
       Node* made = operand_of(b, leaf, truth ? DType::Bool : DType::F64);
-      if (!made) continue;
-      rewriter_.replace(*leaf.node(), made, "returned", "known when it runs");
-      returned_.insert(leaf.node());
+      if (made) rewriter_.replace(*leaf.node(), made, "returned", "known when it runs");
     }
     rewriter_.copy(output);
   }
 
   GraphRewriter rewriter_;
   std::map<const Node*, Node*> tensors_;
-  std::set<const Node*> returned_;
 };
 
 }  // namespace

@@ -175,9 +175,7 @@ Node* Call::tensor(size_t i) const {
 
 std::vector<Node*> Call::tensors(size_t i) const {
   const auto* list = args_[i]->as<ListArg>();
-  if (!list)
-    throw_user("operator " + where(*node_) + ": argument '" + op().schema.params[i].name +
-               "' must be a list of tensors");
+  if (!list) expected(i, "must be a list of tensors");
   std::vector<Node*> result;
   for (const Argument& item : list->items) result.push_back(item.node());
   return result;
@@ -209,9 +207,7 @@ std::vector<SymInt> Call::integers(size_t i) const {
   std::vector<SymInt> result;
   for (const Argument& item : list->items) {
     auto v = as_integer(item);
-    if (!v)
-      throw_user("operator " + where(*node_) + ": argument '" + op().schema.params[i].name +
-                 "' must be a list of integers");
+    if (!v) expected(i, "must be a list of integers");
     result.push_back(*v);
   }
   return result;
@@ -219,18 +215,14 @@ std::vector<SymInt> Call::integers(size_t i) const {
 
 int64_t Call::constant(size_t i) const {
   const SymInt v = integer(i);
-  if (!v.is_const())
-    throw_user("operator " + where(*node_) + ": argument '" + op().schema.params[i].name +
-               "' must be a constant, found " + v.str());
+  if (!v.is_const()) expected(i, "must be a constant, found " + v.str());
   return v.value();
 }
 
 std::vector<int64_t> Call::constants(size_t i) const {
   std::vector<int64_t> result;
   for (const SymInt& v : integers(i)) {
-    if (!v.is_const())
-      throw_user("operator " + where(*node_) + ": argument '" + op().schema.params[i].name +
-                 "' must be constant, found " + v.str());
+    if (!v.is_const()) expected(i, "must be constant, found " + v.str());
     result.push_back(v.value());
   }
   return result;
@@ -247,7 +239,7 @@ bool Call::is_integer_scalar(size_t i) const { return !args_[i]->as<double>() &&
 bool Call::boolean(size_t i) const {
   if (const auto* v = args_[i]->as<bool>()) return *v;
   if (const auto* v = args_[i]->as<int64_t>()) return *v != 0;
-  throw_user("operator " + where(*node_) + ": argument '" + op().schema.params[i].name + "' must be a boolean");
+  expected(i, "must be a boolean");
 }
 
 std::optional<DType> Call::dtype(size_t i) const {
@@ -257,7 +249,7 @@ std::optional<DType> Call::dtype(size_t i) const {
 
 std::string Call::string(size_t i) const {
   if (const auto* v = args_[i]->as<std::string>()) return *v;
-  throw_user("operator " + where(*node_) + ": argument '" + op().schema.params[i].name + "' must be a string");
+  expected(i, "must be a string");
 }
 
 size_t Call::dim(size_t i, size_t rank) const { return normalize_dim(constant(i), rank, *node_); }
