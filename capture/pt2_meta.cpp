@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/pt2_meta.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include <charconv>
@@ -134,6 +136,9 @@ std::vector<SourceLocation> parse_stack_trace(std::string_view text) {
     else if (!stack.empty() && stack.back().code.empty() && !is_marker(line))
       stack.back().code = line;
   }
+  // Code that torch.fx has written is behind none of the lines that people know.
+  const auto written = [](const SourceLocation& at) { return at.file.starts_with("<eval_with_key>"); };
+  if (!std::all_of(stack.begin(), stack.end(), written)) std::erase_if(stack, written);
   return stack;
 }
 

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 
+#include "codegen/control_call.h"
 #include "codegen/library_call.h"
 #include "codegen/library_layout.h"
 #include "codegen/loop_jit.h"
@@ -112,6 +113,7 @@ class CpuCompiler : public KernelCompiler {
     candidates_.assign(plan.launches.size(), {});
     tuned_.assign(plan.launches.size(), {});
     statistics_ = {};
+    of_bodies_ = {};
     const auto scratch = std::make_shared<library::Scratch>();
     const std::vector<const Tensor*> constants = constants_of(plan);
     check_buffers(plan);
@@ -136,6 +138,8 @@ class CpuCompiler : public KernelCompiler {
         kernels[i] = compile_opaque_call(plan, launch);
       } else if (std::holds_alternative<NativeCall>(launch.work)) {
         kernels[i] = native::compile_native_call(plan, launch);
+      } else if (std::holds_alternative<ControlCall>(launch.work)) {
+        kernels[i] = compile_bodies(plan, i, options);
       }
     }
     return kernels;
@@ -175,9 +179,48 @@ class CpuCompiler : public KernelCompiler {
   std::vector<TuningCandidate> candidates(size_t launch) const override {
     return launch < candidates_.size() ? candidates_[launch] : std::vector<TuningCandidate>{};
   }
-  CodegenStatistics statistics() const override { return statistics_; }
+  CodegenStatistics statistics() const override {
+    CodegenStatistics all = statistics_;
+    add(all, of_bodies_);
+    return all;
+  }
 
  private:
+  /// Adds up what was done.
+  static void add(CodegenStatistics& all, const CodegenStatistics& more) {
+    for (const auto count : {&CodegenStatistics::loops, &CodegenStatistics::distinct, &CodegenStatistics::generated,
+                             &CodegenStatistics::from_cache, &CodegenStatistics::measured, &CodegenStatistics::tuned})
+      all.*count += more.*count;
+    for (const auto time :
+         {&CodegenStatistics::plan_ns, &CodegenStatistics::cache_ns, &CodegenStatistics::generate_ns,
+          &CodegenStatistics::load_ns, &CodegenStatistics::library_ns, &CodegenStatistics::tune_ns})
+      all.*time += more.*time;
+    if (all.cache_off.empty()) all.cache_off = more.cache_off;
+  }
+
+  /// The kernel of a launch that runs other plans. Their code is shown as the launch's, kernel by kernel.
+  std::unique_ptr<CompiledKernel> compile_bodies(const Plan& plan, size_t launch, const CompileOptions& options) {
+    std::vector<std::vector<std::unique_ptr<CompiledKernel>>> bodies;
+    for (const auto& body : std::get<ControlCall>(plan.launches[launch].work).bodies) {
+      CpuCompiler compiler;
+      bodies.push_back(compiler.compile(*body, options));
+      add(of_bodies_, compiler.statistics());
+      for (size_t i = 0; i < body->launches.size(); ++i)
+        for (const CodeArtifact& code : compiler.artifacts(i)) show(artifacts_[launch], code);
+    }
+    return compile_control_call(plan, plan.launches[launch], std::move(bodies), options.threads);
+  }
+
+  /// Code behind that of the same kind.
+  static void show(std::vector<CodeArtifact>& all, const CodeArtifact& code) {
+    const auto same = std::find_if(all.begin(), all.end(), [&](const CodeArtifact& a) { return a.kind == code.kind; });
+    if (same == all.end()) return all.push_back(code);
+    if (!same->text.ends_with('\n')) same->text += '\n';
+    same->line_nodes.resize(static_cast<size_t>(std::count(same->text.begin(), same->text.end(), '\n')));
+    same->text += code.text;
+    same->line_nodes.insert(same->line_nodes.end(), code.line_nodes.begin(), code.line_nodes.end());
+  }
+
   static void check_buffers(const Plan& plan) {
     for (const Launch& launch : plan.launches) {
       for (int b : launch.buffers) {
@@ -333,7 +376,7 @@ class CpuCompiler : public KernelCompiler {
   }
 
   codegen::LoopJit jit_;
-  CodegenStatistics statistics_;
+  CodegenStatistics statistics_, of_bodies_;
   std::vector<std::vector<CodeArtifact>> artifacts_;
   std::vector<std::vector<TuningCandidate>> candidates_;  // per launch
   std::vector<codegen::TunedCall> tuned_;                 // per launch

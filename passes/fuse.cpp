@@ -16,6 +16,7 @@
 #include <optional>
 #include <set>
 
+#include "core/ir/control_flow.h"
 #include "core/ir/program.h"
 #include "core/support/error.h"
 #include "passes/channel_layouts.h"
@@ -100,7 +101,7 @@ class Fuser {
   /// Whether a call reads an operand where it lies. What no kernel of ours computes is copied in the call, element by
   /// element: other kernels do that faster, unless they do not know the type.
   static bool reads_strides(const Node& call, const Node& operand) {
-    return is_native(call) || !is_loop_dtype(operand.tensor().dtype);
+    return is_native(call) || is_control_flow(call) || !is_loop_dtype(operand.tensor().dtype);
   }
 
   static bool is_native(const Node& node) { return std::holds_alternative<KernelRule>(node.op->lowering); }
@@ -458,9 +459,7 @@ class Fuser {
       FusionGroup group;
       group.nodes = groups_.members(g);
       const Node& first = *group.nodes.front();
-      group.kind = is_library(first)  ? FusionGroup::Kind::Library
-                   : is_opaque(first) ? is_native(first) ? FusionGroup::Kind::Native : FusionGroup::Kind::Opaque
-                                      : FusionGroup::Kind::Loop;
+      group.kind = kind_of(first);
       if (group.kind == FusionGroup::Kind::Library) {
         group.stored = {group.nodes.back()};
         if (group.nodes.size() > 1) fused_.layouts.chosen_strides.erase(&first);
@@ -473,6 +472,13 @@ class Fuser {
       fused_.groups.push_back(std::move(group));
     }
     return std::move(fused_);
+  }
+
+  static FusionGroup::Kind kind_of(const Node& first) {
+    if (is_library(first)) return FusionGroup::Kind::Library;
+    if (!is_opaque(first)) return FusionGroup::Kind::Loop;
+    if (is_native(first)) return FusionGroup::Kind::Native;
+    return is_control_flow(first) ? FusionGroup::Kind::Control : FusionGroup::Kind::Opaque;
   }
 
   static std::string name_of(const FusionGroup& group, int number) {

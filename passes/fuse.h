@@ -15,7 +15,7 @@ namespace strata {
 
 /// Nodes that become one launch.
 struct FusionGroup {
-  enum class Kind : uint8_t { Loop, Library, Native, Opaque };
+  enum class Kind : uint8_t { Loop, Library, Native, Opaque, Control };
   Kind kind = Kind::Loop;
   std::string name;                 ///< `fused_add_relu_3`, `convolution_relu_1`
   std::vector<const Node*> nodes;   ///< in graph order; Library: the call, then its post-operations

@@ -104,6 +104,8 @@ class Answers {
         return name + ", a kernel written by hand";
       case Kind::Opaque:
         return name + ", an operator without a kernel";
+      case Kind::Control:
+        return name + ", a call that runs other graphs";
       case Kind::Loop:
         return name + ", a loop kernel";
     }

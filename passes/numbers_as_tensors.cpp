@@ -6,6 +6,8 @@
 #include <map>
 #include <set>
 
+#include "core/ir/control_flow.h"
+
 namespace strata {
 namespace {
 
@@ -129,6 +131,7 @@ class Numbers {
     if (node.kind == NodeKind::Output) return finish(node);
     if (node.is("aten._assert_scalar.default"))
       if (Node* condition = tensor_of(node.args.at(0).node())) return check(node, condition);
+    if (is_control_flow(node)) return choose(node);
     if (node.kind == NodeKind::Call && node.op && take_numbers(node)) return;
     rewriter_.copy(node);
     if (is_number(&node)) define(node);
@@ -208,6 +211,16 @@ class Numbers {
     if (!made) return false;
     rewriter_.replace(node, made, "number", "known when it runs");
     return true;
+  }
+
+  /// Control flow: the condition as a tensor.
+  void choose(const Node& node) {
+    const Node* condition = control_flow_of(node).condition.node();
+    Node* made = nullptr;
+    if (is_number(condition)) made = operand_of(rewriter_.at(*condition, "condition"), Argument(const_cast<Node*>(condition)), DType::Bool);
+    if (!made) return static_cast<void>(rewriter_.copy(node));
+    rewriter_.replace(*condition, made, "condition", "known when it runs");
+    rewriter_.copy(node);
   }
 
   /// The type that a number has beside the call's tensors.

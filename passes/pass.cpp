@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 
 #include "core/ir/verify.h"
 #include "core/support/error.h"
@@ -37,6 +38,24 @@ void verify_captured(const Graph& graph) {
   }
 }
 
+/// Of a graph and the bodies of its control flow.
+size_t nodes_in(const Graph& graph) {
+  size_t count = graph.size();
+  for (const auto& [name, body] : graph.subgraphs) count += nodes_in(*body);
+  return count;
+}
+
+/// To a graph, then to the bodies of its control flow.
+void apply(const Pass& pass, const PassContext& context, Graph& graph, PassRun& run) {
+  if (!pass.may_change || pass.may_change(graph, context)) {
+    PassResult result = pass.run(graph, context);
+    std::move(result.refusals.begin(), result.refusals.end(), std::back_inserter(run.refusals));
+    if (!result.rewrites.empty()) graph = std::move(result.graph);
+    std::move(result.rewrites.begin(), result.rewrites.end(), std::back_inserter(run.rewrites));
+  }
+  for (auto& [name, body] : graph.subgraphs) apply(pass, context, *body, run);
+}
+
 }  // namespace
 
 void check_disabled(const std::vector<Pass>& pipeline, const std::set<std::string>& disabled) {
@@ -65,25 +84,21 @@ Graph run_passes(const std::vector<Pass>& pipeline, const Graph& graph, const Pa
     run.pass = &pass;
     run.ordinal = static_cast<int>(i);
     run.occurrence = ++occurrences[pass.name];
-    run.nodes_before = current.size();
+    run.nodes_before = nodes_in(current);
     run.skipped = !pass.required && (options.disabled.contains(pass.name) || optional_left == 0);
     if (!run.skipped) {
       if (!pass.required && optional_left > 0) --optional_left;
       const int64_t start = now_ns();
-      PassResult result;
-      if (!pass.may_change || pass.may_change(current, context)) result = pass.run(current, context);
+      apply(pass, context, current, run);
       run.duration_ns = now_ns() - start;
-      run.changed = !result.rewrites.empty();
-      run.rewrites = std::move(result.rewrites);
-      run.refusals = std::move(result.refusals);
-      if (run.changed) current = std::move(result.graph);
+      run.changed = !run.rewrites.empty();
       if (options.verify && run.changed) {
         const int64_t verify_start = now_ns();
         verify_after(pipeline, i, current);
         run.verify_ns = now_ns() - verify_start;
       }
     }
-    run.nodes_after = current.size();
+    run.nodes_after = nodes_in(current);
     if (options.observer) options.observer(run, current);
   }
   return current;

@@ -1,6 +1,7 @@
 // Copyright 2026 The Strata Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "passes/bind_bodies.h"
 #include "passes/complex_to_real.h"
 #include "passes/cse.h"
 #include "passes/dce.h"
@@ -24,6 +25,9 @@ const std::vector<Pass>& inference_pipeline() {
        numbers_as_tensors_may_change},
       // Everything after it relies on immutable values.
       {"functionalize", "make mutation and aliasing explicit", functionalize, "functional", true},
+      // What is constant is known now that all writing is; before anything is folded.
+      {"bind_bodies", "give the bodies of control flow what they never see changed", bind_bodies, "functional", true,
+       bind_bodies_may_change},
       // Scheduling knows primitives and library operators only.
       {"decompose", "replace compound operators by primitives", decompose, "decomposed", true},
       // Kernels know real numbers only. After decompose: primitives have rules.
@@ -59,6 +63,9 @@ const std::vector<Pass>& unfused_pipeline() {
       {"numbers_as_tensors", "make tensors of numbers that only a run tells", numbers_as_tensors, "functional", true,
        numbers_as_tensors_may_change},
       {"functionalize", "make mutation and aliasing explicit", functionalize, "functional", true},
+      // What is constant is known now that all writing is; before anything is folded.
+      {"bind_bodies", "give the bodies of control flow what they never see changed", bind_bodies, "functional", true,
+       bind_bodies_may_change},
       {"decompose", "replace compound operators by primitives", decompose, "decomposed", true},
       {"complex_to_real", "make two real numbers of each complex one", complex_to_real, "simplified", true,
        complex_to_real_may_change},

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "core/ir/control_flow.h"
 #include "core/support/error.h"
 #include "passes/concat_in_place.h"
 #include "passes/data_sizes.h"
@@ -288,6 +289,7 @@ class Scheduler {
         break;
       case FusionGroup::Kind::Native:
       case FusionGroup::Kind::Opaque:
+      case FusionGroup::Kind::Control:
         nodes = lower_opaque(group, launch);
         break;
     }
@@ -390,7 +392,6 @@ class Scheduler {
   /// One operator as a graph of its own: placeholders for the operands, in order.
   std::vector<const Node*> lower_opaque(FusionGroup& group, Launch& launch) {
     const Node& node = *group.nodes.front();
-    const bool native = group.kind == FusionGroup::Kind::Native;
     auto graph = std::make_shared<Graph>(graph_.shared_env(), graph_.ids());
     std::unordered_map<const Node*, Node*> inside;
     std::vector<const Node*> buffers;
@@ -412,12 +413,27 @@ class Scheduler {
     group.stored =
         node.type.kind == Type::Kind::Tuple ? add_parts(node, *graph, call, launch) : add_result(node, *graph, call);
     launch.nodes.insert(launch.nodes.begin(), node.id);
-    if (native)
+    if (group.kind == FusionGroup::Kind::Control)
+      launch.work = ControlCall{graph, std::move(offsets), bodies_of(node, launch)};
+    else if (group.kind == FusionGroup::Kind::Native)
       launch.work = NativeCall{std::string(std::get<KernelRule>(node.op->lowering).name), graph, std::move(offsets)};
     else
       launch.work = OpaqueCall{node.target, graph, std::move(offsets)};
     buffers.insert(buffers.end(), group.stored.begin(), group.stored.end());
     return buffers;
+  }
+
+  /// Plans of what a call runs; their nodes are computed in its launch.
+  std::vector<std::shared_ptr<const Plan>> bodies_of(const Node& node, Launch& launch) const {
+    ScheduleOptions options = options_;
+    options.output_strides = {};
+    std::vector<std::shared_ptr<const Plan>> bodies;
+    for (const std::string& name : control_flow_of(node).bodies) {
+      bodies.push_back(strata::schedule(*graph_.subgraphs.at(name), options).plan);
+      for (const Launch& inner : bodies.back()->launches)
+        launch.nodes.insert(launch.nodes.end(), inner.nodes.begin(), inner.nodes.end());
+    }
+    return bodies;
   }
 
   /// An operand of a call as strides over a buffer.

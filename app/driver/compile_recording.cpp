@@ -39,6 +39,13 @@ std::string_view buffer_kind(PlanBuffer::Kind kind) {
   return "";
 }
 
+/// The call that a launch is which is neither a loop nor a library's.
+std::shared_ptr<const Graph> call_graph(const Launch& launch) {
+  if (const auto* native = std::get_if<NativeCall>(&launch.work)) return native->graph;
+  if (const auto* control = std::get_if<ControlCall>(&launch.work)) return control->graph;
+  return std::get<OpaqueCall>(launch.work).graph;
+}
+
 std::set<size_t> written_by(const Launch& launch) {
   std::set<size_t> written;
   if (const auto* kernel = std::get_if<loop::Kernel>(&launch.work)) {
@@ -48,8 +55,7 @@ std::set<size_t> written_by(const Launch& launch) {
   } else if (const auto* call = std::get_if<LibraryCall>(&launch.work)) {
     written.insert(static_cast<size_t>(call->result.buffer));
   } else {
-    const auto* native = std::get_if<NativeCall>(&launch.work);
-    const Graph& graph = native ? *native->graph : *std::get<OpaqueCall>(launch.work).graph;
+    const Graph& graph = *call_graph(launch);
     for (size_t i = launch.buffers.size() - graph.flat_outputs().size(); i < launch.buffers.size(); ++i)
       written.insert(i);
   }
@@ -177,7 +183,7 @@ std::vector<trace::EventRecord> CompileRecording::events(trace::Id run, const st
 std::vector<trace::NodeRecord> CompileRecording::records_of(const Graph& graph) {
   std::vector<trace::NodeRecord> nodes = graphs_.nodes(graph);
   auto record = nodes.begin();
-  for (const auto& node : graph.nodes()) {
+  for (const Node* node : all_nodes(graph)) {
     if (const auto it = makers_.find(node->meta.maker); it != makers_.end()) record->maker = it->second;
     ++record;
   }
@@ -189,6 +195,7 @@ trace::Id CompileRecording::snapshot(const std::string& stage, const Graph& grap
   s.compile = compile_.id;
   s.stage = stage;
   s.pass = pass;
+  s.extra = GraphRecords::form(graph);
   return writer_.add(s, records_of(graph));
 }
 
@@ -216,14 +223,14 @@ void CompileRecording::origin(NodeId node, NodeId from, std::string_view kind, c
 }
 
 void CompileRecording::origins_of(const Graph& graph) {
-  for (const auto& node : graph.nodes()) {
+  for (const Node* node : all_nodes(graph)) {
     for (const Origin& o : node->meta.origins) origin(node->id, o.node, to_string(o.kind), o.rule, o.exact);
   }
 }
 
 void CompileRecording::rewrites(const PassRun& run, trace::Id pass, const Graph& graph) {
   std::set<NodeId> present;
-  for (const auto& node : graph.nodes()) present.insert(node->id);
+  for (const Node* node : all_nodes(graph)) present.insert(node->id);
   for (const Rewrite& r : run.rewrites) {
     trace::RewriteRecord record;
     record.compile = compile_.id;
@@ -277,6 +284,9 @@ void CompileRecording::kernel(size_t i, const Launch& launch) {
   } else if (const auto* native = std::get_if<NativeCall>(&launch.work)) {
     k.kind = trace::KernelKind::Library;
     k.library = native->kernel;
+  } else if (std::holds_alternative<ControlCall>(launch.work)) {
+    k.kind = trace::KernelKind::Library;
+    k.library = "control flow";
   } else if (std::holds_alternative<OpaqueCall>(launch.work)) {
     k.kind = trace::KernelKind::Opaque;
   }
@@ -315,18 +325,27 @@ void CompileRecording::plan_launches(const Plan& plan) {
   }
 }
 
-void CompileRecording::loops_stage(const Plan& plan) {
-  std::string text;
-  std::vector<trace::LineMapEntry> lines;
-  int64_t line = 1;
+void CompileRecording::add_loops(const Plan& plan, std::string& text, std::vector<trace::LineMapEntry>& lines) const {
   for (const Launch& launch : plan.launches) {
     const auto* kernel = std::get_if<loop::Kernel>(&launch.work);
-    const std::string one = kernel ? loop::print_loop(*kernel) : "# " + launch.name + ": library or opaque call\n";
+    const auto* control = std::get_if<ControlCall>(&launch.work);
+    const std::string one = kernel    ? loop::print_loop(*kernel)
+                            : control ? "# " + launch.name + ": runs what follows\n"
+                                      : "# " + launch.name + ": library or opaque call\n";
+    const auto line = static_cast<int64_t>(std::count(text.begin(), text.end(), '\n')) + 1;
     const int64_t count = std::count(one.begin(), one.end(), '\n');
     lines.push_back({line, line + std::max<int64_t>(0, count - 1), node_ids(launch.nodes)});
     text += one + "\n";
-    line += count + 1;
+    if (!control) continue;
+    for (const auto& body : control->bodies) add_loops(*body, text, lines);
+    text += "# end of " + launch.name + "\n\n";
   }
+}
+
+void CompileRecording::loops_stage(const Plan& plan) {
+  std::string text;
+  std::vector<trace::LineMapEntry> lines;
+  add_loops(plan, text, lines);
   text_snapshot("loops", "loop-ir", "loops", std::move(text), std::move(lines));
 }
 
@@ -397,6 +416,7 @@ void CompileRecording::scheduled(const Graph& graph, const Scheduled& scheduled)
   s.compile = compile_.id;
   s.stage = "scheduled";
   s.pass = pass;
+  s.extra = GraphRecords::form(graph);
   scheduled_snapshot_ = writer_.add(s, nodes);
   for (size_t i = 0; i < scheduled.plan->launches.size(); ++i) kernel(i, scheduled.plan->launches[i]);
   for (const FusionDecision& d : scheduled.decisions) {

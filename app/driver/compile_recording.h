@@ -63,6 +63,7 @@ class CompileRecording {
   void plan_buffers(const Plan& plan);
   void plan_launches(const Plan& plan);
   void loops_stage(const Plan& plan);
+  void add_loops(const Plan& plan, std::string& text, std::vector<trace::LineMapEntry>& lines) const;
   void plan_stage(const Plan& plan);
 
   trace::Writer& writer_;

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "capture/torch_graph/records.h"
 #include "core/ir/foreign.h"
 #include "core/ir/fx_printer.h"
 
@@ -21,7 +22,28 @@ std::string_view role_name(Role role) {
   return role == Role::Backward ? "backward" : role == Role::Recomputed ? "recomputed" : "forward";
 }
 
+using Members = std::vector<std::pair<std::string, std::string>>;
+
+void add_form(const Graph& graph, const std::string& path, Members& form) {
+  for (const auto& [name, body] : graph.subgraphs) {
+    const std::string inner = capture::child_path(path, name);
+    form.emplace_back(inner + "class", body->name);
+    add_form(*body, inner, form);
+  }
+}
+
+void add_nodes(const Graph& graph, std::vector<const Node*>& nodes) {
+  for (const auto& node : graph.nodes()) nodes.push_back(node.get());
+  for (const auto& [name, body] : graph.subgraphs) add_nodes(*body, nodes);
+}
+
 }  // namespace
+
+std::vector<const Node*> all_nodes(const Graph& graph) {
+  std::vector<const Node*> nodes;
+  add_nodes(graph, nodes);
+  return nodes;
+}
 
 std::string shape_text(const std::vector<SymInt>& shape) {
   std::string text = "[";
@@ -39,10 +61,10 @@ trace::Id GraphRecords::stack_of(const SourceStack& stack) {
   return stacks_[stack.get()] = writer_.stack(entries);
 }
 
-trace::NodeRecord GraphRecords::record_of(const Node& node) {
+trace::NodeRecord GraphRecords::record_of(const Node& node, const std::string& path) {
   trace::NodeRecord r;
   r.id = static_cast<trace::NodeId>(node.id);
-  r.name = node.name;
+  r.name = path + node.name;
   r.op = to_string(node.kind);
   r.target = node.target;
   r.args = arguments_text(node);
@@ -61,15 +83,29 @@ trace::NodeRecord GraphRecords::record_of(const Node& node) {
   r.module = node.meta.module_path;
   r.stack = stack_of(node.meta.source);
   r.role = role_name(node.meta.role);
-  if (node.op && is_foreign(*node.op)) r.extra = R"({"opaque": "PyTorch"})";
+  Members extra;
+  if (!path.empty()) extra.emplace_back("graph", path.substr(0, path.size() - 1));
+  if (node.op && is_foreign(*node.op)) extra.emplace_back("opaque", "PyTorch");
+  r.extra = capture::json_object(extra);
   return r;
 }
 
 std::vector<trace::NodeRecord> GraphRecords::nodes(const Graph& graph) {
   std::vector<trace::NodeRecord> nodes;
   nodes.reserve(graph.size());
-  for (const auto& node : graph.nodes()) nodes.push_back(record_of(*node));
+  add(graph, {}, nodes);
   return nodes;
+}
+
+void GraphRecords::add(const Graph& graph, const std::string& path, std::vector<trace::NodeRecord>& nodes) {
+  for (const auto& node : graph.nodes()) nodes.push_back(record_of(*node, path));
+  for (const auto& [name, body] : graph.subgraphs) add(*body, capture::child_path(path, name), nodes);
+}
+
+std::string GraphRecords::form(const Graph& graph) {
+  Members form;
+  add_form(graph, {}, form);
+  return capture::json_object(form);
 }
 
 void GraphRecords::symbols(const Graph& graph, trace::Id compile) {

@@ -62,6 +62,7 @@ void import_program(ImportContext& context, const std::filesystem::path& path) {
   trace::SnapshotRecord captured;
   captured.compile = compile.id;
   captured.stage = "captured";
+  captured.extra = GraphRecords::form(program.graph);
   context.writer().add(captured, graphs.nodes(program.graph));
   for (const auto& [file, lines] : program.source_lines)
     for (const auto& [number, text] : lines) context.source_line(file, number, text);

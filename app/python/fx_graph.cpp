@@ -23,7 +23,7 @@ namespace {
 /// The classes that values are compared with, looked up once.
 struct TorchTypes {
   py::object tensor, sym_int, sym_float, sym_bool, dtype, device, memory_format, layout, node, graph_module,
-      op_overload, size;
+      op_overload, higher_order, size;
 
   static const TorchTypes& get() {
     static const auto* types = new TorchTypes;  // outlives the interpreter's end
@@ -46,6 +46,7 @@ struct TorchTypes {
     node = fx.attr("Node");
     graph_module = fx.attr("GraphModule");
     op_overload = torch.attr("_ops").attr("OpOverload");
+    higher_order = torch.attr("_ops").attr("HigherOrderOperator");
   }
 };
 
@@ -68,6 +69,7 @@ std::string numberless(std::string stack) {
 std::string target_of(py::handle target) {
   const TorchTypes& types = TorchTypes::get();
   if (py::isinstance(target, types.op_overload) || PyUnicode_Check(target.ptr())) return text_of(target);
+  if (py::isinstance(target, types.higher_order)) return "higher_order." + text_of(target.attr("name")());
   if (py::hasattr(target, "__module__") && py::hasattr(target, "__name__"))
     return text_of(target.attr("__module__")) + "." + text_of(target.attr("__name__"));
   return text_of(target);
@@ -238,6 +240,7 @@ class FxReader {
   }
 
   Argument node_named(py::handle value) {
+    if (const auto graph = graphs_.find(value.ptr()); graph != graphs_.end()) return GraphArg{graph->second};
     const auto found = nodes_.find(value.ptr());
     if (found == nodes_.end()) throw_user("'" + text_of(value.attr("name")) + "' is used but not defined before");
     return found->second;
@@ -319,6 +322,7 @@ class FxReader {
       made->kind = NodeKind::Placeholder;
       made->target = name;
     } else if (op == "get_attr") {
+      if (read_body(node)) return;
       read_attribute(text_of(node.attr("target")), *made);
     } else if (op == "call_function") {
       made->kind = NodeKind::Call;
@@ -334,16 +338,23 @@ class FxReader {
     nodes_[node.ptr()] = graph_.add(std::move(made));
   }
 
+  /// A graph that a call runs: its argument, no node.
+  bool read_body(py::handle node) {
+    const std::string target = text_of(node.attr("target"));
+    const py::object value = attribute(module_, target);
+    if (!py::isinstance(value, TorchTypes::get().graph_module)) return false;
+    FxReader inner(value, graph_.shared_env(), graph_.ids());
+    graph_.subgraphs[target] = std::make_unique<Graph>(inner.run());
+    graph_.subgraphs[target]->name = target;
+    graphs_[node.ptr()] = target;
+    return true;
+  }
+
   void read_attribute(const std::string& target, Node& made) {
     const py::object value = attribute(module_, target);
     made.kind = NodeKind::GetAttr;
     made.target = target;
     const TorchTypes& types = TorchTypes::get();
-    if (py::isinstance(value, types.graph_module)) {
-      FxReader inner(value, graph_.shared_env(), graph_.ids());
-      graph_.subgraphs[target] = std::make_unique<Graph>(inner.run());
-      return;
-    }
     if (!py::isinstance(value, types.tensor)) throw_user("attribute '" + target + "' is neither a tensor nor a graph");
     graph_.attributes[target] = view_of_torch(value, "attribute '" + target + "'");
     if (made.type.kind == Type::Kind::Unknown) made.type = type_of(value);
@@ -352,6 +363,7 @@ class FxReader {
   py::object module_;
   Graph graph_;
   std::unordered_map<const PyObject*, Node*> nodes_;
+  std::unordered_map<const PyObject*, std::string> graphs_;
   std::unordered_map<std::string, SymInt> sizes_;
   std::unordered_map<std::string, SourceStack> stacks_;
 };

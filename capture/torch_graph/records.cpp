@@ -92,7 +92,7 @@ class Encoder {
       out_.from.push_back(node.get());
       for (const auto& [key, value] : node->meta.extra) form_.emplace_back(path + key + "@" + node->name, value);
     }
-    for (const auto& [name, child] : graph.subgraphs) add(*child, path + escaped(name) + "/", depth + 1);
+    for (const auto& [name, child] : graph.subgraphs) add(*child, child_path(path, name), depth + 1);
   }
 
   trace::NodeRecord record(const Node& node, const std::string& path) {
@@ -264,6 +264,9 @@ class Decoder {
       const std::string_view part = std::string_view(child).substr(path.size(), child.size() - path.size() - 1);
       graph.subgraphs[unescaped(part)] = std::make_unique<Graph>(read(child, depth + 1));
     }
+    for (const auto& node : graph.nodes())
+      for (Argument& a : node->args)
+        if (const auto* text = a.as<OpaqueArg>(); text && graph.subgraphs.contains(text->text)) a = GraphArg{text->text};
     return graph;
   }
 
@@ -299,6 +302,10 @@ class Decoder {
 };
 
 }  // namespace
+
+std::string child_path(std::string_view parent, std::string_view child) {
+  return std::string(parent) + escaped(child) + "/";
+}
 
 std::string json_object(std::span<const std::pair<std::string, std::string>> members) {
   if (members.empty()) return {};

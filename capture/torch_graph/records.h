@@ -34,6 +34,9 @@ Graph graph_of(const trace::SnapshotRecord& snapshot, std::span<const trace::Nod
                std::shared_ptr<ShapeEnv> env,
                std::unordered_map<const Node*, const trace::NodeRecord*>* records = nullptr);
 
+/// What stands before the names of a child's nodes: `CHILD/`, behind that of its parent.
+std::string child_path(std::string_view parent, std::string_view child);
+
 /// A JSON object of strings from `key, value, key, value`; empty for none. Bytes that are not UTF-8 must have been
 /// replaced before.
 std::string json_object(std::span<const std::pair<std::string, std::string>> members);

@@ -89,7 +89,7 @@ void multiply_floats(const Tensor& rows, const Tensor& matrix, const Tensor& out
                  right.data, right.stride, 0.0F, to.ptr<float>(), n) != dnnl_success)
     throw_internal("the library refuses a product of [" + std::to_string(m) + ", " + std::to_string(k) + "] and [" +
                    std::to_string(k) + ", " + std::to_string(n) + "]");
-  if (out.dtype != DType::F32) copy_elements(to.to(out.dtype), out);
+  if (out.dtype != DType::F32) copy_to_rows(to.to(out.dtype), out);
 }
 
 /// Rows up to which a matrix is read where it lies, in its own type, and not packed or widened before.

@@ -222,7 +222,7 @@ void check_extents(const Plan& p, const Tensor& t, const char* name, size_t free
 
 /// scatter(self, dim, index, src or value), scatter_add, scatter_reduce(..., reduce, include_self).
 void scatter(const Arguments& a) {
-  copy_elements(a.tensor(0), a.result());
+  copy_to_rows(a.tensor(0), a.result());
   Plan p{a.call, with_dimension(a.result()), with_dimension(a.tensor(2)), 0, a.threads};
   if (p.index.numel() == 0) return;
   p.dim = normalize_dim(a.integer(1), p.out.rank(), a.call.node());
@@ -418,7 +418,7 @@ void write_rows(const Tensor& out, const Tensor& values, const Rows& rows, int t
 
 /// index_put(self, indices, values, accumulate).
 void index_put(const Arguments& a) {
-  copy_elements(a.tensor(0), a.result());
+  copy_to_rows(a.tensor(0), a.result());
   const Rows rows = rows_of(a, a.result(), a.tensor(2));
   if (rows.target.empty() || product(rows.shape) == 0) return;
   with_element_type(a.result().dtype, [&]<class T>(T) {

@@ -58,7 +58,7 @@ void copy_typed(const Tensor& from, const Tensor& to) {
 
 }  // namespace
 
-void copy_elements(const Tensor& from, const Tensor& to) {
+void copy_to_rows(const Tensor& from, const Tensor& to) {
   const int64_t n = from.numel();
   if (n == 0) return;
   const size_t size = dtype_size(from.dtype);
@@ -86,7 +86,7 @@ void copy_elements(const Tensor& from, const Tensor& to) {
 Tensor as_rows(const Tensor& t) {
   if (t.is_contiguous()) return t;
   Tensor out = Tensor::empty(t.dtype, t.shape);
-  copy_elements(t, out);
+  copy_to_rows(t, out);
   return out;
 }
 

@@ -30,7 +30,7 @@ class Odometer {
 int64_t product(std::span<const int64_t> sizes);
 
 /// `from` (any strides) copied to row-major `to`, which has the same shape and element type.
-void copy_elements(const Tensor& from, const Tensor& to);
+void copy_to_rows(const Tensor& from, const Tensor& to);
 /// Row-major tensor of the same values: itself where it lies so.
 Tensor as_rows(const Tensor& t);
 /// The same in another element type.

@@ -8,6 +8,7 @@
 #include "core/ir/aliasing.h"
 #include "core/ir/builder.h"
 #include "core/ir/complex_parts.h"
+#include "core/ir/control_flow.h"
 #include "core/ir/ops/randoms.h"
 #include "core/runtime/generator.h"
 #include "core/support/error.h"
@@ -32,27 +33,6 @@ bool is_mutation(const Node& node) { return node.op && node.op->op_class == OpCl
 // ----------------------------------------------------------------------------------------------------------------
 // writing
 
-/// Copies the elements of `from` (contiguous, of the same type and shape) to where `to` views.
-void copy_into(const Tensor& from, const Tensor& to) {
-  const size_t size = dtype_size(to.dtype);
-  if (to.is_contiguous()) {
-    if (from.numel() > 0) std::memmove(to.data(), from.data(), static_cast<size_t>(to.numel()) * size);
-    return;
-  }
-  std::vector<int64_t> index(to.rank(), 0);
-  int64_t at = 0;
-  const std::byte* read = from.data();
-  for (int64_t i = 0, n = to.numel(); i < n; ++i, read += size) {
-    std::memcpy(to.data() + at * static_cast<int64_t>(size), read, size);
-    for (size_t d = to.rank(); d-- > 0;) {
-      at += to.strides[d];
-      if (++index[d] < to.shape[d]) break;
-      at -= to.strides[d] * to.shape[d];
-      index[d] = 0;
-    }
-  }
-}
-
 /// `x.op_()`: the value replaces the elements that `target` views, in the target's type.
 void assign(const Node& node, const Tensor& value, const Tensor& target) {
   if (value.storage == target.storage && value.offset == target.offset && value.strides == target.strides &&
@@ -63,11 +43,13 @@ void assign(const Node& node, const Tensor& value, const Tensor& target) {
                target.str());
   Tensor source = value.dtype == target.dtype ? value.contiguous() : value.to(target.dtype);
   if (source.storage == target.storage) source = source.clone();
-  copy_into(source, target);
+  copy_elements(source, target);
 }
 
 // ---------------------------------------------------------------------------------------------------------------
 // execution
+
+void bind_input(const Graph& graph, const Node& node, const RefValue& value, SymBindings& symbols);
 
 /// Values of one graph while it runs.
 class Frame {
@@ -88,7 +70,9 @@ class Frame {
 
  private:
   RefValue attribute(const Graph& graph, const Node& node) const;
-  RefValue call(const Node& node);
+  RefValue call(const Graph& graph, const Node& node);
+  RefValue control_flow(const Graph& graph, const Node& node);
+  std::vector<RefValue> run(const Graph& body, const std::vector<RefValue>& inputs, SymBindings symbols) const;
   RefValue mutation(const Node& node);
   RefValue functional_twin(const Node& node);
   RefValue decomposed(const Node& node);
@@ -106,8 +90,8 @@ class Frame {
 /// A complex tensor of its parts.
 Tensor joined(const Tensor& real, const Tensor& imag) {
   const Tensor whole = Tensor::empty(complex_dtype(real.dtype), real.shape);
-  copy_into(real.contiguous(), part_of(whole, 0));
-  copy_into(imag.contiguous(), part_of(whole, 1));
+  copy_elements(real.contiguous(), part_of(whole, 0));
+  copy_elements(imag.contiguous(), part_of(whole, 1));
   return whole;
 }
 
@@ -172,7 +156,7 @@ void Frame::execute(const Graph& graph, const Node& node) {
                  place(node));
   }
   try {
-    set(&node, call(node));
+    set(&node, call(graph, node));
   } catch (const Error& e) {
     if (e.message().find(place(node)) != std::string::npos) throw;
     throw Error(e.kind(), e.message() + ", in " + place(node), e.hint());
@@ -180,7 +164,7 @@ void Frame::execute(const Graph& graph, const Node& node) {
   bind(graph, node);
 }
 
-RefValue Frame::call(const Node& node) {
+RefValue Frame::call(const Graph& graph, const Node& node) {
   if (node.target == "_operator.getitem" && node.args.size() == 2 && node.args[0].node() &&
       node.args[1].as<int64_t>()) {
     if (const auto* parts = std::get_if<std::vector<RefValue>>(&get(node.args[0].node()).value)) {
@@ -191,6 +175,7 @@ RefValue Frame::call(const Node& node) {
     }
   }
   if (!node.op) throw_user("operator " + place(node) + " is not in the operator table: it cannot be interpreted");
+  if (is_control_flow(node)) return control_flow(graph, node);
   if (is_split(node))
     return complex_support(*node.op) == ComplexSupport::Decomposes ? decomposed(node) : by_parts(node);
   if (node.op->decompose && (node.op->has(trait::DataDependent) || ops::draws_within(node))) return decomposed(node);
@@ -199,6 +184,42 @@ RefValue Frame::call(const Node& node) {
   if (node.op->op_class == OpClass::Assertion) return {};
   if (node.op->decompose) return decomposed(node);
   throw_user("operator " + place(node) + " has no reference rule: it cannot be interpreted");
+}
+
+/// Bodies have sizes of their own: those of one run are not those of the next.
+RefValue Frame::control_flow(const Graph& graph, const Node& node) {
+  if (depth_ >= kMaxDepth) throw_user("bodies of control flow stand in more than 32 others: " + place(node));
+  require_fitting_bodies(graph, node);
+  const ControlFlow flow = control_flow_of(node);
+  std::vector<RefValue> operands;
+  for (const Argument& a : flow.operands) operands.push_back(output(a));
+  ControlRunner runner;
+  runner.run = [&](size_t body, const std::vector<RefValue>& inputs) {
+    return run(*graph.subgraphs.at(flow.bodies.at(body)), inputs, symbols_);
+  };
+  const Call call(node);
+  const std::function<const RefValue&(const Node*)> value_of = [this](const Node* n) -> const RefValue& {
+    return get(n);
+  };
+  const RefContext context{call, value_of, symbols_, options_.float64};
+  runner.memory = [&](size_t k) { return context.result(k); };
+  std::vector<RefValue> results = run_control_flow(flow, output(flow.condition), std::move(operands), runner);
+  return node.type.kind == Type::Kind::Tuple ? RefValue(std::move(results)) : results.at(0);
+}
+
+/// A body by itself; what it writes into its inputs is not seen outside.
+std::vector<RefValue> Frame::run(const Graph& body, const std::vector<RefValue>& inputs, SymBindings symbols) const {
+  Frame inner(options_, body.shared_env(), symbols, depth_ + 1);
+  const std::vector<Node*> placeholders = body.placeholders();
+  for (size_t i = 0; i < placeholders.size(); ++i) {
+    const auto* t = std::get_if<Tensor>(&inputs.at(i).value);
+    inner.set(placeholders[i], t ? RefValue(t->clone()) : inputs[i]);
+    bind_input(body, *placeholders[i], inputs[i], symbols);
+  }
+  for (const auto& node : body.nodes()) inner.execute(body, *node);
+  std::vector<RefValue> results;
+  for (const Argument& leaf : body.flat_outputs()) results.push_back(inner.output(leaf));
+  return results;
 }
 
 /// Operators that promise a new tensor even where their decomposition ends in a view of the operand.
@@ -230,7 +251,7 @@ RefValue Frame::functional_twin(const Node& node) {
     return std::none_of(params.begin(), params.end(), [&](const Param& p) { return p.name == kwarg.first; });
   });
   twin.type = twin.op->shape(Call(twin));
-  return call(twin);
+  return call(Graph(env_), twin);
 }
 
 RefValue Frame::mutation(const Node& node) {
@@ -368,7 +389,7 @@ RefValue in_memory(const Node& node, const RefValue& value, const SymBindings& s
     same &= t->shape[d] == 1 || t->strides[d] == *stride;
   }
   if (same || t->numel() == 0) return value;
-  copy_into(t->contiguous(), laid);
+  copy_elements(t->contiguous(), laid);
   return laid;
 }
 

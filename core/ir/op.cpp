@@ -48,6 +48,8 @@ std::string_view to_string(OpClass c) {
       return "symbolic";
     case OpClass::Assertion:
       return "assertion";
+    case OpClass::Control:
+      return "control";
   }
   return "";
 }
@@ -64,7 +66,7 @@ struct Table {
 
   Table() {
     for (auto family : {ops::pointwise, ops::views, ops::reductions, ops::indexing, ops::matrix, ops::convolution,
-                        ops::symbolic, ops::mutations})
+                        ops::symbolic, ops::mutations, ops::control_flow})
       for (OpDef& row : family()) add(std::make_unique<const OpDef>(std::move(row)));
     std::sort(sorted.begin(), sorted.end(), [](const OpDef* a, const OpDef* b) { return a->name < b->name; });
   }

@@ -104,7 +104,8 @@ enum class OpClass : uint8_t {
   Compound,   ///< only as captured: has a decomposition
   Mutation,   ///< in-place or out variant: functionalize turns it into `functional_name`
   Symbolic,   ///< integers and sizes: no kernel
-  Assertion   ///< checks without a value: dropped after being recorded as an assumption
+  Assertion,  ///< checks without a value: dropped after being recorded as an assumption
+  Control     ///< runs other graphs (control_flow.h)
 };
 std::string_view to_string(OpClass c);
 
@@ -275,6 +276,7 @@ std::vector<OpDef> matrix();       ///< mm, addmm, bmm, linear, matmul, attentio
 std::vector<OpDef> convolution();  ///< conv, transposed conv, pooling, batch norm, layer norm, ...
 std::vector<OpDef> symbolic();     ///< sym_size, operator.*, assertions, getitem
 std::vector<OpDef> mutations();    ///< add_, relu_, copy_, ...
+std::vector<OpDef> control_flow(); ///< cond, while_loop, map, scan
 }  // namespace ops
 
 }  // namespace strata

@@ -41,6 +41,20 @@ bool same_layout(const Tensor& a, const Tensor& b) {
   return a.dtype == b.dtype && a.shape == b.shape && a.strides == b.strides;
 }
 
+/// Whether a run is part of another: a body of control flow.
+class RunDepth {
+ public:
+  RunDepth() { ++runs; }
+  ~RunDepth() { --runs; }
+  RunDepth(const RunDepth&) = delete;
+  RunDepth& operator=(const RunDepth&) = delete;
+  bool outermost() const { return runs == 1; }
+
+ private:
+  static thread_local int runs;
+};
+thread_local int RunDepth::runs = 0;
+
 /// Strides agree wherever a dimension has more than one element.
 bool strides_match(const Tensor& t, const std::vector<int64_t>& strides) {
   for (size_t d = 0; d < t.rank(); ++d) {
@@ -57,32 +71,6 @@ int64_t extent_of(const std::vector<int64_t>& shape, const std::vector<int64_t>&
     last += (shape[d] - 1) * strides[d];
   }
   return last + 1;
-}
-
-/// Copies elements between tensors of one dtype and shape, each with its own strides.
-void copy_elements(const Tensor& from, const Tensor& to) {
-  const int64_t total = from.numel();
-  const auto item = static_cast<int64_t>(dtype_size(from.dtype));
-  if (from.is_contiguous() && to.is_contiguous()) {
-    if (total > 0) std::memmove(to.data(), from.data(), static_cast<size_t>(total * item));
-    return;
-  }
-  int64_t few[16] = {};
-  std::vector<int64_t> many;
-  if (from.rank() > std::size(few)) many.resize(from.rank());
-  int64_t* const index = many.empty() ? few : many.data();
-  std::byte *p = from.data(), *q = to.data();
-  for (int64_t n = 0; n < total; ++n) {
-    std::memcpy(q, p, static_cast<size_t>(item));
-    for (size_t d = from.rank(); d-- > 0;) {
-      p += from.strides[d] * item;
-      q += to.strides[d] * item;
-      if (++index[d] < from.shape[d]) break;
-      p -= from.strides[d] * from.shape[d] * item;
-      q -= to.strides[d] * to.shape[d] * item;
-      index[d] = 0;
-    }
-  }
 }
 
 /// Of all buffers of about the same size: within a quarter.
@@ -551,7 +539,8 @@ void Executor::Impl::run(const std::vector<Tensor>& given, std::vector<Tensor>& 
 void Executor::Impl::run_real(const std::vector<Tensor>& inputs, std::vector<Tensor>& results) {
   const Release release{held};
   for (Tensor& t : results) t.storage.reset();  // so that their memory can be had again
-  restart_generator();
+  const RunDepth depth;
+  if (depth.outermost()) restart_generator();
   select(inputs);
   take_inputs(inputs);
   run_stage(stages.front());

@@ -49,9 +49,19 @@ struct NativeCall {
   std::vector<SymInt> offsets;         ///< per tensor placeholder: elements from the start of its buffer
 };
 
+struct Plan;
+
+/// A call that runs other plans (core/ir/control_flow.h).
+struct ControlCall {
+  std::shared_ptr<const Graph> graph;  ///< as NativeCall's
+  std::vector<SymInt> offsets;         ///< likewise
+  /// Inputs are the call's operands, results contiguous.
+  std::vector<std::shared_ptr<const Plan>> bodies;
+};
+
 struct Launch {
   std::string name;
-  std::variant<loop::Kernel, LibraryCall, OpaqueCall, NativeCall> work;
+  std::variant<loop::Kernel, LibraryCall, OpaqueCall, NativeCall, ControlCall> work;
   std::vector<int> buffers;   ///< plan buffers, in the order of the kernel's buffers (library: operands then result, by
                               ///< their `buffer` index)
   std::vector<NodeId> nodes;  ///< captured-or-later graph nodes it computes

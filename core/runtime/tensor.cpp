@@ -124,6 +124,31 @@ std::string Tensor::str() const {
   return text + ']';
 }
 
+void copy_elements(const Tensor& from, const Tensor& to) {
+  const int64_t total = from.numel();
+  const auto item = static_cast<int64_t>(dtype_size(from.dtype));
+  if (from.is_contiguous() && to.is_contiguous()) {
+    if (total > 0) std::memmove(to.data(), from.data(), static_cast<size_t>(total * item));
+    return;
+  }
+  int64_t few[16] = {};
+  std::vector<int64_t> many;
+  if (from.rank() > std::size(few)) many.resize(from.rank());
+  int64_t* const index = many.empty() ? few : many.data();
+  std::byte *p = from.data(), *q = to.data();
+  for (int64_t n = 0; n < total; ++n) {
+    std::memcpy(q, p, static_cast<size_t>(item));
+    for (size_t d = from.rank(); d-- > 0;) {
+      p += from.strides[d] * item;
+      q += to.strides[d] * item;
+      if (++index[d] < from.shape[d]) break;
+      p -= from.strides[d] * from.shape[d] * item;
+      q -= to.strides[d] * to.shape[d] * item;
+      index[d] = 0;
+    }
+  }
+}
+
 std::vector<int64_t> contiguous_strides(std::span<const int64_t> shape) {
   std::vector<int64_t> strides(shape.size());
   int64_t step = 1;

@@ -65,6 +65,9 @@ struct Tensor {
   std::vector<double> values() const;
 };
 
+/// Copies elements between tensors of one dtype and shape, each with its own strides.
+void copy_elements(const Tensor& from, const Tensor& to);
+
 /// Row-major strides of a shape (a size of 0 counts as 1).
 std::vector<int64_t> contiguous_strides(std::span<const int64_t> shape);
 

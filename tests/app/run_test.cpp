@@ -92,6 +92,39 @@ TEST(Run, WritesOutputsThatCompareEqual) {
   EXPECT_EQ(read_npy(folder.file("out/output_1.npy")).shape, c.tensors("output_")[1].shape);
 }
 
+/// PyTorch's results, which are whole numbers.
+TEST(Run, ControlFlow) {
+  for (const char* backend : {"strata", "unfused", "interpret"}) {
+    SCOPED_TRACE(backend);
+    TemporaryFolder folder;
+    const Finished f =
+        strata({"run", STRATA_TEST_DATA "/pt2/loops.pt2", "--backend", backend, "--output", folder.file("out")});
+    ASSERT_EQ(f.code, 0) << f.err;
+    const auto output = [&](int i) { return read_npy(folder.file("out/output_" + std::to_string(i) + ".npy")).values(); };
+    EXPECT_THAT(output(0), ElementsAre(2));
+    EXPECT_THAT(output(1), ElementsAre(3, 4, 5, 15, 16, 17));
+    EXPECT_THAT(output(2), ElementsAre(3, 5, 7));
+    EXPECT_THAT(output(3), ElementsAre(3, 15));
+    EXPECT_THAT(output(4), ElementsAre(-1, 2, 5, 5, 8, 11));
+  }
+}
+
+/// Nodes of bodies stand in the trace as in those of PyTorch's logs, and belong to the kernel that runs them.
+TEST(Run, BodiesAreInTheTrace) {
+  TemporaryFolder folder;
+  const std::string trace = folder.file("loops.strata");
+  ASSERT_EQ(strata({"compile", STRATA_TEST_DATA "/pt2/loops.pt2", "-o", trace}).code, 0);
+  const Finished scheduled = strata({"show", trace, "--stage", "scheduled"});
+  ASSERT_EQ(scheduled.code, 0) << scheduled.err;
+  EXPECT_THAT(scheduled.out, HasSubstr("higher_order.while_loop(graph('while_loop_cond_graph_0'), graph('while_loop_body_graph_0'), "));
+  EXPECT_THAT(scheduled.out, HasSubstr("  subgraph 'while_loop_body_graph_0'\n"));
+  EXPECT_THAT(scheduled.out, HasSubstr(" %while_loop_body_graph_0/mul"));
+  const Finished found = strata({"query", trace, "target=aten.lt*"});
+  EXPECT_THAT(found.out, HasSubstr("while_loop_cond_graph_0/lt"));
+  const Finished loops = strata({"show", trace, "--stage", "loops"});
+  EXPECT_THAT(loops.out, HasSubstr("# end of while_loop_"));
+}
+
 TEST(Run, NumbersAreOutputsAndNoneAndWordsAreNamed) {
   for (const char* backend : {"strata", "unfused", "interpret"}) {
     SCOPED_TRACE(backend);

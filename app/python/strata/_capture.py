@@ -10,7 +10,7 @@ import contextlib
 import torch
 from torch.fx.experimental import proxy_tensor
 
-from . import _opaque, _rewrite, _strata
+from . import _control_flow, _opaque, _rewrite, _strata
 from ._branches import WithoutBranches
 from ._direct import direct, inputs_of_dynamo, without_code
 from ._functional import functional_form
@@ -47,12 +47,13 @@ def _sizes_of_data():
 
 
 class _Inlined(torch.fx.Interpreter):
-    """Runs Dynamo's graph; what only says how gradients are saved is run as if it did not."""
+    """Runs Dynamo's graph; what only says how gradients are saved, or that it is to be compiled once, is run as if it did not."""
 
     def call_function(self, target, args, kwargs):
-        if getattr(target, "__name__", "") in ("tag_activation_checkpoint", "wrap_activation_checkpoint", "wrap", "wrap_with_autocast"):
+        name = getattr(target, "__name__", "")
+        if name in ("tag_activation_checkpoint", "wrap_activation_checkpoint", "wrap", "wrap_with_autocast", "invoke_subgraph"):
             body, operands = _body_of(target, args)
-            return _Inlined(body).run(*operands)
+            return _Inlined(body).run(*operands[name == "invoke_subgraph" :])  # behind the name that PyTorch knows it by
         return super().call_function(target, args, kwargs)
 
 
@@ -229,7 +230,8 @@ def _readable(traced, not_in_table, inputs):
     calls = _opaque.Calls(traced, numbers.tensors)
     for node in list(traced.graph.nodes):
         if _to_be_called(node, not_in_table, numbers.tensors):
-            _call(calls, node)
+            if not _control_flow.is_compiled(traced, node, lambda inner: _to_be_called(inner, (), ())):
+                _call(calls, node)
     node = _rewrite.size_without_giver(traced)
     if node is not None:
         raise Left(f"{place(node)} has a size that depends on data, and only PyTorch works it out")

@@ -1,5 +1,8 @@
 """Makes the small exported programs beside this file. Run in this folder with PyTorch 2.9 or later: python3 make.py"""
 import torch
+from torch._higher_order_ops.map import map as each
+from torch._higher_order_ops.scan import scan
+from torch._higher_order_ops.while_loop import while_loop
 from torch.export import Dim, export, save
 
 
@@ -18,6 +21,20 @@ class Constants(torch.nn.Module):
 class Choose(torch.nn.Module):
     def forward(self, p, x):
         return torch.cond(p, lambda x: (x.sin(), x + 1), lambda x: (x.cos(), x - 1), (x,))
+
+
+class Loops(torch.nn.Module):
+    """Doubles until a bound is passed, with a weight; the sums of rows up to each, and twice each."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.tensor([1.0, 0.0, -1.0]))
+
+    def forward(self, x):
+        zero = torch.zeros((), dtype=torch.int64)
+        count, doubled = while_loop(lambda i, x: x.sum() < 40, lambda i, x: (i + 1, x * 2 + self.weight), (zero, x))
+        last, sums = scan(lambda h, a: (h + a, (h + a).sum()), torch.zeros(3), x)
+        return count, doubled, last, sums, each(lambda a, w: a * 2 - w, x, self.weight)
 
 
 class Buffers(torch.nn.Module):
@@ -103,6 +120,7 @@ save(export(Nested(), ({"a": torch.ones(3, 4), "b": [torch.full((3, 4), 2.0)]}, 
             {"mask": torch.full((3, 4), 0.5), "flag": True}), "nested.pt2")
 save(export(Constants(), (torch.arange(3.0),)), "constants.pt2")
 save(export(Choose(), (torch.tensor(True), torch.arange(3.0))), "choose.pt2")
+save(export(Loops(), (torch.arange(6.0).reshape(2, 3),)), "loops.pt2")
 save(export(Regions(), (torch.randn(3, 4),)), "regions.pt2")
 save(export(Mapped(), (torch.randn(3, 4), torch.tensor([[0, 2], [1, 1], [2, 0], [0, 1]]))), "mapped.pt2")
 save(export(Casts(), (torch.randn(3, 4),)), "casts.pt2")
