@@ -282,13 +282,6 @@ def _check_written(traced):
                 raise Left(f"{place(node)} writes a tensor whose elements share memory")
 
 
-# Checks of data: nobody uses them, and they stay.
-CHECKS = {
-    torch.ops.aten._assert_async.msg, torch.ops.aten._assert_async.default, torch.ops.aten._assert_scalar.default,
-    torch.ops.aten._linalg_check_errors.default,
-}
-
-
 def draws(node):
     """Whether a call takes random numbers: it is never left out, and keeps its turn."""
     return torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ()) and not _draws_nothing(node)
@@ -334,7 +327,7 @@ def _remove_unused(traced):
         if node.op not in ("call_function", "get_attr") or node.users or node.meta.get("gives_size") or draws(node):
             continue
         schema = getattr(node.target, "_schema", None)
-        if getattr(node.target, "__name__", "").split(".")[0] in _CHECKS_OF_SIZES or schema is None or not (schema.is_mutable or node.target in CHECKS):
+        if getattr(node.target, "__name__", "").split(".")[0] in _CHECKS_OF_SIZES or schema is None or not (schema.is_mutable or node.target in _control_flow.CHECKS):
             traced.graph.erase_node(node)
 
 

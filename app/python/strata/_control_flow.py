@@ -9,6 +9,12 @@ from . import _opaque, _strata
 
 NAMES = {"cond", "while_loop", "map_impl", "scan"}
 
+# Checks of data: nobody uses them, and they stay.
+CHECKS = {
+    torch.ops.aten._assert_async.msg, torch.ops.aten._assert_async.default, torch.ops.aten._assert_scalar.default,
+    torch.ops.aten._linalg_check_errors.default,
+}
+
 
 def is_compiled(traced, node, calls_torch):
     """Whether all of a call can be compiled. `calls_torch(node)`: whether PyTorch would be called for a node."""
@@ -41,6 +47,8 @@ def _is_body(body, calls_torch):
 def _is_pure(body, node, calls_torch):
     if isinstance(node.target, torch._ops.HigherOrderOperator):
         return is_compiled(body, node, calls_torch)
+    if node.target in CHECKS or node.users and all(user.target in CHECKS for user in node.users):
+        return True
     if isinstance(node.target, torch._ops.OpOverload):
         seeded = torch.Tag.nondeterministic_seeded in node.target.tags
         return not (seeded or node.target._schema.is_mutable or _opaque.written_operands(node) or calls_torch(node)) and _is_plain(node.meta.get("val"))

@@ -11,7 +11,8 @@ import collections
 
 import torch
 
-from ._capture import CHECKS, draws
+from ._capture import draws
+from ._control_flow import CHECKS
 from ._left import Left
 from ._rewrite import owner
 
