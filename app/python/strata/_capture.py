@@ -10,7 +10,7 @@ import contextlib
 import torch
 from torch.fx.experimental import proxy_tensor
 
-from . import _control_flow, _opaque, _rewrite, _strata
+from . import _control_flow, _flex_attention, _opaque, _rewrite, _strata
 from ._branches import WithoutBranches
 from ._direct import direct, inputs_of_dynamo, without_code
 from ._functional import functional_form
@@ -47,10 +47,14 @@ def _sizes_of_data():
 
 
 class _Inlined(torch.fx.Interpreter):
-    """Runs Dynamo's graph; what only says how gradients are saved, or that it is to be compiled once, is run as if it did not."""
+    """Runs Dynamo's graph; what only says how gradients are saved, or that it is to be compiled once, is run as if it did not,
+    and `flex_attention` is written out."""
 
     def call_function(self, target, args, kwargs):
         name = getattr(target, "__name__", "")
+        if name == "flex_attention":
+            made = _flex_attention.written_out(*args, **kwargs)
+            return made or super().call_function(target, args, kwargs)
         if name in ("tag_activation_checkpoint", "wrap_activation_checkpoint", "wrap", "wrap_with_autocast", "invoke_subgraph"):
             body, operands = _body_of(target, args)
             return _Inlined(body).run(*operands[name == "invoke_subgraph" :])  # behind the name that PyTorch knows it by
