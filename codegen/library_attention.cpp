@@ -548,7 +548,7 @@ class AttentionStep : public Step {
     p_.causal = call_.causal;
     p_.scale = call_.alpha;
     p_.fill = call_.mask_fill;
-    p_.replaces = call_.empty_rows_nan;
+    p_.replaces = call_.mask_replaces;
     p_.rows = p_.out.shape[rank - 2];
     p_.values = p_.out.shape[rank - 1];
     p_.keys = p_.k.shape[rank - 2];

@@ -62,9 +62,9 @@ std::string text_of(const LibraryOperand& o) {
 /// Everything that the times depend on.
 std::string key_of(const LibraryCall& c, bool aliased, int threads) {
   const dnnl_version_t* v = dnnl_version();
-  std::string key = fmt::format("library {}.{}.{} {}\n{} {} {} {} {} {} {} {} {} {}\n", v->major, v->minor, v->patch,
+  std::string key = fmt::format("library {}.{}.{} {}\n{} {} {} {} {} {} {} {} {} {} {}\n", v->major, v->minor, v->patch,
                                 v->hash, threads, aliased, c.kind, c.has_bias, c.alpha, c.beta, c.causal, c.has_mask,
-                                c.empty_rows_nan, c.groups);
+                                c.mask_replaces, c.empty_rows_nan, c.groups);
   key += fmt::format("{} {} {} {}\n", c.stride, c.padding, c.dilation, c.output_padding);
   for (const PostOp& p : c.post_ops)
     key += fmt::format("{} {} {} {}\n", static_cast<int>(p.kind), p.alpha, p.beta, p.operand);

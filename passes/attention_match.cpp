@@ -40,8 +40,11 @@ class Matcher {
   }
 
   std::optional<AttentionMatch> run() {
-    const Node* scores = softmax(weights(operand(*match_.product, 0)));
-    if (!scores || !is_attention(scores)) return {};
+    const Node* shares = weights(operand(*match_.product, 0));
+    const Node* looked_at = nullptr;
+    if (const Node* inner = without_keys(shares, looked_at)) shares = inner;
+    const Node* scores = softmax(shares);
+    if (!scores || (looked_at && looked_at != scores) || !is_attention(scores)) return {};
     match_.value = operand(*match_.product, 1);
     if (!walk(scores) || !types_fit() || !is_private()) return {};
     return std::move(match_);
@@ -66,6 +69,24 @@ class Matcher {
       n = operand(*n, 0);
     }
     return n;
+  }
+
+  /// `_safe_softmax`: 0 where no score of a row is another number than -infinity. Gives what it chooses from, and in
+  /// `looked_at` the scores; null for other nodes.
+  const Node* without_keys(const Node* n, const Node*& looked_at) {
+    if (!n || !n->is("aten.masked_fill.Scalar") || number(n->args.at(2)) != 0.0) return nullptr;
+    const Node* none = operand(*n, 1);
+    const Node* some = none && none->is("aten.logical_not.default") ? operand(*none, 0) : nullptr;
+    const Node* other = some && some->is("aten.any.dim") ? operand(*some, 0) : nullptr;
+    if (!other || !other->is("aten.ne.Scalar") || number(other->args.at(1)) != -std::numeric_limits<double>::infinity())
+      return nullptr;
+    const Call call(*some);
+    const auto rank = static_cast<int64_t>(other->tensor().shape.size());
+    if (const int64_t dim = call.constant(1); (dim != -1 && dim != rank - 1) || !call.boolean(2)) return nullptr;
+    for (const Node* inside : {n, none, some, other}) match_.inside.push_back(inside);
+    match_.zero_without_keys = true;
+    looked_at = operand(*other, 0);
+    return operand(*n, 0);
   }
 
   bool is_over_last(const Node& reduction, const Node* of) const {
@@ -231,7 +252,7 @@ class Matcher {
     const bool is_short = type == DType::BF16 || type == DType::F16;
     for (const Node* n : match_.inside) {
       const DType d = n->tensor().dtype;
-      if (d != type && !(is_short && d == DType::F32))
+      if (d != type && !(is_short && d == DType::F32) && d != DType::Bool)
         return fail(*n, quoted(*n) + " computes in " + std::string(dtype_name(d)));
     }
     return true;

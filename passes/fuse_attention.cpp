@@ -162,7 +162,9 @@ class AttentionFuser {
     Node* mask = m.mask ? rewriter_.mapped(m.mask) : nullptr;
     if (m.inverted) mask = b.call("aten.logical_not.default", {mask});
     Argument given = mask ? Argument(mask) : Argument(NoneArg{});
-    Node* made = b.call("strata.attention.default", {q, k, v, given}, {{"scale", m.scale}, {"fill", m.fill}});
+    std::vector<std::pair<std::string, Argument>> how = {{"scale", m.scale}, {"fill", m.fill}};
+    if (m.zero_without_keys) how.emplace_back("zero_without_keys", true);
+    Node* made = b.call("strata.attention.default", {q, k, v, given}, std::move(how));
     rewriter_.replace(*m.product, b.reshape(made, m.product->tensor().shape), kRule,
                       "the scores and weights of '" + m.product->name + "' are read by nothing else");
   }

@@ -76,7 +76,8 @@ class LibraryLowering {
       out.has_mask = !call.is_none(3);
       out.alpha = call.number(4);
       out.mask_fill = call.number(5);
-      out.empty_rows_nan = true;
+      out.mask_replaces = true;
+      out.empty_rows_nan = !call.boolean(6);
     } else if (out.kind == "attention") {
       return describe_attention(call, why_not);
     }

@@ -64,9 +64,10 @@ struct LibraryCall {
   LibraryOperand result;
   double alpha = 1, beta = 1;
   bool causal = false, has_mask = false;
-  /// attention: the score where a bool mask is false; whether a row that sees no key is NaN instead of 0.
+  /// attention: the score where a bool mask is false; whether it takes the place of the score there, instead of being
+  /// added to it; whether a row that sees no key is NaN instead of 0.
   double mask_fill = -std::numeric_limits<double>::infinity();
-  bool empty_rows_nan = false;
+  bool mask_replaces = false, empty_rows_nan = false;
   std::vector<int64_t> stride, padding, dilation, output_padding;
   int64_t groups = 1;
   std::vector<PostOp> post_ops;

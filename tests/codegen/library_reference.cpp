@@ -102,7 +102,7 @@ void attention(const Case& c, const Values& q, const Values& k, Values& out) {
       }
       s[j] *= c.call.alpha;
       if (c.call.has_mask && !is_bool) s[j] += at(mask, im);
-      if (is_bool && at(mask, im) == 0) s[j] = c.call.mask_fill + (c.call.empty_rows_nan ? 0 : s[j]);
+      if (is_bool && at(mask, im) == 0) s[j] = c.call.mask_fill + (c.call.mask_replaces ? 0 : s[j]);
       if (c.call.causal && j > index[r - 2]) s[j] = -INFINITY;
       top = std::max(top, s[j]);
     }

@@ -85,18 +85,21 @@ TEST(LibraryAttention, RowsWithoutAnyKeyAreZero) {
   c.check(2e-6);
 }
 
-/// As a program spells it out: a number in place of hidden scores, NaN where nothing is left to see.
+/// As a program spells it out: a number in place of hidden scores, NaN or 0 where nothing is left to see.
 TEST(LibraryAttention, SpelledOutMasks) {
   for (DType dtype : {DType::F32, DType::F64, DType::BF16}) {
     for (double fill : {-static_cast<double>(INFINITY), -1.5}) {
       for (int64_t rows : {1, 9, 40}) {
-        Case c = make(dtype, 1, 2, rows, 300, 16, 16, 17);
-        const int mask = c.operand(DType::Bool, {rows, 300});
-        for (int64_t j = 0; j < 300; ++j) c.tensors[mask].set_int(rows / 2 * 300 + j, 0);
-        c.call.has_mask = c.call.empty_rows_nan = true;
-        c.call.mask_fill = fill;
-        c.result(dtype, {1, 2, rows, 16});
-        c.check(dtype == DType::F32 ? 2e-6 : dtype == DType::F64 ? 1e-14 : 1e-2);
+        for (const bool empty_rows_nan : {true, false}) {
+          Case c = make(dtype, 1, 2, rows, 300, 16, 16, 17);
+          const int mask = c.operand(DType::Bool, {rows, 300});
+          for (int64_t j = 0; j < 300; ++j) c.tensors[mask].set_int(rows / 2 * 300 + j, 0);
+          c.call.has_mask = c.call.mask_replaces = true;
+          c.call.empty_rows_nan = empty_rows_nan;
+          c.call.mask_fill = fill;
+          c.result(dtype, {1, 2, rows, 16});
+          c.check(dtype == DType::F32 ? 2e-6 : dtype == DType::F64 ? 1e-14 : 1e-2);
+        }
       }
     }
   }
@@ -183,7 +186,7 @@ TEST(LibraryAttention, HiddenScoresThatAreNoNumbersShow) {
           c.call.has_mask = true;
           c.result(dtype, {1, 1, rows, 16});
           for (double x : run(c)) EXPECT_TRUE(std::isnan(x)) << dtype_name(dtype) << " " << rows << " " << mask_rows;
-          c.call.empty_rows_nan = true;  // spelled out, the mask replaces the score
+          c.call.mask_replaces = true;  // spelled out, the mask replaces the score
           for (double x : run(c)) EXPECT_FALSE(std::isnan(x)) << dtype_name(dtype) << " " << rows << " " << mask_rows;
         }
       }

@@ -84,7 +84,26 @@ constexpr const char* kHeads = "q: \"f32[2, 4, 6, 8]\", k: \"f32[2, 4, 10, 8]\",
   ", -1)\n"                             \
   "  y = torch.ops.aten.matmul.default(w, v)\n  return (y,)"
 
+#define WEIGH_SAFELY(x)                       \
+  "  w = torch.ops.aten._safe_softmax.default(" x \
+  ", -1)\n"                                   \
+  "  y = torch.ops.aten.matmul.default(w, v)\n  return (y,)"
+
 const SpelledOut kPrograms[] = {
+    {"safe", kHeads, SCORES "  d = torch.ops.aten.div.Tensor(s, 2.5)\n" WEIGH_SAFELY("d")},
+    {"safe_bool_mask", HEADS ", m: \"b8[6, 10]\"",
+     SCORES "  a = torch.ops.aten.where.ScalarOther(m, s, -inf)\n" WEIGH_SAFELY("a")},
+    {"safe_inverted_mask", HEADS ", m: \"b8[2, 1, 6, 10]\"",
+     SCORES "  a = torch.ops.aten.masked_fill.Scalar(s, m, -inf)\n" WEIGH_SAFELY("a")},
+    {"safe_additive_mask", HEADS ", m: \"f32[4, 1, 10]\"",
+     SCORES "  d = torch.ops.aten.div.Tensor(s, 2.5)\n  a = torch.ops.aten.add.Tensor(d, m)\n" WEIGH_SAFELY("a")},
+    {"safe_grouped_heads", "q: \"f32[2, 4, 6, 8]\", g: \"f32[2, 2, 10, 8]\", h: \"f32[2, 2, 10, 5]\"",
+     "  u = torch.ops.aten.unsqueeze.default(g, 2)\n  e = torch.ops.aten.expand.default(u, [2, 2, 2, 10, 8])\n"
+     "  k = torch.ops.aten.view.default(e, [2, 4, 10, 8])\n  uh = torch.ops.aten.unsqueeze.default(h, 2)\n"
+     "  eh = torch.ops.aten.expand.default(uh, [2, 2, 2, 10, 5])\n"
+     "  v = torch.ops.aten.view.default(eh, [2, 4, 10, 5])\n" SCORES WEIGH_SAFELY("s")},
+    {"safe_finite_fill", HEADS ", m: \"b8[6, 10]\"",
+     SCORES "  a = torch.ops.aten.masked_fill.Scalar(s, m, -10000.0)\n" WEIGH_SAFELY("a")},
     {"plain", kHeads, SCORES "  d = torch.ops.aten.div.Tensor(s, 2.5)\n" WEIGH("d")},
     {"scaled_query", kHeads,
      "  a = torch.ops.aten.mul.Tensor(q, 0.3)\n  t = torch.ops.aten.transpose.int(k, -1, -2)\n"
@@ -199,6 +218,21 @@ TEST(FuseAttention, RowsThatTheMaskEmptiesStayNan) {
   const Tensor found = Interpreter(result.graph).run(inputs)[0].tensor();
   EXPECT_LE(difference(found, expected), 2e-6);
   for (int64_t i = 0; i < found.numel(); ++i) EXPECT_EQ(std::isnan(found.at(i)), i / 5 % 6 == 2);
+}
+
+TEST(FuseAttention, RowsThatTheMaskEmptiesStayZero) {
+  for (const char* mask : {"where.ScalarOther(m, s, -inf)", "add.Tensor(s, f)"}) {
+    const Graph graph = prepared("def forward(self, " HEADS ", m: \"b8[6, 10]\", f: \"f32[6, 10]\"):\n" SCORES
+                                 "  a = torch.ops.aten." + std::string(mask) + "\n" WEIGH_SAFELY("a"));
+    const PassResult result = fuse_attention(graph, {});
+    ASSERT_FALSE(result.rewrites.empty());
+    std::vector<Tensor> inputs = random_inputs(graph, 5);
+    for (int64_t j = 0; j < 10; ++j) inputs[3].set(20 + j, 0), inputs[4].set(20 + j, -INFINITY);
+    const Tensor expected = Interpreter(graph).run(inputs)[0].tensor();
+    const Tensor found = Interpreter(result.graph).run(inputs)[0].tensor();
+    EXPECT_LE(difference(found, expected), 2e-6);
+    for (int64_t i = 0; i < found.numel(); ++i) EXPECT_EQ(found.at(i) == 0, i / 5 % 6 == 2);
+  }
 }
 
 /// Operands are taken as they lay before batch dimensions were merged and heads repeated.

@@ -155,7 +155,7 @@ RefValue attention_reference(const RefContext& c) {
 // ---------------------------------------------------------------------------------------------------------
 // spelled out by the program
 
-constexpr size_t kFusedScale = 4, kFusedFill = 5;
+constexpr size_t kFusedScale = 4, kFusedFill = 5, kFusedZero = 6;
 
 Type fused_type(const Call& call) {
   for (size_t i : {kQuery, kKey, kValue}) require_rank(call, i, 2, 64);
@@ -189,6 +189,7 @@ RefValue fused_reference(const RefContext& c) {
   const std::vector<double> masks = mask.defined() ? doubles_of(expanded(mask, scores_shape)) : std::vector<double>{};
   const bool replaces = mask.defined() && mask.dtype == DType::Bool;
   const double scale = c.call.number(kFusedScale), fill = c.call.number(kFusedFill);
+  const bool zero = c.call.boolean(kFusedZero);
   std::vector<double> result(static_cast<size_t>(out.numel()), 0);
   int64_t batch = 1;
   for (int64_t n : lead) batch *= n;
@@ -202,7 +203,7 @@ RefValue fused_reference(const RefContext& c) {
         const double m = masks.empty() ? 0 : masks[static_cast<size_t>(b * l * s + i)];
         at = replaces && m == 0 ? fill : at * scale + (replaces ? 0 : m);
       }
-      for (int64_t i = 0; i < l; ++i) plain_softmax_row(score.data() + i * s, s, in_double(c));
+      for (int64_t i = 0; i < l; ++i) (zero ? softmax_row : plain_softmax_row)(score.data() + i * s, s, in_double(c));
       multiply_add(l, d, s, {score.data(), s}, {z.data() + b * s * d, d}, result.data() + b * l * d, d);
     }
   });
@@ -328,7 +329,8 @@ std::vector<Node*> decompose_fused(Builder& b, const Call& call) {
   if (mask)
     scores = mask->tensor().dtype == DType::Bool ? where_else(b, mask, scores, call.number(kFusedFill))
                                                  : b.add(scores, mask);
-  Node* weights = b.cast(b.call("aten._softmax.default", {scores, -1, false}), v->tensor().dtype);
+  const char* softmax = call.boolean(kFusedZero) ? "aten._safe_softmax.default" : "aten.softmax.int";
+  Node* weights = b.cast(b.call(softmax, {scores, -1}), v->tensor().dtype);
   Node* y = b.call("aten.bmm.default", {b.reshape(weights, {product(lead), l, s}), as_batch(b, v, lead, true)});
   return {b.reshape(y, call.node().tensor().shape)};
 }
@@ -351,11 +353,12 @@ Rows attention_rows() {
             OpClass::Compound, 0, Promotion::None, decomposed_type, nullptr, decompose_flash_attention,
             NoGradient::Pending, NoLowering{}, "",
             "softmax(query @ key.T * scale + mask) @ value, and log(sum(exp)) of what softmax sees"),
-      OpDef("strata::attention(Tensor query, Tensor key, Tensor value, Tensor? mask, *, float scale, float fill) -> "
-            "Tensor",
+      OpDef("strata::attention(Tensor query, Tensor key, Tensor value, Tensor? mask, *, float scale, float fill, "
+            "bool zero_without_keys=False) -> Tensor",
             OpClass::Library, 0, Promotion::None, fused_type, fused_reference, decompose_fused, NoGradient::Pending,
             LibraryRule{"attention"}, "",
-            "softmax(where(mask, query @ key.T * scale, fill)) @ value; a floating mask is added")};
+            "softmax(where(mask, query @ key.T * scale, fill)) @ value; a floating mask is added; rows of -infinity are "
+            "NaN, or 0")};
 }
 
 }  // namespace strata::ops
