@@ -191,9 +191,8 @@ class CpuCompiler : public KernelCompiler {
     for (const auto count : {&CodegenStatistics::loops, &CodegenStatistics::distinct, &CodegenStatistics::generated,
                              &CodegenStatistics::from_cache, &CodegenStatistics::measured, &CodegenStatistics::tuned})
       all.*count += more.*count;
-    for (const auto time :
-         {&CodegenStatistics::plan_ns, &CodegenStatistics::cache_ns, &CodegenStatistics::generate_ns,
-          &CodegenStatistics::load_ns, &CodegenStatistics::library_ns, &CodegenStatistics::tune_ns})
+    for (const auto time : {&CodegenStatistics::plan_ns, &CodegenStatistics::cache_ns, &CodegenStatistics::generate_ns,
+                            &CodegenStatistics::load_ns, &CodegenStatistics::library_ns, &CodegenStatistics::tune_ns})
       all.*time += more.*time;
     if (all.cache_off.empty()) all.cache_off = more.cache_off;
   }

@@ -12,8 +12,8 @@ namespace {
 
 class ControlKernel : public CompiledKernel {
  public:
-  ControlKernel(const Plan& plan, const Launch& launch, std::vector<std::vector<std::unique_ptr<CompiledKernel>>> bodies,
-                int threads)
+  ControlKernel(const Plan& plan, const Launch& launch,
+                std::vector<std::vector<std::unique_ptr<CompiledKernel>>> bodies, int threads)
       : call_(std::get<ControlCall>(launch.work)),
         tensors_(plan, launch, *call_.graph, call_.offsets),
         node_(call_node(*call_.graph)),
@@ -93,9 +93,9 @@ class ControlKernel : public CompiledKernel {
 
 }  // namespace
 
-std::unique_ptr<CompiledKernel> compile_control_call(
-    const Plan& plan, const Launch& launch, std::vector<std::vector<std::unique_ptr<CompiledKernel>>> bodies,
-    int threads) {
+std::unique_ptr<CompiledKernel> compile_control_call(const Plan& plan, const Launch& launch,
+                                                     std::vector<std::vector<std::unique_ptr<CompiledKernel>>> bodies,
+                                                     int threads) {
   return std::make_unique<ControlKernel>(plan, launch, std::move(bodies), threads);
 }
 

@@ -15,12 +15,12 @@ namespace strata {
 
 /// product = softmax(mask(scale * (query @ key))) @ value, as the graph has it. Nodes belong to the graph searched.
 struct AttentionMatch {
-  const Node* product = nullptr;  ///< weights @ value: the node whose value attention gives
-  const Node* query = nullptr;    ///< [n, l, e] (or [l, e]), as the first product reads it
-  const Node* key = nullptr;      ///< [n, e, s]
-  const Node* value = nullptr;    ///< [n, s, d]
-  const Node* mask = nullptr;     ///< floating: added to the scaled scores; bool: see `inverted`; null: none
-  bool inverted = false;          ///< the score is `fill` where the bool mask holds, instead of where it does not
+  const Node* product = nullptr;   ///< weights @ value: the node whose value attention gives
+  const Node* query = nullptr;     ///< [n, l, e] (or [l, e]), as the first product reads it
+  const Node* key = nullptr;       ///< [n, e, s]
+  const Node* value = nullptr;     ///< [n, s, d]
+  const Node* mask = nullptr;      ///< floating: added to the scaled scores; bool: see `inverted`; null: none
+  bool inverted = false;           ///< the score is `fill` where the bool mask holds, instead of where it does not
   bool zero_without_keys = false;  ///< rows of scores that are -infinity throughout give 0
   double scale = 1, fill = -std::numeric_limits<double>::infinity();
   std::vector<SymInt> shape;        ///< of the scores where the mask meets them: [lead..., l, s]

@@ -139,7 +139,8 @@ class Binder {
 }  // namespace
 
 bool bind_bodies_may_change(const Graph& graph, const PassContext&) {
-  return std::any_of(graph.nodes().begin(), graph.nodes().end(), [](const auto& node) { return is_control_flow(*node); });
+  return std::any_of(graph.nodes().begin(), graph.nodes().end(),
+                     [](const auto& node) { return is_control_flow(*node); });
 }
 
 PassResult bind_bodies(const Graph& graph, const PassContext& context) { return Binder(graph, context).run(); }

@@ -217,7 +217,8 @@ class Numbers {
   void choose(const Node& node) {
     const Node* condition = control_flow_of(node).condition.node();
     Node* made = nullptr;
-    if (is_number(condition)) made = operand_of(rewriter_.at(*condition, "condition"), Argument(const_cast<Node*>(condition)), DType::Bool);
+    if (is_number(condition))
+      made = operand_of(rewriter_.at(*condition, "condition"), Argument(const_cast<Node*>(condition)), DType::Bool);
     if (!made) return static_cast<void>(rewriter_.copy(node));
     rewriter_.replace(*condition, made, "condition", "known when it runs");
     rewriter_.copy(node);

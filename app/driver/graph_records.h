@@ -24,8 +24,8 @@ class GraphRecords {
  public:
   explicit GraphRecords(trace::Writer& writer) : writer_(writer) {}
 
-  /// One per node of `all_nodes`, in order, as capture/torch_graph/records.h has it; `maker` and `group` are left to the
-  /// caller.
+  /// One per node of `all_nodes`, in order, as capture/torch_graph/records.h has it; `maker` and `group` are left to
+  /// the caller.
   std::vector<trace::NodeRecord> nodes(const Graph& graph);
   /// SnapshotRecord::extra: which graphs are in it.
   static std::string form(const Graph& graph);

@@ -266,7 +266,8 @@ class Decoder {
     }
     for (const auto& node : graph.nodes())
       for (Argument& a : node->args)
-        if (const auto* text = a.as<OpaqueArg>(); text && graph.subgraphs.contains(text->text)) a = GraphArg{text->text};
+        if (const auto* text = a.as<OpaqueArg>(); text && graph.subgraphs.contains(text->text))
+          a = GraphArg{text->text};
     return graph;
   }
 

@@ -20,7 +20,7 @@ std::string place(const Node& node) {
 struct Form {
   std::string_view target;
   ControlFlow::Kind kind;
-  size_t bodies;               ///< position of the first
+  size_t bodies;  ///< position of the first
   size_t body_count;
   int carried, sliced, rest;  ///< positions of lists of operands; -1: there is none
 };
@@ -56,7 +56,8 @@ size_t result_count(const Node& node) { return node.type.kind == Type::Kind::Tup
 /// Of a type, what two values of one place must have in common: dtype and number of dimensions.
 bool alike(const Type& a, const Type& b, size_t more_dimensions) {
   if (!a.is_tensor() || !b.is_tensor()) return a.kind == b.kind;
-  if (a.tensor.dtype != b.tensor.dtype || a.tensor.shape.size() != b.tensor.shape.size() + more_dimensions) return false;
+  if (a.tensor.dtype != b.tensor.dtype || a.tensor.shape.size() != b.tensor.shape.size() + more_dimensions)
+    return false;
   for (size_t d = 0; d < b.tensor.shape.size(); ++d)
     if (known_ne(a.tensor.shape[d + more_dimensions], b.tensor.shape[d])) return false;
   return true;
@@ -87,9 +88,9 @@ class Fit {
   }
 
  private:
-  [[noreturn]] void wrong(const std::string& what,
-                          const std::string& advice = "the program is damaged, or was changed by hand; export it again")
-      const {
+  [[noreturn]] void wrong(
+      const std::string& what,
+      const std::string& advice = "the program is damaged, or was changed by hand; export it again") const {
     throw_user(place(node_) + " " + what, advice);
   }
 
@@ -125,7 +126,8 @@ class Fit {
 
   void truth(const Graph& body, const std::string& name) const {
     const std::vector<Argument> leaves = body.flat_outputs();
-    const bool fits = leaves.size() == 1 && (leaves[0].as<bool>() || (leaves[0].node() && is_truth(leaves[0].node()->type)));
+    const bool fits =
+        leaves.size() == 1 && (leaves[0].as<bool>() || (leaves[0].node() && is_truth(leaves[0].node()->type)));
     if (!fits) wrong("asks graph '" + name + "' for a condition: one bool without dimensions is expected");
   }
 
@@ -135,8 +137,8 @@ class Fit {
       wrong("has " + std::to_string(result_count(node_)) + " results, graph '" + name + "' gives " +
             std::to_string(leaves.size()));
     for (size_t k = 0; k < leaves.size(); ++k) {
-      const bool stacked = flow_.kind == ControlFlow::Kind::Map ||
-                           (flow_.kind == ControlFlow::Kind::Scan && k >= flow_.carried);
+      const bool stacked =
+          flow_.kind == ControlFlow::Kind::Map || (flow_.kind == ControlFlow::Kind::Scan && k >= flow_.carried);
       const Node* leaf = leaves[k].node();
       if (leaf && !alike(result_type(node_, k), leaf->type, stacked))
         wrong("is said to give " + to_string(result_type(node_, k)) + " as result " + std::to_string(k) + ", graph '" +
@@ -183,7 +185,8 @@ std::vector<RefValue> run_over_elements(const ControlFlow& flow, std::vector<Ref
     for (size_t k = first; k < results.size(); ++k) {
       const Tensor to = element(stacked[k - first], i);
       const Tensor& from = results[k].tensor();
-      if (from.shape != to.shape) throw_user("run " + std::to_string(i) + " gave " + from.str() + ", expected " + to.str());
+      if (from.shape != to.shape)
+        throw_user("run " + std::to_string(i) + " gave " + from.str() + ", expected " + to.str());
       copy_elements(from.dtype == to.dtype ? from : from.to(to.dtype), to);
     }
     std::move(results.begin(), results.begin() + static_cast<std::ptrdiff_t>(first), operands.begin());

@@ -100,7 +100,9 @@ TEST(Run, ControlFlow) {
     const Finished f =
         strata({"run", STRATA_TEST_DATA "/pt2/loops.pt2", "--backend", backend, "--output", folder.file("out")});
     ASSERT_EQ(f.code, 0) << f.err;
-    const auto output = [&](int i) { return read_npy(folder.file("out/output_" + std::to_string(i) + ".npy")).values(); };
+    const auto output = [&](int i) {
+      return read_npy(folder.file("out/output_" + std::to_string(i) + ".npy")).values();
+    };
     EXPECT_THAT(output(0), ElementsAre(2));
     EXPECT_THAT(output(1), ElementsAre(3, 4, 5, 15, 16, 17));
     EXPECT_THAT(output(2), ElementsAre(3, 5, 7));
@@ -116,7 +118,9 @@ TEST(Run, BodiesAreInTheTrace) {
   ASSERT_EQ(strata({"compile", STRATA_TEST_DATA "/pt2/loops.pt2", "-o", trace}).code, 0);
   const Finished scheduled = strata({"show", trace, "--stage", "scheduled"});
   ASSERT_EQ(scheduled.code, 0) << scheduled.err;
-  EXPECT_THAT(scheduled.out, HasSubstr("higher_order.while_loop(graph('while_loop_cond_graph_0'), graph('while_loop_body_graph_0'), "));
+  EXPECT_THAT(
+      scheduled.out,
+      HasSubstr("higher_order.while_loop(graph('while_loop_cond_graph_0'), graph('while_loop_body_graph_0'), "));
   EXPECT_THAT(scheduled.out, HasSubstr("  subgraph 'while_loop_body_graph_0'\n"));
   EXPECT_THAT(scheduled.out, HasSubstr(" %while_loop_body_graph_0/mul"));
   const Finished found = strata({"query", trace, "target=aten.lt*"});
@@ -129,8 +133,8 @@ TEST(Run, NumbersAreOutputsAndNoneAndWordsAreNamed) {
   for (const char* backend : {"strata", "unfused", "interpret"}) {
     SCOPED_TRACE(backend);
     TemporaryFolder folder;
-    const Finished f = strata({"run", STRATA_TEST_DATA "/pt2/constants.pt2", "--backend", backend, "--output",
-                               folder.file("out")});
+    const Finished f =
+        strata({"run", STRATA_TEST_DATA "/pt2/constants.pt2", "--backend", backend, "--output", folder.file("out")});
     ASSERT_EQ(f.code, 0) << f.err;
     EXPECT_THAT(f.out, HasSubstr("output out.0.1 is None\noutput out.3 is 'words'\n"));
     const auto output = [&](int i) { return read_npy(folder.file("out/output_" + std::to_string(i) + ".npy")); };

@@ -81,18 +81,23 @@ class Runs {
 
 // ---------------------------------------------------------------------------------------------------------------- cond
 
-const char* const kTwice = "    %a:20 = placeholder a() : f32[3][1]cpu\n    %m:21 = call aten.mul.Tensor(%a, 2) : f32[3][1]cpu\n"
-                           "    %o:22 = output output((%m,))\n";
-const char* const kLess = "    %a:30 = placeholder a() : f32[3][1]cpu\n    %s:31 = call aten.sub.Tensor(%a, 1) : f32[3][1]cpu\n"
-                          "    %o:32 = output output((%s,))\n";
+const char* const kTwice =
+    "    %a:20 = placeholder a() : f32[3][1]cpu\n    %m:21 = call aten.mul.Tensor(%a, 2) : f32[3][1]cpu\n"
+    "    %o:22 = output output((%m,))\n";
+const char* const kLess =
+    "    %a:30 = placeholder a() : f32[3][1]cpu\n    %s:31 = call aten.sub.Tensor(%a, 1) : f32[3][1]cpu\n"
+    "    %o:32 = output output((%s,))\n";
 
 Graph choice(const std::string& condition = "%p") {
-  return graph_with("  %p:1 = placeholder p() : b8[][]cpu\n  %x:2 = placeholder x() : f32[3][1]cpu\n"
-                    "  %e:3 = call aten.neg.default(%x) : f32[3][1]cpu\n"
-                    "  %c:4 = call higher_order.cond(" + condition + ", graph('yes'), graph('no'), [%e]) : tuple(f32[3][1]cpu)\n"
-                    "  %g:5 = call _operator.getitem(%c, 0) : f32[3][1]cpu\n"
-                    "  %r:6 = call aten.add.Tensor(%g, %x) : f32[3][1]cpu\n  %o:7 = output output((%r,))\n",
-                    {{"yes", kTwice}, {"no", kLess}});
+  return graph_with(
+      "  %p:1 = placeholder p() : b8[][]cpu\n  %x:2 = placeholder x() : f32[3][1]cpu\n"
+      "  %e:3 = call aten.neg.default(%x) : f32[3][1]cpu\n"
+      "  %c:4 = call higher_order.cond(" +
+          condition +
+          ", graph('yes'), graph('no'), [%e]) : tuple(f32[3][1]cpu)\n"
+          "  %g:5 = call _operator.getitem(%c, 0) : f32[3][1]cpu\n"
+          "  %r:6 = call aten.add.Tensor(%g, %x) : f32[3][1]cpu\n  %o:7 = output output((%r,))\n",
+      {{"yes", kTwice}, {"no", kLess}});
 }
 
 TEST(ControlFlow, OneOfTwoGraphs) {
@@ -121,10 +126,12 @@ TEST(ControlFlow, AConditionOnSizesIsFoundInEveryRun) {
       "  %l:3 = call _operator.gt(%n, 2) : symbool\n"
       "  %c:4 = call higher_order.cond(%l, graph('yes'), graph('no'), [%x]) : tuple(f32[s0][1]cpu)\n"
       "  %g:5 = call _operator.getitem(%c, 0) : f32[s0][1]cpu\n  %o:6 = output output((%g,))\n",
-      {{"yes", "    %a:20 = placeholder a() : f32[s0][1]cpu\n    %m:21 = call aten.mul.Tensor(%a, 2) : f32[s0][1]cpu\n"
-               "    %o:22 = output output((%m,))\n"},
-       {"no", "    %a:30 = placeholder a() : f32[s0][1]cpu\n    %s:31 = call aten.sub.Tensor(%a, 1) : f32[s0][1]cpu\n"
-              "    %o:32 = output output((%s,))\n"}},
+      {{"yes",
+        "    %a:20 = placeholder a() : f32[s0][1]cpu\n    %m:21 = call aten.mul.Tensor(%a, 2) : f32[s0][1]cpu\n"
+        "    %o:22 = output output((%m,))\n"},
+       {"no",
+        "    %a:30 = placeholder a() : f32[s0][1]cpu\n    %s:31 = call aten.sub.Tensor(%a, 1) : f32[s0][1]cpu\n"
+        "    %o:32 = output output((%s,))\n"}},
       "symbol s0 range 0 99\n");
   Runs runs(graph);
   EXPECT_THAT(runs.run({f32({3}, {1, -2, 4})})[0].values(), ElementsAre(2, -4, 8));
@@ -134,7 +141,8 @@ TEST(ControlFlow, AConditionOnSizesIsFoundInEveryRun) {
 
 /// What is drawn inside of a body is what comes next.
 TEST(ControlFlow, RandomNumbersGoOn) {
-  const std::string draws = "    %r:N1 = call aten.rand_like.default(%a) : f32[3][1]cpu\n    %o:N2 = output output((%r,))\n";
+  const std::string draws =
+      "    %r:N1 = call aten.rand_like.default(%a) : f32[3][1]cpu\n    %o:N2 = output output((%r,))\n";
   const auto with = [&](const std::string& digit) {
     std::string text = "    %a:N0 = placeholder a() : f32[3][1]cpu\n" + draws;
     for (size_t at; (at = text.find('N')) != std::string::npos;) text.replace(at, 1, digit);
@@ -158,18 +166,24 @@ TEST(ControlFlow, RandomNumbersGoOn) {
 /// x * 2 until its sum is `limit` or more; the weight `w`, which adds to it, is a parameter.
 Graph doubling(const std::string& limit) {
   return graph_with(
-      "  input user\n  input parameter 'w'\n  %x:1 = placeholder x() : f32[3][1]cpu\n  %w:2 = placeholder p_w() : f32[3][1]cpu\n"
+      "  input user\n  input parameter 'w'\n  %x:1 = placeholder x() : f32[3][1]cpu\n  %w:2 = placeholder p_w() : "
+      "f32[3][1]cpu\n"
       "  %i:3 = call aten.full.default([], 0, dtype=dtype(int64)) : i64[][]cpu\n"
-      "  %c:4 = call higher_order.while_loop(graph('more'), graph('step'), [%i, %x], [%w]) : tuple(i64[][]cpu, f32[3][1]cpu)\n"
+      "  %c:4 = call higher_order.while_loop(graph('more'), graph('step'), [%i, %x], [%w]) : tuple(i64[][]cpu, "
+      "f32[3][1]cpu)\n"
       "  %g:5 = call _operator.getitem(%c, 0) : i64[][]cpu\n  %h:6 = call _operator.getitem(%c, 1) : f32[3][1]cpu\n"
       "  %o:7 = output output((%g, %h))\n",
-      {{"more", "    %i:20 = placeholder i() : i64[][]cpu\n    %a:21 = placeholder a() : f32[3][1]cpu\n"
-                "    %w:22 = placeholder w() : f32[3][1]cpu\n    %s:23 = call aten.sum.default(%a) : f32[][]cpu\n"
-                "    %l:24 = call aten.lt.Scalar(%s, " + limit + ") : b8[][]cpu\n    %o:25 = output output(%l)\n"},
-       {"step", "    %i:30 = placeholder i() : i64[][]cpu\n    %a:31 = placeholder a() : f32[3][1]cpu\n"
-                "    %w:32 = placeholder w() : f32[3][1]cpu\n    %m:33 = call aten.mul.Tensor(%a, 2) : f32[3][1]cpu\n"
-                "    %n:34 = call aten.add.Tensor(%m, %w) : f32[3][1]cpu\n    %j:35 = call aten.add.Tensor(%i, 1) : i64[][]cpu\n"
-                "    %o:36 = output output((%j, %n))\n"}});
+      {{"more",
+        "    %i:20 = placeholder i() : i64[][]cpu\n    %a:21 = placeholder a() : f32[3][1]cpu\n"
+        "    %w:22 = placeholder w() : f32[3][1]cpu\n    %s:23 = call aten.sum.default(%a) : f32[][]cpu\n"
+        "    %l:24 = call aten.lt.Scalar(%s, " +
+            limit + ") : b8[][]cpu\n    %o:25 = output output(%l)\n"},
+       {"step",
+        "    %i:30 = placeholder i() : i64[][]cpu\n    %a:31 = placeholder a() : f32[3][1]cpu\n"
+        "    %w:32 = placeholder w() : f32[3][1]cpu\n    %m:33 = call aten.mul.Tensor(%a, 2) : f32[3][1]cpu\n"
+        "    %n:34 = call aten.add.Tensor(%m, %w) : f32[3][1]cpu\n    %j:35 = call aten.add.Tensor(%i, 1) : "
+        "i64[][]cpu\n"
+        "    %o:36 = output output((%j, %n))\n"}});
 }
 
 TEST(ControlFlow, ALoopEndsWhenItsConditionSaysSo) {
@@ -200,18 +214,21 @@ Graph scan_of(const std::string& kind, const std::string& results, const std::st
   const std::string w = "    %w:22 = placeholder w() : f32[2][1]cpu\n";
   return graph_with(
       "  %x:1 = placeholder x() : f32[s0, 2][2, 1]cpu\n  %h:2 = placeholder h() : f32[2][1]cpu\n"
-      "  %c:4 = call higher_order." + operands + " : " + results +
-          "\n  %o:7 = output output((%r0, %r1))\n",
-      {{"step", carried + "    %a:21 = placeholder a() : f32[2][1]cpu\n" + w +
-                    "    %m:33 = call aten.mul.Tensor(%a, %w) : f32[2][1]cpu\n" +
-                    (kind == "scan" ? "    %n:34 = call aten.add.Tensor(%m, %h) : f32[2][1]cpu\n"
-                                      "    %t:35 = call aten.sum.default(%n) : f32[][]cpu\n    %o:36 = output output((%n, %t))\n"
-                                    : "    %t:35 = call aten.sum.default(%m) : f32[][]cpu\n    %o:36 = output output((%m, %t))\n")}},
+      "  %c:4 = call higher_order." +
+          operands + " : " + results + "\n  %o:7 = output output((%r0, %r1))\n",
+      {{"step",
+        carried + "    %a:21 = placeholder a() : f32[2][1]cpu\n" + w +
+            "    %m:33 = call aten.mul.Tensor(%a, %w) : f32[2][1]cpu\n" +
+            (kind == "scan"
+                 ? "    %n:34 = call aten.add.Tensor(%m, %h) : f32[2][1]cpu\n"
+                   "    %t:35 = call aten.sum.default(%n) : f32[][]cpu\n    %o:36 = output output((%n, %t))\n"
+                 : "    %t:35 = call aten.sum.default(%m) : f32[][]cpu\n    %o:36 = output output((%m, %t))\n")}},
       "symbol s0 range 0 99\n");
 }
 
 TEST(ControlFlow, ScanCarriesOnAndStacks) {
-  const Graph graph = scan_of("scan", "tuple(f32[2][1]cpu, f32[s0][1]cpu)\n"
+  const Graph graph = scan_of("scan",
+                              "tuple(f32[2][1]cpu, f32[s0][1]cpu)\n"
                               "  %r0:5 = call _operator.getitem(%c, 0) : f32[2][1]cpu\n"
                               "  %r1:6 = call _operator.getitem(%c, 1) : f32[s0][1]cpu",
                               "scan(graph('step'), [%h], [%x], [%h])");
@@ -226,7 +243,8 @@ TEST(ControlFlow, ScanCarriesOnAndStacks) {
 }
 
 TEST(ControlFlow, MapStacksWhatEachElementGives) {
-  const Graph graph = scan_of("map", "tuple(f32[s0, 2][2, 1]cpu, f32[s0][1]cpu)\n"
+  const Graph graph = scan_of("map",
+                              "tuple(f32[s0, 2][2, 1]cpu, f32[s0][1]cpu)\n"
                               "  %r0:5 = call _operator.getitem(%c, 0) : f32[s0, 2][2, 1]cpu\n"
                               "  %r1:6 = call _operator.getitem(%c, 1) : f32[s0][1]cpu",
                               "map_impl(graph('step'), [%x], [%h])");
@@ -242,8 +260,9 @@ TEST(ControlFlow, MapStacksWhatEachElementGives) {
 TEST(ControlFlow, SizesThatAreNotToldAreHandedOver) {
   const auto body = [](const std::string& digit, const std::string& call) {
     return "    %a:" + digit + "0 = placeholder a() : f32[2*s0][1]cpu\n    %m:" + digit + "1 = call " + call +
-           " : f32[2*s0][1]cpu\n    %v:" + digit + "2 = call aten.view.default(%m, [sym(s0), 2]) : f32[s0, 2][2, 1]cpu\n    %o:" +
-           digit + "3 = output output((%v,))\n";
+           " : f32[2*s0][1]cpu\n    %v:" + digit +
+           "2 = call aten.view.default(%m, [sym(s0), 2]) : f32[s0, 2][2, 1]cpu\n    %o:" + digit +
+           "3 = output output((%v,))\n";
   };
   const Graph graph = graph_with(
       "  %p:1 = placeholder p() : b8[][]cpu\n  %x:2 = placeholder x() : f32[s0, 2][2, 1]cpu\n"
@@ -262,9 +281,11 @@ TEST(ControlFlow, SizesThatAreNotToldAreHandedOver) {
 // -------------------------------------------------------------------------------------------------------------- errors
 
 std::string refusal(const std::string& call, const std::string& yes, const std::string& type = "tuple(f32[3][1]cpu)") {
-  const Graph graph = graph_with("  %p:1 = placeholder p() : b8[][]cpu\n  %x:2 = placeholder x() : f32[3][1]cpu\n"
-                                 "  %c:4 = call higher_order." + call + " : " + type + "\n  %o:7 = output output((%x,))\n",
-                                 {{"yes", yes}, {"no", kLess}});
+  const Graph graph = graph_with(
+      "  %p:1 = placeholder p() : b8[][]cpu\n  %x:2 = placeholder x() : f32[3][1]cpu\n"
+      "  %c:4 = call higher_order." +
+          call + " : " + type + "\n  %o:7 = output output((%x,))\n",
+      {{"yes", yes}, {"no", kLess}});
   const std::vector<Tensor> inputs{Tensor::scalar(DType::Bool, 1), f32({3}, {1, 2, 3})};
   const std::string compiled = error_of([&] { run_passes(inference_pipeline(), graph, {}, {}); });
   const std::string interpreted = error_of([&] { Interpreter(graph).run(std::span<const Tensor>(inputs)); });
@@ -285,15 +306,18 @@ TEST(ControlFlow, BodiesThatDoNotFitAreRefused) {
   EXPECT_THAT(refusal("cond(%p, graph('yes'), graph('no'), %x)", kTwice), HasSubstr("operands are expected as a list"));
   EXPECT_THAT(refusal("while_loop(graph('yes'), graph('no'), [%x], [])", kTwice),
               HasSubstr("asks graph 'yes' for a condition: one bool without dimensions is expected"));
-  EXPECT_THAT(refusal("map_impl(graph('no'), [%p], [])", kTwice), HasSubstr("takes elements of operand 0, which has no dimensions"));
+  EXPECT_THAT(refusal("map_impl(graph('no'), [%p], [])", kTwice),
+              HasSubstr("takes elements of operand 0, which has no dimensions"));
 }
 
 TEST(ControlFlow, ABodyThatWritesItsInputIsRefused) {
   const Graph graph = graph_with(
       "  %p:1 = placeholder p() : b8[][]cpu\n  %x:2 = placeholder x() : f32[3][1]cpu\n"
-      "  %c:4 = call higher_order.cond(%p, graph('yes'), graph('no'), [%x]) : tuple(f32[3][1]cpu)\n  %o:7 = output output((%x,))\n",
-      {{"yes", "    %a:20 = placeholder a() : f32[3][1]cpu\n    %m:21 = call aten.mul_.Tensor(%a, 2) : f32[3][1]cpu\n"
-               "    %o:22 = output output((%m,))\n"},
+      "  %c:4 = call higher_order.cond(%p, graph('yes'), graph('no'), [%x]) : tuple(f32[3][1]cpu)\n  %o:7 = output "
+      "output((%x,))\n",
+      {{"yes",
+        "    %a:20 = placeholder a() : f32[3][1]cpu\n    %m:21 = call aten.mul_.Tensor(%a, 2) : f32[3][1]cpu\n"
+        "    %o:22 = output output((%m,))\n"},
        {"no", kLess}});
   EXPECT_THAT(error_of([&] { run_passes(inference_pipeline(), graph, {}, {}); }),
               HasSubstr("has a graph 'yes' that writes its input 'a'; return the new value instead"));
@@ -307,8 +331,9 @@ TEST(ControlFlow, ElementsOfOperandsAreOfOneNumber) {
       "  %x:1 = placeholder x() : f32[s0][1]cpu\n  %y:2 = placeholder y() : f32[s1][1]cpu\n"
       "  %c:4 = call higher_order.map_impl(graph('sum'), [%x, %y], []) : tuple(f32[s0][1]cpu)\n"
       "  %g:5 = call _operator.getitem(%c, 0) : f32[s0][1]cpu\n  %o:7 = output output((%g,))\n",
-      {{"sum", "    %a:20 = placeholder a() : f32[][]cpu\n    %b:21 = placeholder b() : f32[][]cpu\n"
-               "    %m:22 = call aten.add.Tensor(%a, %b) : f32[][]cpu\n    %o:23 = output output((%m,))\n"}},
+      {{"sum",
+        "    %a:20 = placeholder a() : f32[][]cpu\n    %b:21 = placeholder b() : f32[][]cpu\n"
+        "    %m:22 = call aten.add.Tensor(%a, %b) : f32[][]cpu\n    %o:23 = output output((%m,))\n"}},
       "symbol s0 range 0 99\nsymbol s1 range 0 99\n");
   Runs runs(graph);
   EXPECT_THAT(runs.run({f32({2}, {1, 2}), f32({2}, {3, 5})})[0].values(), ElementsAre(4, 7));

@@ -84,9 +84,9 @@ constexpr const char* kHeads = "q: \"f32[2, 4, 6, 8]\", k: \"f32[2, 4, 10, 8]\",
   ", -1)\n"                             \
   "  y = torch.ops.aten.matmul.default(w, v)\n  return (y,)"
 
-#define WEIGH_SAFELY(x)                       \
+#define WEIGH_SAFELY(x)                           \
   "  w = torch.ops.aten._safe_softmax.default(" x \
-  ", -1)\n"                                   \
+  ", -1)\n"                                       \
   "  y = torch.ops.aten.matmul.default(w, v)\n  return (y,)"
 
 const SpelledOut kPrograms[] = {
@@ -222,8 +222,9 @@ TEST(FuseAttention, RowsThatTheMaskEmptiesStayNan) {
 
 TEST(FuseAttention, RowsThatTheMaskEmptiesStayZero) {
   for (const char* mask : {"where.ScalarOther(m, s, -inf)", "add.Tensor(s, f)"}) {
-    const Graph graph = prepared("def forward(self, " HEADS ", m: \"b8[6, 10]\", f: \"f32[6, 10]\"):\n" SCORES
-                                 "  a = torch.ops.aten." + std::string(mask) + "\n" WEIGH_SAFELY("a"));
+    const Graph graph =
+        prepared("def forward(self, " HEADS ", m: \"b8[6, 10]\", f: \"f32[6, 10]\"):\n" SCORES "  a = torch.ops.aten." +
+                 std::string(mask) + "\n" WEIGH_SAFELY("a"));
     const PassResult result = fuse_attention(graph, {});
     ASSERT_FALSE(result.rewrites.empty());
     std::vector<Tensor> inputs = random_inputs(graph, 5);

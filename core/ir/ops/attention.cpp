@@ -353,12 +353,13 @@ Rows attention_rows() {
             OpClass::Compound, 0, Promotion::None, decomposed_type, nullptr, decompose_flash_attention,
             NoGradient::Pending, NoLowering{}, "",
             "softmax(query @ key.T * scale + mask) @ value, and log(sum(exp)) of what softmax sees"),
-      OpDef("strata::attention(Tensor query, Tensor key, Tensor value, Tensor? mask, *, float scale, float fill, "
-            "bool zero_without_keys=False) -> Tensor",
-            OpClass::Library, 0, Promotion::None, fused_type, fused_reference, decompose_fused, NoGradient::Pending,
-            LibraryRule{"attention"}, "",
-            "softmax(where(mask, query @ key.T * scale, fill)) @ value; a floating mask is added; rows of -infinity are "
-            "NaN, or 0")};
+      OpDef(
+          "strata::attention(Tensor query, Tensor key, Tensor value, Tensor? mask, *, float scale, float fill, "
+          "bool zero_without_keys=False) -> Tensor",
+          OpClass::Library, 0, Promotion::None, fused_type, fused_reference, decompose_fused, NoGradient::Pending,
+          LibraryRule{"attention"}, "",
+          "softmax(where(mask, query @ key.T * scale, fill)) @ value; a floating mask is added; rows of -infinity are "
+          "NaN, or 0")};
 }
 
 }  // namespace strata::ops

@@ -24,9 +24,9 @@ OpDef control_row(const std::string& schema, const std::string& doc) {
 
 std::vector<OpDef> control_flow() {
   Rows rows;
-  rows.push_back(control_row(
-      "higher_order::cond(Tensor pred, Graph true_fn, Graph false_fn, Tensor[] operands) -> Tensor[]",
-      "one of two graphs"));
+  rows.push_back(
+      control_row("higher_order::cond(Tensor pred, Graph true_fn, Graph false_fn, Tensor[] operands) -> Tensor[]",
+                  "one of two graphs"));
   rows.push_back(control_row(
       "higher_order::while_loop(Graph cond_fn, Graph body_fn, Tensor[] carried_inputs, Tensor[] additional_inputs) -> "
       "Tensor[]",
