@@ -214,11 +214,20 @@ class Matcher {
     return set_fill(n, operand(n, 0), inverted, inverted ? *then : *otherwise) ? scores : nullptr;
   }
 
+  /// Whether a value is one of `type` widened to float32, seen through views.
+  static bool is_widened(const Node* n, DType type) {
+    if ((type != DType::BF16 && type != DType::F16) || n->tensor().dtype != DType::F32) return false;
+    while (is_reshape(*n) || n->is("aten.permute.default") || n->is("aten.expand.default")) n = operand(*n, 0);
+    return n->is("aten._to_copy.default") && operand(*n, 0)->tensor().dtype == type;
+  }
+
   bool first_product(const Node& n) {
     match_.inside.push_back(&n);
     const bool adds = n.is("aten.baddbmm.default");
     match_.query = operand(n, adds ? 1 : 0);
     match_.key = operand(n, adds ? 2 : 1);
+    const DType type = match_.product->tensor().dtype;
+    match_.widened = is_widened(match_.query, type) && is_widened(match_.key, type);
     if (!adds) return true;
     const Call call(n);
     if (call.number(3) != 0) {
@@ -247,7 +256,7 @@ class Matcher {
   bool types_fit() {
     const DType type = match_.product->tensor().dtype;
     for (const Node* n : {match_.query, match_.key, match_.value})
-      if (n->tensor().dtype != type || !is_floating(type))
+      if (!is_floating(type) || (n->tensor().dtype != type && !(match_.widened && n != match_.value)))
         return fail(*n, quoted(*n) + " is of another type than the result");
     const bool is_short = type == DType::BF16 || type == DType::F16;
     for (const Node* n : match_.inside) {

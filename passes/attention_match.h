@@ -21,6 +21,7 @@ struct AttentionMatch {
   const Node* value = nullptr;     ///< [n, s, d]
   const Node* mask = nullptr;      ///< floating: added to the scaled scores; bool: see `inverted`; null: none
   bool inverted = false;           ///< the score is `fill` where the bool mask holds, instead of where it does not
+  bool widened = false;            ///< query and key are 16-bit numbers, widened to float32 for the first product
   bool zero_without_keys = false;  ///< rows of scores that are -infinity throughout give 0
   double scale = 1, fill = -std::numeric_limits<double>::infinity();
   std::vector<SymInt> shape;        ///< of the scores where the mask meets them: [lead..., l, s]

@@ -159,6 +159,10 @@ class AttentionFuser {
     Node* q = in_shape(b, m, m.query, false, false);
     Node* k = in_shape(b, m, m.key, true, true);
     Node* v = in_shape(b, m, m.value, true, false);
+    if (m.widened) {  // back to what they were: the kernel widens them itself
+      q = b.cast(q, v->tensor().dtype);
+      k = b.cast(k, v->tensor().dtype);
+    }
     Node* mask = m.mask ? rewriter_.mapped(m.mask) : nullptr;
     if (m.inverted) mask = b.call("aten.logical_not.default", {mask});
     Argument given = mask ? Argument(mask) : Argument(NoneArg{});

@@ -48,7 +48,6 @@ constexpr LeftOut kLeftOut[] = {
     {"torch.sym_not", "comparisons and quotients of sizes give Python numbers, which kernels never see"},
     {"aten.sym_storage_offset.default", "places of views give Python numbers, which kernels never see"},
     {"_operator.*", "comparisons and quotients of sizes give Python numbers, which kernels never see"},
-    {"higher_order.*", "they run graphs of their own: tests of control flow"},
     {"strata.*", "what operators of PyTorch come to: made by rewriting those"},
     {"aten._unique*", "sizes from data: tests of the executor; nonzero and masked_select stand for them"},
     {"aten.unique*", "sizes from data: tests of the executor; nonzero and masked_select stand for them"},
@@ -75,7 +74,7 @@ std::span<const LeftOut> left_out() { return kLeftOut; }
 Recipe recipe_of(const OpDef& row) {
   const std::string_view name = name_of(row);
   for (const auto recipes : {view_recipes(), join_recipes(), index_recipes(), matrix_recipes(), window_recipes(),
-                             norm_recipes(), number_recipes(), size_recipes(), complex_recipes()})
+                             norm_recipes(), number_recipes(), size_recipes(), complex_recipes(), control_recipes()})
     for (const RecipeEntry& entry : recipes)
       if (fits(entry.rows, name)) return entry.make;
   return reason_left_out(row).empty() ? by_schema : nullptr;

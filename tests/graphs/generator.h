@@ -39,6 +39,7 @@ std::span<const RecipeEntry> norm_recipes();
 std::span<const RecipeEntry> number_recipes();
 std::span<const RecipeEntry> size_recipes();
 std::span<const RecipeEntry> complex_recipes();
+std::span<const RecipeEntry> control_recipes();
 
 struct LeftOut {
   std::string_view rows;  ///< as in RecipeEntry

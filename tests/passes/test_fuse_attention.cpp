@@ -125,6 +125,18 @@ const SpelledOut kPrograms[] = {
     {"dropout_in_evaluation", kHeads,
      SCORES "  w = torch.ops.aten.softmax.int(s, -1)\n  p = torch.ops.aten.dropout.default(w, 0.5, False)\n"
             "  y = torch.ops.aten.matmul.default(p, v)\n  return (y,)"},
+    {"bfloat16_widened", "q: \"bf16[2, 4, 6, 8]\", k: \"bf16[2, 4, 10, 8]\", v: \"bf16[2, 4, 10, 5]\"",
+     "  a = torch.ops.aten._to_copy.default(q, dtype = torch.float32)\n"
+     "  b = torch.ops.aten._to_copy.default(k, dtype = torch.float32)\n"
+     "  t = torch.ops.aten.transpose.int(b, -1, -2)\n  s = torch.ops.aten.matmul.default(a, t)\n"
+     "  w = torch.ops.aten.softmax.int(s, -1)\n  c = torch.ops.aten._to_copy.default(w, dtype = torch.bfloat16)\n"
+     "  y = torch.ops.aten.matmul.default(c, v)\n  return (y,)"},
+    {"half_widened", "q: \"f32[2, 4, 6, 8]\", k: \"bf16[2, 4, 10, 8]\", v: \"bf16[2, 4, 10, 5]\"",
+     "  b = torch.ops.aten._to_copy.default(k, dtype = torch.float32)\n"
+     "  t = torch.ops.aten.transpose.int(b, -1, -2)\n  s = torch.ops.aten.matmul.default(q, t)\n"
+     "  w = torch.ops.aten.softmax.int(s, -1)\n  c = torch.ops.aten._to_copy.default(w, dtype = torch.bfloat16)\n"
+     "  y = torch.ops.aten.matmul.default(c, v)\n  return (y,)",
+     "of another type"},
     {"bfloat16_with_float32_softmax", "q: \"bf16[2, 4, 6, 8]\", k: \"bf16[2, 4, 10, 8]\", v: \"bf16[2, 4, 10, 5]\"",
      SCORES "  w = torch.ops.aten.softmax.int(s, -1, dtype = torch.float32)\n"
             "  c = torch.ops.aten._to_copy.default(w, dtype = torch.bfloat16)\n"
