@@ -186,6 +186,11 @@ RefValue Frame::call(const Graph& graph, const Node& node) {
   throw_user("operator " + place(node) + " has no reference rule: it cannot be interpreted");
 }
 
+RefValue owned(const RefValue& value) {
+  const auto* t = std::get_if<Tensor>(&value.value);
+  return t && t->defined() ? RefValue(t->clone()) : value;
+}
+
 /// Bodies have sizes of their own: those of one run are not those of the next.
 RefValue Frame::control_flow(const Graph& graph, const Node& node) {
   if (depth_ >= kMaxDepth) throw_user("bodies of control flow stand in more than 32 others: " + place(node));
@@ -204,6 +209,7 @@ RefValue Frame::control_flow(const Graph& graph, const Node& node) {
   const RefContext context{call, value_of, symbols_, options_.float64};
   runner.memory = [&](size_t k) { return context.result(k); };
   std::vector<RefValue> results = run_control_flow(flow, output(flow.condition), std::move(operands), runner);
+  for (RefValue& result : results) result = owned(result);  // a loop that takes no turn gives what it was given
   return node.type.kind == Type::Kind::Tuple ? RefValue(std::move(results)) : results.at(0);
 }
 
@@ -224,11 +230,6 @@ std::vector<RefValue> Frame::run(const Graph& body, const std::vector<RefValue>&
 
 /// Operators that promise a new tensor even where their decomposition ends in a view of the operand.
 bool copies(const Node& node) { return !aliased_operand(node) && !views_each(node); }
-
-RefValue owned(const RefValue& value) {
-  const auto* t = std::get_if<Tensor>(&value.value);
-  return t && t->defined() ? RefValue(t->clone()) : value;
-}
 
 RefValue Frame::reference(const Node& node) {
   const Call call(node);

@@ -209,6 +209,26 @@ TEST(ControlFlow, ALoopEndsWhenItsConditionSaysSo) {
   EXPECT_THAT(Interpreter(graph).run(std::span<const Tensor>(all))[1].tensor().values(), ElementsAre(15, 16, 17));
 }
 
+/// What a loop gives is its own, even where it takes no turn: writing it leaves the operand as it is.
+TEST(ControlFlow, ResultsAreNoOperands) {
+  const Graph graph = graph_with(
+      "  %x:1 = placeholder x() : f32[3][1]cpu\n"
+      "  %c:4 = call higher_order.while_loop(graph('more'), graph('step'), [%x], []) : tuple(f32[3][1]cpu)\n"
+      "  %g:5 = call _operator.getitem(%c, 0) : f32[3][1]cpu\n"
+      "  %s:6 = call aten.square_.default(%g) : f32[3][1]cpu\n  %o:7 = output output((%x, %s))\n",
+      {{"more",
+        "    %a:20 = placeholder a() : f32[3][1]cpu\n    %t:21 = call aten.sum.default(%a) : f32[][]cpu\n"
+        "    %l:22 = call aten.lt.Scalar(%t, 10) : b8[][]cpu\n    %o:23 = output output(%l)\n"},
+       {"step",
+        "    %a:30 = placeholder a() : f32[3][1]cpu\n    %m:31 = call aten.mul.Tensor(%a, 2) : f32[3][1]cpu\n"
+        "    %o:32 = output output((%m,))\n"}});
+  Runs runs(graph);
+  const std::vector<Tensor> found = runs.run({f32({3}, {5, 6, 7})});
+  EXPECT_THAT(found[0].values(), ElementsAre(5, 6, 7));
+  EXPECT_THAT(found[1].values(), ElementsAre(25, 36, 49));
+  EXPECT_THAT(runs.run({f32({3}, {1, 2, 2})})[1].values(), ElementsAre(4, 16, 16));
+}
+
 Graph scan_of(const std::string& kind, const std::string& results, const std::string& operands) {
   const std::string carried = kind == "scan" ? "    %h:20 = placeholder h() : f32[2][1]cpu\n" : "";
   const std::string w = "    %w:22 = placeholder w() : f32[2][1]cpu\n";
