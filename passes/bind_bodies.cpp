@@ -34,10 +34,17 @@ class Binder {
       : constants_(graph, context), rewriter_(graph, "bind_bodies"), calls_(calls_of_bodies(graph)) {}
 
   PassResult run() {
-    for (const auto& node : rewriter_.from().nodes())
+    for (const auto& node : rewriter_.from().nodes()) {
       is_control_flow(*node) ? visit(*node) : static_cast<void>(rewriter_.copy(*node));
+      note(node->type);
+    }
     Graph result = rewriter_.finish();
     for (auto& [name, body] : bodies_) result.subgraphs[name] = std::move(body);
+    if (!sizes_.empty())
+      result.substitute([&](size_t symbol) {
+        const auto it = sizes_.find(symbol);
+        return it == sizes_.end() ? std::nullopt : std::optional(it->second);
+      });
     return {std::move(result), std::move(bound_)};
   }
 
@@ -60,8 +67,9 @@ class Binder {
       const bool same = i >= flow.carried + flow.sliced && !shared && operand && constants_.value(operand);
       same ? bound.push_back(i) : kept.push_back(rewriter_.mapped(flow.operands[i]));
     }
+    name_sizes(node, flow, bodies);
     const std::vector<SymInt> sizes = untold_sizes(bodies);
-    if (bound.empty() && sizes.empty()) return static_cast<void>(rewriter_.copy(node));
+    if (bound.empty() && sizes.empty() && sizes_.empty()) return static_cast<void>(rewriter_.copy(node));
     for (size_t b = 0; b < bodies.size(); ++b) {
       const std::vector<Node*> inputs = bodies[b]->placeholders();
       for (const size_t i : bound) become_constant(*bodies[b], *inputs[i], *constants_.value(flow.operands[i].node()));
@@ -74,6 +82,48 @@ class Binder {
     made->kwargs.clear();
     bound_.push_back({"bind", {node.id}, {node.id}, "what its bodies are given is known"});
   }
+
+  // ------------------------------------------------------------------------------------------------ sizes of results
+
+  void note(const Type& type) {
+    for (const Type& part : type.parts) note(part);
+    if (type.kind == Type::Kind::SymInt) note(type.sym);
+    if (type.is_tensor())
+      for (const SymInt& size : type.tensor.shape) note(size);
+  }
+  void note(const SymInt& size) {
+    for (const size_t symbol : free_symbols(size)) known_.insert(symbol);
+  }
+  bool is_known(const SymInt& size) const {
+    return std::ranges::all_of(free_symbols(size), [&](size_t symbol) { return known_.contains(symbol); });
+  }
+
+  /// Exporters give results of branches symbols of their own for sizes that only data tells. Where the branches'
+  /// results are as large as each other, that is their size.
+  void name_sizes(const Node& node, const ControlFlow& flow, const std::vector<std::unique_ptr<Graph>>& bodies) {
+    const std::vector<Type> alone{node.type};
+    const std::vector<Type>& results = node.type.kind == Type::Kind::Tuple ? node.type.parts : alone;
+    for (size_t k = 0; k < results.size(); ++k)
+      for (size_t d = 0; d < results[k].tensor.shape.size(); ++d) {
+        const SymInt& size = results[k].tensor.shape[d];
+        if (is_known(size)) continue;
+        const auto symbol = rewriter_.from().env().symbol_id(size);
+        const SymInt told = flow.kind == ControlFlow::Kind::Cond ? size_in(*bodies[0], k, d) : size;
+        const bool alike = std::ranges::all_of(bodies, [&](const auto& b) { return size_in(*b, k, d) == told; });
+        if (!symbol || flow.kind != ControlFlow::Kind::Cond || !alike || !is_known(told))
+          throw_user(
+              place(node) + " has a result " + std::to_string(k) + " of a size that nothing tells: " + size.str(),
+              "give results whose sizes are those of operands");
+        sizes_.emplace(*symbol, told);
+      }
+  }
+
+  static SymInt size_in(const Graph& body, size_t result, size_t dim) {
+    const Node* leaf = body.flat_outputs().at(result).node();
+    return leaf && leaf->type.is_tensor() ? leaf->tensor().shape.at(dim) : SymInt(-1);
+  }
+
+  // ---------------------------------------------------------------------------------------------------------- operands
 
   /// Nothing but results comes out of a body; what it writes has become results before these.
   void require_reads(const Node& node, const std::string& name) const {
@@ -134,6 +184,8 @@ class Binder {
   std::map<std::string, int> calls_;
   std::map<std::string, std::unique_ptr<Graph>> bodies_;
   std::vector<Rewrite> bound_;
+  std::set<size_t> known_;          ///< symbols of sizes so far
+  std::map<size_t, SymInt> sizes_;  ///< what symbols of results are
 };
 
 }  // namespace

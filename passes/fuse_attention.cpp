@@ -61,7 +61,7 @@ class SourceFinder {
     const Node& n = *at.node;
     const Node* x = n.args.empty() ? nullptr : n.args[0].node();
     const bool same_elements = n.is("aten.view.default") || n.is("aten._unsafe_view.default");
-    if (same_elements && same_rows(n.tensor().shape, x->tensor().shape)) return x;
+    if (x && same_elements && same_rows(n.tensor().shape, x->tensor().shape)) return x;
     if (!swaps_rows(n)) return nullptr;
     at.swapped = !at.swapped;
     return x;
@@ -100,7 +100,7 @@ class SourceFinder {
       if (repeats_heads(at)) return at;
       const Node& n = *next;
       const Node* x = n.args.empty() ? nullptr : n.args[0].node();
-      if (n.is("aten.expand.default") && fits(x->tensor().shape, true) &&
+      if (x && n.is("aten.expand.default") && fits(x->tensor().shape, true) &&
           same_rows(x->tensor().shape, n.tensor().shape)) {
         at.node = next = x;
         best = at;

@@ -96,7 +96,7 @@ class Answers {
 
   static std::string described(const FusionGroup& g) {
     const Node& first = *g.nodes.front();
-    const std::string name = "'" + first.name + "' (" + first.target + ")";
+    std::string name = "'" + first.name + "' (" + first.target + ")";
     switch (g.kind) {
       case Kind::Library:
         return name + ", a library call";

@@ -213,15 +213,17 @@ class Numbers {
     return true;
   }
 
-  /// Control flow: the condition as a tensor.
+  /// Control flow: the condition as a tensor. Others may read the number.
   void choose(const Node& node) {
-    const Node* condition = control_flow_of(node).condition.node();
-    Node* made = nullptr;
-    if (is_number(condition))
-      made = operand_of(rewriter_.at(*condition, "condition"), Argument(const_cast<Node*>(condition)), DType::Bool);
+    const Argument condition = control_flow_of(node).condition;
+    Builder& b = rewriter_.at(node, "condition");
+    Node* made = is_number(condition.node()) ? operand_of(b, condition, DType::Bool) : nullptr;
     if (!made) return static_cast<void>(rewriter_.copy(node));
-    rewriter_.replace(*condition, made, "condition", "known when it runs");
-    rewriter_.copy(node);
+    std::vector<Argument> args{made};
+    for (size_t i = 1; i < node.args.size(); ++i) args.push_back(rewriter_.mapped(node.args[i]));
+    Node* call = b.call(node.target, std::move(args));
+    call->type = node.type;
+    rewriter_.replace(node, call, "condition", "known when it runs");
   }
 
   /// The type that a number has beside the call's tensors.

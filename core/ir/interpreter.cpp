@@ -49,7 +49,25 @@ void assign(const Node& node, const Tensor& value, const Tensor& target) {
 // ---------------------------------------------------------------------------------------------------------------
 // execution
 
-void bind_input(const Graph& graph, const Node& node, const RefValue& value, SymBindings& symbols);
+/// Binds symbols that stand alone as a size, or are an integer, to what the value of this type has there.
+void bind_sizes(const Graph& graph, const Type& type, const RefValue& value, SymBindings& symbols) {
+  const auto bind = [&](const SymInt& size, int64_t n) {
+    const auto id = size.is_const() ? std::nullopt : graph.env().symbol_id(size);
+    if (!id) return;
+    if (symbols.size() <= *id) symbols.resize(*id + 1);
+    if (!symbols[*id]) symbols[*id] = n;
+  };
+  if (const auto* parts = std::get_if<std::vector<RefValue>>(&value.value)) {
+    for (size_t i = 0; i < std::min(parts->size(), type.parts.size()); ++i)
+      bind_sizes(graph, type.parts[i], (*parts)[i], symbols);
+    return;
+  }
+  if (const auto* n = std::get_if<int64_t>(&value.value); n && type.kind == Type::Kind::SymInt)
+    return bind(type.sym, *n);
+  const auto* t = std::get_if<Tensor>(&value.value);
+  if (!t || !t->defined() || !type.is_tensor() || t->rank() != type.tensor.shape.size()) return;
+  for (size_t d = 0; d < t->rank(); ++d) bind(type.tensor.shape[d], t->shape[d]);
+}
 
 /// Values of one graph while it runs.
 class Frame {
@@ -210,7 +228,9 @@ RefValue Frame::control_flow(const Graph& graph, const Node& node) {
   runner.memory = [&](size_t k) { return context.result(k); };
   std::vector<RefValue> results = run_control_flow(flow, output(flow.condition), std::move(operands), runner);
   for (RefValue& result : results) result = owned(result);  // a loop that takes no turn gives what it was given
-  return node.type.kind == Type::Kind::Tuple ? RefValue(std::move(results)) : results.at(0);
+  RefValue value = node.type.kind == Type::Kind::Tuple ? RefValue(std::move(results)) : results.at(0);
+  bind_sizes(graph, node.type, value, symbols_);
+  return value;
 }
 
 /// A body by itself; what it writes into its inputs is not seen outside.
@@ -220,7 +240,7 @@ std::vector<RefValue> Frame::run(const Graph& body, const std::vector<RefValue>&
   for (size_t i = 0; i < placeholders.size(); ++i) {
     const auto* t = std::get_if<Tensor>(&inputs.at(i).value);
     inner.set(placeholders[i], t ? RefValue(t->clone()) : inputs[i]);
-    bind_input(body, *placeholders[i], inputs[i], symbols);
+    bind_sizes(body, placeholders[i]->type, inputs[i], symbols);
   }
   for (const auto& node : body.nodes()) inner.execute(body, *node);
   std::vector<RefValue> results;
@@ -394,21 +414,6 @@ RefValue in_memory(const Node& node, const RefValue& value, const SymBindings& s
   return laid;
 }
 
-/// Binds symbols that stand alone as a size (or are an integer input).
-void bind_input(const Graph& graph, const Node& node, const RefValue& value, SymBindings& symbols) {
-  const auto bind = [&](const SymInt& size, int64_t n) {
-    const auto id = size.is_const() ? std::nullopt : graph.env().symbol_id(size);
-    if (!id) return;
-    if (symbols.size() <= *id) symbols.resize(*id + 1);
-    if (!symbols[*id]) symbols[*id] = n;
-  };
-  if (const auto* n = std::get_if<int64_t>(&value.value); n && node.type.kind == Type::Kind::SymInt)
-    return bind(node.type.sym, *n);
-  const auto* t = std::get_if<Tensor>(&value.value);
-  if (!t || !t->defined() || !node.type.is_tensor() || t->rank() != node.type.tensor.shape.size()) return;
-  for (size_t d = 0; d < t->rank(); ++d) bind(node.type.tensor.shape[d], t->shape[d]);
-}
-
 }  // namespace
 
 Interpreter::Interpreter(const Graph& graph, InterpreterOptions options) : graph_(graph), options_(std::move(options)) {
@@ -447,7 +452,7 @@ std::vector<RefValue> Interpreter::run(std::span<const RefValue> inputs, const S
   for (size_t i = 0; i < inputs.size(); ++i) {
     inputs_.push_back(
         as_placeholder(*placeholders[i], mutates_ ? copies.copy(inputs[i]) : inputs[i], options_.float64));
-    bind_input(graph_, *placeholders[i], inputs_.back(), bound);
+    bind_sizes(graph_, placeholders[i]->type, inputs_.back(), bound);
     if (in_memory_.contains(placeholders[i])) inputs_.back() = in_memory(*placeholders[i], inputs_.back(), bound);
     frame.set(placeholders[i], inputs_.back());
     if (options_.observer) options_.observer(*placeholders[i], inputs_.back());

@@ -92,13 +92,14 @@ TEST(Run, WritesOutputsThatCompareEqual) {
   EXPECT_EQ(read_npy(folder.file("out/output_1.npy")).shape, c.tensors("output_")[1].shape);
 }
 
+const std::string kPrograms = STRATA_TEST_DATA "/pt2/";
+
 /// PyTorch's results, which are whole numbers.
 TEST(Run, ControlFlow) {
   for (const char* backend : {"strata", "unfused", "interpret"}) {
     SCOPED_TRACE(backend);
     TemporaryFolder folder;
-    const Finished f =
-        strata({"run", STRATA_TEST_DATA "/pt2/loops.pt2", "--backend", backend, "--output", folder.file("out")});
+    const Finished f = strata({"run", kPrograms + "loops.pt2", "--backend", backend, "--output", folder.file("out")});
     ASSERT_EQ(f.code, 0) << f.err;
     const auto output = [&](int i) {
       return read_npy(folder.file("out/output_" + std::to_string(i) + ".npy")).values();
@@ -115,7 +116,7 @@ TEST(Run, ControlFlow) {
 TEST(Run, BodiesAreInTheTrace) {
   TemporaryFolder folder;
   const std::string trace = folder.file("loops.strata");
-  ASSERT_EQ(strata({"compile", STRATA_TEST_DATA "/pt2/loops.pt2", "-o", trace}).code, 0);
+  ASSERT_EQ(strata({"compile", kPrograms + "loops.pt2", "-o", trace}).code, 0);
   const Finished scheduled = strata({"show", trace, "--stage", "scheduled"});
   ASSERT_EQ(scheduled.code, 0) << scheduled.err;
   EXPECT_THAT(
@@ -134,7 +135,7 @@ TEST(Run, NumbersAreOutputsAndNoneAndWordsAreNamed) {
     SCOPED_TRACE(backend);
     TemporaryFolder folder;
     const Finished f =
-        strata({"run", STRATA_TEST_DATA "/pt2/constants.pt2", "--backend", backend, "--output", folder.file("out")});
+        strata({"run", kPrograms + "constants.pt2", "--backend", backend, "--output", folder.file("out")});
     ASSERT_EQ(f.code, 0) << f.err;
     EXPECT_THAT(f.out, HasSubstr("output out.0.1 is None\noutput out.3 is 'words'\n"));
     const auto output = [&](int i) { return read_npy(folder.file("out/output_" + std::to_string(i) + ".npy")); };

@@ -139,6 +139,33 @@ TEST(ControlFlow, AConditionOnSizesIsFoundInEveryRun) {
   EXPECT_THAT(runs.run({f32({0}, {})})[0].values(), ElementsAre());
 }
 
+/// One condition of two choices, which is returned as well, and its opposite.
+TEST(ControlFlow, AConditionMayHaveOtherReaders) {
+  const auto body = [](const std::string& digit, const std::string& call) {
+    return "    %a:" + digit + "0 = placeholder a() : f32[s0][1]cpu\n    %m:" + digit + "1 = call " + call +
+           " : f32[s0][1]cpu\n    %o:" + digit + "2 = output output((%m,))\n";
+  };
+  const Graph graph = graph_with(
+      "  %x:1 = placeholder x() : f32[s0][1]cpu\n  %n:2 = call aten.sym_size.int(%x, 0) : sym(s0)\n"
+      "  %l:3 = call _operator.gt(%n, 2) : symbool\n  %k:4 = call torch.sym_not(%l) : symbool\n"
+      "  %c:5 = call higher_order.cond(%l, graph('yes'), graph('no'), [%x]) : tuple(f32[s0][1]cpu)\n"
+      "  %g:6 = call _operator.getitem(%c, 0) : f32[s0][1]cpu\n"
+      "  %d:7 = call higher_order.cond(%l, graph('no'), graph('yes'), [%x]) : tuple(f32[s0][1]cpu)\n"
+      "  %h:8 = call _operator.getitem(%d, 0) : f32[s0][1]cpu\n"
+      "  %e:9 = call higher_order.cond(%k, graph('yes'), graph('no'), [%x]) : tuple(f32[s0][1]cpu)\n"
+      "  %i:10 = call _operator.getitem(%e, 0) : f32[s0][1]cpu\n  %o:11 = output output((%g, %h, %i))\n",
+      {{"yes", body("2", "aten.mul.Tensor(%a, 2)")}, {"no", body("3", "aten.sub.Tensor(%a, 1)")}},
+      "symbol s0 range 0 99\n");
+  Runs runs(graph);
+  for (const bool large : {true, false}) {
+    const Tensor x = large ? f32({3}, {1, -2, 4}) : f32({2}, {1, -2});
+    const std::vector<Tensor> found = runs.run({x});
+    EXPECT_EQ(found[0].at(1), large ? -4 : -3);
+    EXPECT_EQ(found[1].at(1), large ? -3 : -4);
+    EXPECT_EQ(found[2].at(1), large ? -3 : -4);
+  }
+}
+
 /// What is drawn inside of a body is what comes next.
 TEST(ControlFlow, RandomNumbersGoOn) {
   const std::string draws =
@@ -296,6 +323,40 @@ TEST(ControlFlow, SizesThatAreNotToldAreHandedOver) {
   const Tensor x = f32({2, 2}, {1, 2, 3, 4});
   EXPECT_THAT(runs.run({Tensor::scalar(DType::Bool, 1), x})[0].values(), ElementsAre(2, 4, 6, 8));
   EXPECT_THAT(runs.run({Tensor::scalar(DType::Bool, 0), x})[0].values(), ElementsAre(-1, -2, -3, -4));
+}
+
+/// x of s0 numbers; the result is said to have u0, which nothing gives.
+Graph unnamed_size(const std::string& no) {
+  return graph_with(
+      "  %p:1 = placeholder p() : b8[][]cpu\n  %x:2 = placeholder x() : f32[s0][1]cpu\n"
+      "  %c:4 = call higher_order.cond(%p, graph('yes'), graph('no'), [%x]) : tuple(f32[u0][1]cpu)\n"
+      "  %g:5 = call _operator.getitem(%c, 0) : f32[u0][1]cpu\n"
+      "  %f:6 = call aten.full.default([sym(u0)], 2.0) : f32[u0][1]cpu\n"
+      "  %r:7 = call aten.mul.Tensor(%g, %f) : f32[u0][1]cpu\n  %o:8 = output output((%r,))\n",
+      {{"yes",
+        "    %a:20 = placeholder a() : f32[s0][1]cpu\n    %m:21 = call aten.neg.default(%a) : f32[s0][1]cpu\n"
+        "    %o:22 = output output((%m,))\n"},
+       {"no", no}},
+      "symbol s0 range 0 99\nsymbol u0 range 0 99\n");
+}
+
+TEST(ControlFlow, SizesOfResultsAreThoseOfTheBranches) {
+  const Graph graph = unnamed_size(
+      "    %a:30 = placeholder a() : f32[s0][1]cpu\n    %m:31 = call aten.abs.default(%a) : f32[s0][1]cpu\n"
+      "    %o:32 = output output((%m,))\n");
+  const Graph passed = run_passes(inference_pipeline(), graph, {}, {});
+  const Scheduled scheduled = schedule(passed, {});
+  Executor executor(scheduled.plan, make_cpu_compiler()->compile(*scheduled.plan, {}), 1);
+  EXPECT_THAT(executor.run({Tensor::scalar(DType::Bool, 1), f32({2}, {1, -2})})[0].values(), ElementsAre(-2, 4));
+  EXPECT_THAT(executor.run({Tensor::scalar(DType::Bool, 0), f32({3}, {1, -2, 3})})[0].values(), ElementsAre(2, 4, 6));
+}
+
+TEST(ControlFlow, SizesOfResultsThatNothingTellsAreRefused) {
+  const Graph graph = unnamed_size(
+      "    %a:30 = placeholder a() : f32[s0][1]cpu\n    %m:31 = call aten.cat.default([%a, %a]) : f32[2*s0][1]cpu\n"
+      "    %o:32 = output output((%m,))\n");
+  EXPECT_THAT(error_of([&] { run_passes(inference_pipeline(), graph, {}, {}); }),
+              HasSubstr("'c' (higher_order.cond) has a result 0 of a size that nothing tells: u0; give results whose"));
 }
 
 // -------------------------------------------------------------------------------------------------------------- errors

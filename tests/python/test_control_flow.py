@@ -142,6 +142,11 @@ def found_inside(x):
     return torch.cond(x.max() > 0, lambda x: x[x > 0].sum(), lambda x: x.sum(), (x,))
 
 
+def of_found(x):
+    """Branches on as many numbers as the data has."""
+    return torch.cond(x.sum() > 0, lambda y: y * 2, lambda y: y - 1, (x[x.abs() > 0.5],))
+
+
 f32 = lambda *shape: lambda: torch.randn(*shape)
 
 
@@ -160,6 +165,7 @@ class ControlFlow(unittest.TestCase):
         "two_states": (two_states, [f32(7, 2, 3), f32(2, 3), f32(2, 3)]),
         "loop_in_a_branch": (loop_in_a_branch, [f32(3)]),
         "found_inside": (found_inside, [f32(9)]),
+        "of_found": (of_found, [f32(9)]),
         "weights": (Weighted, [f32(2, 3, 9, 7)]),
         "power": (Power, [f32(6)]),
     }
@@ -182,7 +188,8 @@ class ControlFlow(unittest.TestCase):
         expected = tree_leaves(expected)
         self.assertEqual(len(found), len(expected), what)
         for a, b in zip(found, expected):
-            torch.testing.assert_close(a, b.detach(), rtol=1e-4, atol=1e-5, msg=lambda m: f"{what}: {m}")
+            rtol = 2e-3 if b.dtype == torch.float16 else 1e-4
+            torch.testing.assert_close(a, b.detach(), rtol=rtol, atol=rtol / 10, msg=lambda m: f"{what}: {m}")
 
     def from_file(self, module, makers, name, sizes=None, draws=3):
         """`sizes`: dynamic shapes, and other makers of inputs."""
@@ -229,6 +236,8 @@ class ControlFlow(unittest.TestCase):
 
     def test_live(self):
         for name, (function, makers) in self.CASES.items():
+            if name == "of_found":  # what gives the result its size is PyTorch's: the graph is left to it
+                continue
             with self.subTest(name), torch.no_grad():
                 torch._dynamo.reset()
                 module = self.module(function)
