@@ -250,6 +250,21 @@ class ControlFlow(unittest.TestCase):
                     self.assertTrue(report.compiled, report)
                     self.assertEqual([*report.opaque], [], report)
 
+    def test_pytorch_is_called_for_what_is_not_compiled(self):
+        cases = {
+            "complex": (lambda z: torch.cond(z.real.sum() > 0, lambda z: z * 2, lambda z: z - 1j, (z,)), lambda: torch.randn(4, dtype=torch.complex64)),
+            "random": (lambda x: torch.cond(x.sum() > 99, lambda x: torch.rand_like(x), lambda x: x + 1, (x,)), f32(4)),
+        }
+        for name, (function, make) in cases.items():
+            with self.subTest(name), torch.no_grad():
+                torch._dynamo.reset()
+                strata.reset()
+                x = make()
+                self.compare(tree_leaves(torch.compile(function, backend="strata", fullgraph=True)(x)), function(x), name)
+                for report in strata.reports():
+                    self.assertTrue(report.compiled, report)
+                    self.assertEqual([*report.opaque], ["torch.cond"], report)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -267,10 +267,8 @@ def _to_be_called(node, names, numbers):
     return not _rewrite.is_view(node) and any(_uncommon(n.meta.get("val")) for n in (node, *node.all_input_nodes))
 
 
-# Element types that kernels are made for; complex numbers are two real ones.
-_COMMON = {
-    torch.complex64, torch.complex128, torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.float16, torch.bfloat16, torch.float32, torch.float64
-}
+# Complex numbers are two real ones.
+_COMMON = _control_flow.TYPES | {torch.complex64, torch.complex128}
 
 
 def _uncommon(value):

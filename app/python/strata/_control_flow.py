@@ -9,6 +9,9 @@ from . import _opaque, _strata
 
 NAMES = {"cond", "while_loop", "map_impl", "scan"}
 
+# Element types that kernels are made for.
+TYPES = {torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.float16, torch.bfloat16, torch.float32, torch.float64}
+
 # Checks of data: nobody uses them, and they stay.
 CHECKS = {
     torch.ops.aten._assert_async.msg, torch.ops.aten._assert_async.default, torch.ops.aten._assert_scalar.default,
@@ -22,7 +25,7 @@ def is_compiled(traced, node, calls_torch):
         return False
     bodies = [n for n in node.all_input_nodes if n.op == "get_attr" and isinstance(getattr(traced, n.target, None), torch.fx.GraphModule)]
     operands = [n for n in node.all_input_nodes if n not in bodies]
-    if node.kwargs or not bodies or not all(_is_operand(n.meta.get("val")) for n in operands) or not _are_tensors(node.meta.get("val")):
+    if node.kwargs or not bodies or not all(_is_operand(n.meta.get("val")) for n in operands) or not _are_arrays(node.meta.get("val")):
         return False
     return all(_is_body(getattr(traced, n.target), calls_torch) for n in bodies)
 
@@ -55,19 +58,27 @@ def _is_pure(body, node, calls_torch):
     return node.target is operator.getitem or _is_plain(node.meta.get("val"))
 
 
+def _is_array(value):
+    return isinstance(value, torch.Tensor) and value.dtype in TYPES
+
+
+def _is_size(value):
+    return isinstance(value, torch.SymInt) or type(value) is int
+
+
 def _is_operand(value):
-    return isinstance(value, (torch.Tensor, torch.SymInt)) or type(value) is int
+    return _is_array(value) or _is_size(value)
 
 
 def _is_plain(value):
     """Tensors and whole numbers, not numbers that only a run tells."""
-    return all(_is_operand(leaf) for leaf in torch.utils._pytree.tree_leaves(value))
+    return all(isinstance(leaf, torch.Tensor) or _is_size(leaf) for leaf in torch.utils._pytree.tree_leaves(value))
 
 
 def _is_result(leaf):
-    return isinstance(leaf.meta.get("val"), torch.Tensor) if isinstance(leaf, torch.fx.Node) else type(leaf) is bool
+    return _is_array(leaf.meta.get("val")) if isinstance(leaf, torch.fx.Node) else type(leaf) is bool
 
 
-def _are_tensors(value):
+def _are_arrays(value):
     leaves = torch.utils._pytree.tree_leaves(value)
-    return bool(leaves) and all(isinstance(leaf, torch.Tensor) for leaf in leaves)
+    return bool(leaves) and all(_is_array(leaf) for leaf in leaves)
