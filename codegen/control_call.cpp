@@ -40,7 +40,9 @@ class ControlKernel : public CompiledKernel {
     for (size_t i = 0; i < results_.size(); ++i) memory[results_[i]] = tensors_.result(args, i);
     ControlRunner runner;
     runner.run = [&](size_t body, const std::vector<RefValue>& inputs) { return run_body(body, inputs); };
-    runner.memory = [&](size_t k) { return memory[k].defined() ? memory[k] : tensors_.apart(args, part(k)); };
+    runner.memory = [&](size_t k) {
+      return memory[k].defined() ? memory[k] : tensors_.apart(args, result_types(node_)[k].tensor);
+    };
     const std::vector<RefValue> made = run_control_flow(flow_, value(flow_.condition), std::move(operands), runner);
     for (size_t i = 0; i < results_.size(); ++i) {
       const Tensor &from = made.at(results_[i]).tensor(), to = tensors_.result(args, i);
@@ -60,10 +62,6 @@ class ControlKernel : public CompiledKernel {
   size_t index_of(const Node& leaf) const {
     if (&leaf == &node_) return 0;
     return static_cast<size_t>(*leaf.args.at(1).as<int64_t>());
-  }
-
-  const TensorType& part(size_t k) const {
-    return node_.type.kind == Type::Kind::Tuple ? node_.type.parts.at(k).tensor : node_.tensor();
   }
 
   std::vector<RefValue> run_body(size_t body, const std::vector<RefValue>& inputs) const {

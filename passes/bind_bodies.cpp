@@ -14,11 +14,6 @@
 namespace strata {
 namespace {
 
-std::string place(const Node& node) {
-  const SourceLocation* at = user_line(node.meta.source);
-  return "'" + node.name + "' (" + node.target + ")" + (at ? " at " + at->file + ":" + std::to_string(at->line) : "");
-}
-
 /// How many calls run each subgraph.
 std::map<std::string, int> calls_of_bodies(const Graph& graph) {
   std::map<std::string, int> calls;
@@ -53,7 +48,7 @@ class Binder {
     for (const std::string& name : control_flow_of(node).bodies) require_reads(node, name);
     require_fitting_bodies(rewriter_.from(), node);
     if (touches_complex(node))
-      throw_user(place(node) + " on complex numbers is not supported", "hand over torch.view_as_real(x)");
+      throw_user(place_of(node) + " on complex numbers is not supported", "hand over torch.view_as_real(x)");
     const ControlFlow flow = control_flow_of(node);
     const bool shared = std::any_of(flow.bodies.begin(), flow.bodies.end(),
                                     [&](const std::string& body) { return calls_.at(body) > 1; });
@@ -101,8 +96,7 @@ class Binder {
   /// Exporters give results of branches symbols of their own for sizes that only data tells. Where the branches'
   /// results are as large as each other, that is their size.
   void name_sizes(const Node& node, const ControlFlow& flow, const std::vector<std::unique_ptr<Graph>>& bodies) {
-    const std::vector<Type> alone{node.type};
-    const std::vector<Type>& results = node.type.kind == Type::Kind::Tuple ? node.type.parts : alone;
+    const std::span<const Type> results = result_types(node);
     for (size_t k = 0; k < results.size(); ++k)
       for (size_t d = 0; d < results[k].tensor.shape.size(); ++d) {
         const SymInt& size = results[k].tensor.shape[d];
@@ -112,7 +106,7 @@ class Binder {
         const bool alike = std::ranges::all_of(bodies, [&](const auto& b) { return size_in(*b, k, d) == told; });
         if (!symbol || flow.kind != ControlFlow::Kind::Cond || !alike || !is_known(told))
           throw_user(
-              place(node) + " has a result " + std::to_string(k) + " of a size that nothing tells: " + size.str(),
+              place_of(node) + " has a result " + std::to_string(k) + " of a size that nothing tells: " + size.str(),
               "give results whose sizes are those of operands");
         sizes_.emplace(*symbol, told);
       }
@@ -131,7 +125,7 @@ class Binder {
     if (body == rewriter_.from().subgraphs.end()) return;
     for (size_t i = 0; i < body->second->output_specs.size(); ++i)
       if (!body->second->is_user_output(i))
-        throw_user(place(node) + " has a graph '" + name + "' that writes its input '" +
+        throw_user(place_of(node) + " has a graph '" + name + "' that writes its input '" +
                        body->second->output_specs[i].target + "'",
                    "return the new value instead");
   }

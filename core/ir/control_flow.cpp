@@ -11,11 +11,6 @@
 namespace strata {
 namespace {
 
-std::string place(const Node& node) {
-  const SourceLocation* at = user_line(node.meta.source);
-  return "'" + node.name + "' (" + node.target + ")" + (at ? " at " + at->file + ":" + std::to_string(at->line) : "");
-}
-
 /// Where the arguments of each kind stand.
 struct Form {
   std::string_view target;
@@ -34,7 +29,7 @@ constexpr Form kForms[] = {
 const Form& form_of(const Node& node) {
   for (const Form& form : kForms)
     if (node.op && node.op->name == form.target) return form;
-  throw_internal(place(node) + " is no control flow");
+  throw_internal(place_of(node) + " is no control flow");
 }
 
 /// Appends the operands at `position`; gives their number.
@@ -43,15 +38,10 @@ size_t take(const Call& call, int position, std::vector<Argument>& operands) {
   const Argument& argument = call.arg(static_cast<size_t>(position));
   if (argument.is_none()) return 0;
   const auto* list = argument.as<ListArg>();
-  if (!list) throw_user(place(call.node()) + ": operands are expected as a list, found another value");
+  if (!list) throw_user(place_of(call.node()) + ": operands are expected as a list, found another value");
   operands.insert(operands.end(), list->items.begin(), list->items.end());
   return list->items.size();
 }
-
-const Type& result_type(const Node& node, size_t k) {
-  return node.type.kind == Type::Kind::Tuple ? node.type.parts.at(k) : node.type;
-}
-size_t result_count(const Node& node) { return node.type.kind == Type::Kind::Tuple ? node.type.parts.size() : 1; }
 
 /// Of a type, what two values of one place must have in common: dtype and number of dimensions.
 bool alike(const Type& a, const Type& b, size_t more_dimensions) {
@@ -71,7 +61,8 @@ bool is_truth(const Type& type) {
 
 class Fit {
  public:
-  Fit(const Graph& graph, const Node& node) : graph_(graph), node_(node), flow_(control_flow_of(node)) {}
+  Fit(const Graph& graph, const Node& node)
+      : graph_(graph), node_(node), flow_(control_flow_of(node)), results_(result_types(node)) {}
 
   void check() const {
     for (size_t b = 0; b < flow_.bodies.size(); ++b) {
@@ -82,8 +73,8 @@ class Fit {
       const bool condition = flow_.kind == ControlFlow::Kind::WhileLoop && b == 0;
       condition ? truth(*it->second, flow_.bodies[b]) : results(*it->second, flow_.bodies[b]);
     }
-    for (size_t k = 0; k < result_count(node_); ++k)
-      if (!result_type(node_, k).is_tensor())
+    for (size_t k = 0; k < results_.size(); ++k)
+      if (!results_[k].is_tensor())
         wrong("gives a number as result " + std::to_string(k), "make a tensor of it: torch.tensor(n)");
   }
 
@@ -91,7 +82,7 @@ class Fit {
   [[noreturn]] void wrong(
       const std::string& what,
       const std::string& advice = "the program is damaged, or was changed by hand; export it again") const {
-    throw_user(place(node_) + " " + what, advice);
+    throw_user(place_of(node_) + " " + what, advice);
   }
 
   /// Nothing but results comes out of a body.
@@ -133,22 +124,23 @@ class Fit {
 
   void results(const Graph& body, const std::string& name) const {
     const std::vector<Argument> leaves = body.flat_outputs();
-    if (leaves.size() != result_count(node_))
-      wrong("has " + std::to_string(result_count(node_)) + " results, graph '" + name + "' gives " +
+    if (leaves.size() != results_.size())
+      wrong("has " + std::to_string(results_.size()) + " results, graph '" + name + "' gives " +
             std::to_string(leaves.size()));
     for (size_t k = 0; k < leaves.size(); ++k) {
       const bool stacked =
           flow_.kind == ControlFlow::Kind::Map || (flow_.kind == ControlFlow::Kind::Scan && k >= flow_.carried);
       const Node* leaf = leaves[k].node();
-      if (leaf && !alike(result_type(node_, k), leaf->type, stacked))
-        wrong("is said to give " + to_string(result_type(node_, k)) + " as result " + std::to_string(k) + ", graph '" +
-              name + "' gives " + to_string(leaf->type));
+      if (leaf && !alike(results_[k], leaf->type, stacked))
+        wrong("is said to give " + to_string(results_[k]) + " as result " + std::to_string(k) + ", graph '" + name +
+              "' gives " + to_string(leaf->type));
     }
   }
 
   const Graph& graph_;
   const Node& node_;
   const ControlFlow flow_;
+  const std::span<const Type> results_;
 };
 
 /// Element `i` along the first dimension, in the tensor's memory.
@@ -207,15 +199,20 @@ ControlFlow control_flow_of(const Node& node) {
   flow.kind = form.kind;
   for (size_t b = form.bodies; b < form.bodies + form.body_count; ++b) {
     const auto* graph = call.arg(b).as<GraphArg>();
-    if (!graph) throw_user(place(node) + ": a graph is expected as '" + call.op().schema.params[b].name + "'");
+    if (!graph) throw_user(place_of(node) + ": a graph is expected as '" + call.op().schema.params[b].name + "'");
     flow.bodies.push_back(graph->name);
   }
   if (form.kind == ControlFlow::Kind::Cond) flow.condition = call.arg(0);
   flow.carried = take(call, form.carried, flow.operands);
   flow.sliced = take(call, form.sliced, flow.operands);
   take(call, form.rest, flow.operands);
-  flow.results = result_count(node);
+  flow.results = result_types(node).size();
   return flow;
+}
+
+std::span<const Type> result_types(const Node& node) {
+  if (node.type.kind == Type::Kind::Tuple) return node.type.parts;
+  return {&node.type, 1};
 }
 
 std::vector<Argument> with_operands(const Node& node, const std::vector<Argument>& operands) {

@@ -7,6 +7,7 @@
 /// which are here.
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,8 @@ struct ControlFlow {
 bool is_control_flow(const Node& node);
 /// Of a node for which `is_control_flow` holds. Throws a user Error for arguments of another form.
 ControlFlow control_flow_of(const Node& node);
+/// Types of its results: parts of a tuple, or one.
+std::span<const Type> result_types(const Node& node);
 /// The call with these operands in place of its own; as many of them as before are carried and sliced.
 std::vector<Argument> with_operands(const Node& node, const std::vector<Argument>& operands);
 

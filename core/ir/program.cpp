@@ -214,6 +214,11 @@ const SourceLocation* user_line(const SourceStack& stack) {
   return &stack->back();
 }
 
+std::string place_of(const Node& node) {
+  const SourceLocation* at = user_line(node.meta.source);
+  return "'" + node.name + "' (" + node.target + ")" + (at ? " at " + at->file + ":" + std::to_string(at->line) : "");
+}
+
 std::vector<UnsupportedOp> unsupported_operators(const Graph& graph) {
   std::map<std::string, UnsupportedOp> found;
   count_unsupported(graph, found);

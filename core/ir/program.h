@@ -101,6 +101,8 @@ void require_supported_operators(const Graph& graph);
 /// The line of a stack that a reader of the model wants to see: the innermost one that is not inside PyTorch; else the
 /// innermost.
 const SourceLocation* user_line(const SourceStack& stack);
+/// `'add_1' (aten.add.Tensor) at model.py:12`, for messages.
+std::string place_of(const Node& node);
 
 /// Placeholders that take user inputs, in order.
 std::vector<Node*> user_placeholders(const Graph& graph);
