@@ -106,6 +106,9 @@ class Fit {
             std::to_string(placeholders.size()) + " inputs of graph '" + name + "'");
     for (size_t i = 0; i < placeholders.size(); ++i) {
       const Node* operand = flow_.operands[i].node();
+      if (!is_operand(flow_.operands[i]))
+        wrong("has an operand " + std::to_string(i) + " that is neither an array nor a whole number",
+              "make a tensor of it: torch.tensor(n)");
       const bool sliced = i >= flow_.carried && i < flow_.carried + flow_.sliced;
       if (sliced && (!operand || !operand->type.is_tensor() || operand->tensor().shape.empty()))
         wrong("takes elements of operand " + std::to_string(i) + ", which has no dimensions");
@@ -113,6 +116,11 @@ class Fit {
         wrong("gives '" + operand->name + "', " + to_string(operand->type) + ", to graph '" + name + "' as " +
               to_string(placeholders[i]->type));
     }
+  }
+
+  static bool is_operand(const Argument& a) {
+    if (const Node* node = a.node()) return node->type.is_tensor() || node->type.kind == Type::Kind::SymInt;
+    return a.as<int64_t>() || a.as<SymInt>() || a.as<bool>();
   }
 
   void truth(const Graph& body, const std::string& name) const {

@@ -383,6 +383,8 @@ TEST(ControlFlow, BodiesThatDoNotFitAreRefused) {
               HasSubstr("is said to give f32[4][1]cpu as result 0, graph 'yes' gives f32[3][1]cpu"));
   EXPECT_THAT(refusal("cond(%p, graph('yes'), graph('no'), [%x])", kTwice, "tuple(f32[3][1]cpu, f32[3][1]cpu)"),
               HasSubstr("has 2 results, graph 'yes' gives 1"));
+  EXPECT_THAT(refusal("cond(%p, graph('yes'), graph('no'), [2.5])", kTwice),
+              HasSubstr("has an operand 0 that is neither an array nor a whole number"));
   EXPECT_THAT(refusal("cond(%p, 3, graph('no'), [%x])", kTwice), HasSubstr("a graph is expected as 'true_fn'"));
   EXPECT_THAT(refusal("cond(%p, graph('yes'), graph('no'), %x)", kTwice), HasSubstr("operands are expected as a list"));
   EXPECT_THAT(refusal("while_loop(graph('yes'), graph('no'), [%x], [])", kTwice),
