@@ -16,13 +16,13 @@ class ControlKernel : public CompiledKernel {
                 std::vector<std::vector<std::unique_ptr<CompiledKernel>>> bodies, int threads)
       : call_(std::get<ControlCall>(launch.work)),
         tensors_(plan, launch, *call_.graph, call_.offsets),
-        node_(call_node(*call_.graph)),
+        node_(operator_of(call_.graph.get(), launch.name)),
         flow_(control_flow_of(node_)) {
     for (size_t b = 0; b < bodies.size(); ++b) {
       bodies_.push_back(std::make_unique<Executor>(call_.bodies.at(b), std::move(bodies[b]), threads));
       bodies_.back()->set_prepared(true);  // runs follow each other: what one has returned is soon free again
     }
-    for (const Argument& leaf : call_.graph->flat_outputs()) results_.push_back(index_of(*leaf.node()));
+    for (const Argument& leaf : call_.graph->flat_outputs()) results_.push_back(result_index(*leaf.node(), node_));
   }
 
   void run(const LaunchArgs& args) override {
@@ -52,18 +52,6 @@ class ControlKernel : public CompiledKernel {
   }
 
  private:
-  static const Node& call_node(const Graph& graph) {
-    for (const auto& node : graph.nodes())
-      if (is_control_flow(*node)) return *node;
-    throw_internal("a control-flow launch without a call");
-  }
-
-  /// Which of the call's results a value of the graph is.
-  size_t index_of(const Node& leaf) const {
-    if (&leaf == &node_) return 0;
-    return static_cast<size_t>(*leaf.args.at(1).as<int64_t>());
-  }
-
   std::vector<RefValue> run_body(size_t body, const std::vector<RefValue>& inputs) const {
     std::vector<Tensor> given;
     for (const RefValue& input : inputs) given.push_back(as_tensor(input));

@@ -6,6 +6,17 @@
 
 namespace strata {
 
+const Node& operator_of(const Graph* graph, const std::string& launch) {
+  if (graph)
+    for (const auto& node : graph->nodes())
+      if (node->kind == NodeKind::Call) return *node;
+  throw_internal("call '" + launch + "' has no operator");
+}
+
+size_t result_index(const Node& output, const Node& operation) {
+  return &output == &operation ? 0 : static_cast<size_t>(*output.args.at(1).as<int64_t>());
+}
+
 LaunchTensors::LaunchTensors(const Plan& plan, const Launch& launch, const Graph& graph,
                              const std::vector<SymInt>& offsets)
     : plan_(plan), launch_(launch), offsets_(offsets), placeholders_(graph.placeholders()) {

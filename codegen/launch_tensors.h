@@ -4,6 +4,7 @@
 
 /// Operands and results of a launch that is one call of a graph, as tensors in the launch's buffers.
 
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -11,6 +12,11 @@
 #include "core/runtime/plan.h"
 
 namespace strata {
+
+/// The one call in the graph of a launch. Throws an internal Error that names the launch if there is none.
+const Node& operator_of(const Graph* graph, const std::string& launch);
+/// Which of the call's results an output of its graph is.
+size_t result_index(const Node& output, const Node& operation);
 
 class LaunchTensors {
  public:

@@ -10,6 +10,7 @@
 #include "core/ir/control_flow.h"
 #include "core/ir/program.h"
 #include "core/support/error.h"
+#include "passes/known_sizes.h"
 
 namespace strata {
 namespace {
@@ -31,7 +32,7 @@ class Binder {
   PassResult run() {
     for (const auto& node : rewriter_.from().nodes()) {
       is_control_flow(*node) ? visit(*node) : static_cast<void>(rewriter_.copy(*node));
-      note(node->type);
+      known_.note(node->type);
     }
     Graph result = rewriter_.finish();
     for (auto& [name, body] : bodies_) result.subgraphs[name] = std::move(body);
@@ -80,19 +81,6 @@ class Binder {
 
   // ------------------------------------------------------------------------------------------------ sizes of results
 
-  void note(const Type& type) {
-    for (const Type& part : type.parts) note(part);
-    if (type.kind == Type::Kind::SymInt) note(type.sym);
-    if (type.is_tensor())
-      for (const SymInt& size : type.tensor.shape) note(size);
-  }
-  void note(const SymInt& size) {
-    for (const size_t symbol : free_symbols(size)) known_.insert(symbol);
-  }
-  bool is_known(const SymInt& size) const {
-    return std::ranges::all_of(free_symbols(size), [&](size_t symbol) { return known_.contains(symbol); });
-  }
-
   /// Exporters give results of branches symbols of their own for sizes that only data tells. Where the branches'
   /// results are as large as each other, that is their size.
   void name_sizes(const Node& node, const ControlFlow& flow, const std::vector<std::unique_ptr<Graph>>& bodies) {
@@ -100,11 +88,11 @@ class Binder {
     for (size_t k = 0; k < results.size(); ++k)
       for (size_t d = 0; d < results[k].tensor.shape.size(); ++d) {
         const SymInt& size = results[k].tensor.shape[d];
-        if (is_known(size)) continue;
+        if (known_.has(size)) continue;
         const auto symbol = rewriter_.from().env().symbol_id(size);
         const SymInt told = flow.kind == ControlFlow::Kind::Cond ? size_in(*bodies[0], k, d) : size;
         const bool alike = std::ranges::all_of(bodies, [&](const auto& b) { return size_in(*b, k, d) == told; });
-        if (!symbol || flow.kind != ControlFlow::Kind::Cond || !alike || !is_known(told))
+        if (!symbol || flow.kind != ControlFlow::Kind::Cond || !alike || !known_.has(told))
           throw_user(
               place_of(node) + " has a result " + std::to_string(k) + " of a size that nothing tells: " + size.str(),
               "give results whose sizes are those of operands");
@@ -178,7 +166,7 @@ class Binder {
   std::map<std::string, int> calls_;
   std::map<std::string, std::unique_ptr<Graph>> bodies_;
   std::vector<Rewrite> bound_;
-  std::set<size_t> known_;          ///< symbols of sizes so far
+  KnownSizes known_;
   std::map<size_t, SymInt> sizes_;  ///< what symbols of results are
 };
 

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <optional>
 #include <set>
-#include <unordered_set>
 
 #include "core/ir/complex_parts.h"
 #include "core/ir/ops/neural.h"
 #include "core/support/error.h"
+#include "passes/known_sizes.h"
 
 namespace strata {
 namespace {
@@ -72,7 +72,7 @@ class StatedTypes {
   void check(const Node& node) {
     const bool states = node.type.is_tensor() || node.type.kind == Type::Kind::Tuple;
     if (node.kind == NodeKind::Call && node.op && states) compare(node, node.op->shape(Call(node)));
-    note(node.type);
+    known_.note(node.type);
   }
   /// Of a call by what it has become.
   void check(const Node& node, const std::vector<Node*>& results) {
@@ -82,7 +82,7 @@ class StatedTypes {
       for (const Node* result : results) made.parts.push_back(result->type);
     }
     compare(node, made);
-    note(node.type);
+    known_.note(node.type);
   }
 
  private:
@@ -118,20 +118,6 @@ class StatedTypes {
                               "what the program says of '" + node.name + "' and what it is");
   }
 
-  void note(const Type& type) {
-    for (const Type& part : type.parts) note(part);
-    if (type.kind == Type::Kind::SymInt) note(type.sym);
-    if (type.is_tensor())
-      for (const SymInt& size : type.tensor.shape) note(size);
-  }
-  void note(const SymInt& size) {
-    for (const size_t symbol : free_symbols(size)) known_.insert(symbol);
-  }
-  bool is_known(const SymInt& size) const {
-    const auto symbols = free_symbols(size);
-    return std::all_of(symbols.begin(), symbols.end(), [&](size_t symbol) { return known_.contains(symbol); });
-  }
-
   /// A stated size of symbols that no operand has, where the operands tell it.
   std::optional<std::string> from_nowhere(const Type& stated, const Type& made) const {
     if (stated.kind == Type::Kind::Tuple && made.kind == Type::Kind::Tuple) {
@@ -139,12 +125,13 @@ class StatedTypes {
         if (auto size = from_nowhere(stated.parts[i], made.parts[i])) return size;
     } else if (stated.is_tensor() && made.is_tensor()) {
       for (size_t d = 0; d < stated.tensor.shape.size(); ++d)
-        if (!is_known(stated.tensor.shape[d]) && is_known(made.tensor.shape[d])) return stated.tensor.shape[d].str();
+        if (!known_.has(stated.tensor.shape[d]) && known_.has(made.tensor.shape[d]))
+          return stated.tensor.shape[d].str();
     }
     return {};
   }
 
-  std::unordered_set<size_t> known_;  ///< symbols of sizes so far
+  KnownSizes known_;
 };
 
 /// A decomposition written for real numbers may make something else of complex ones.

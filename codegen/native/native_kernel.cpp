@@ -4,22 +4,11 @@
 
 #include <cstring>
 
+#include "codegen/launch_tensors.h"
 #include "core/support/error.h"
 
 namespace strata::native {
 namespace {
-
-const Node& operator_of(const NativeCall& work) {
-  if (work.graph)
-    for (const auto& node : work.graph->nodes())
-      if (node->kind == NodeKind::Call) return *node;
-  throw_internal("native call '" + work.kernel + "' has no operator");
-}
-
-/// Which result of the operator an output of its graph is.
-size_t result_index(const Node& output, const Node& operation) {
-  return &output == &operation ? 0 : static_cast<size_t>(*output.args.at(1).as<int64_t>());
-}
 
 /// One call with its operands and results as tensors over the launch's buffers.
 class NativeKernel : public CompiledKernel {
@@ -29,7 +18,7 @@ class NativeKernel : public CompiledKernel {
         launch_(launch),
         work_(std::get<NativeCall>(launch.work)),
         kernel_(find_kernel(work_.kernel)),
-        node_(operator_of(work_)),
+        node_(operator_of(work_.graph.get(), work_.kernel)),
         call_(node_) {
     if (!kernel_) throw_internal("there is no kernel '" + work_.kernel + "' for " + launch.name);
     for (const Node* p : work_.graph->placeholders())
