@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 
 #include "codegen/compiler.h"
 #include "core/ir/interpreter.h"
@@ -78,17 +77,7 @@ class Interpreted : public Compiled {
       const OutputSpec& spec = graph.output_specs[i];
       if (spec.kind != OutputSpec::Kind::UserInputMutation) continue;
       for (size_t k = 0; k < names.size(); ++k)
-        if (names[k]->name == spec.target) assign(as_tensor(results[i]).contiguous(), inputs.at(k));
-    }
-  }
-
-  static void assign(const Tensor& from, const Tensor& to) {
-    const size_t item = dtype_size(to.dtype);
-    const int64_t total = from.numel();
-    for (int64_t i = 0; i < total; ++i) {
-      int64_t rest = i, position = 0;
-      for (size_t d = to.rank(); d-- > 0; rest /= to.shape[d]) position += rest % to.shape[d] * to.strides[d];
-      std::memcpy(to.data() + static_cast<size_t>(position) * item, from.data() + static_cast<size_t>(i) * item, item);
+        if (names[k]->name == spec.target) copy_elements(as_tensor(results[i]), inputs.at(k));
     }
   }
 

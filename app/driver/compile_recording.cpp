@@ -325,28 +325,28 @@ void CompileRecording::plan_launches(const Plan& plan) {
   }
 }
 
-void CompileRecording::add_loops(const Plan& plan, std::string& text, std::vector<trace::LineMapEntry>& lines) const {
+void CompileRecording::add_loops(const Plan& plan, LoopsText& out) const {
+  const auto add = [&](const std::string& one, const std::vector<NodeId>& nodes) {
+    const int64_t count = std::count(one.begin(), one.end(), '\n');
+    if (!nodes.empty()) out.lines.push_back({out.line, out.line + std::max<int64_t>(0, count - 1), node_ids(nodes)});
+    out.text += one + "\n";
+    out.line += count + 1;
+  };
   for (const Launch& launch : plan.launches) {
     const auto* kernel = std::get_if<loop::Kernel>(&launch.work);
     const auto* control = std::get_if<ControlCall>(&launch.work);
-    const std::string one = kernel    ? loop::print_loop(*kernel)
-                            : control ? "# " + launch.name + ": runs what follows\n"
-                                      : "# " + launch.name + ": library or opaque call\n";
-    const auto line = static_cast<int64_t>(std::count(text.begin(), text.end(), '\n')) + 1;
-    const int64_t count = std::count(one.begin(), one.end(), '\n');
-    lines.push_back({line, line + std::max<int64_t>(0, count - 1), node_ids(launch.nodes)});
-    text += one + "\n";
+    const std::string what = control ? "runs what follows" : "library or opaque call";
+    add(kernel ? loop::print_loop(*kernel) : "# " + launch.name + ": " + what + "\n", launch.nodes);
     if (!control) continue;
-    for (const auto& body : control->bodies) add_loops(*body, text, lines);
-    text += "# end of " + launch.name + "\n\n";
+    for (const auto& body : control->bodies) add_loops(*body, out);
+    add("# end of " + launch.name + "\n", {});
   }
 }
 
 void CompileRecording::loops_stage(const Plan& plan) {
-  std::string text;
-  std::vector<trace::LineMapEntry> lines;
-  add_loops(plan, text, lines);
-  text_snapshot("loops", "loop-ir", "loops", std::move(text), std::move(lines));
+  LoopsText out;
+  add_loops(plan, out);
+  text_snapshot("loops", "loop-ir", "loops", std::move(out.text), std::move(out.lines));
 }
 
 void CompileRecording::plan_stage(const Plan& plan) {

@@ -63,7 +63,12 @@ class CompileRecording {
   void plan_buffers(const Plan& plan);
   void plan_launches(const Plan& plan);
   void loops_stage(const Plan& plan);
-  void add_loops(const Plan& plan, std::string& text, std::vector<trace::LineMapEntry>& lines) const;
+  struct LoopsText {
+    std::string text;
+    std::vector<trace::LineMapEntry> lines;
+    int64_t line = 1;  ///< the next
+  };
+  void add_loops(const Plan& plan, LoopsText& out) const;
   void plan_stage(const Plan& plan);
 
   trace::Writer& writer_;
