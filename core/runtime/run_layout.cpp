@@ -30,7 +30,9 @@ std::pair<int64_t, int64_t> reach_of(const std::vector<int64_t>& shape, const st
 int64_t evaluate_size(const SymInt& size, const SymBindings& symbols, const std::string& what) {
   if (size.is_const()) return size.value();
   const std::optional<int64_t> value = evaluate(size, symbols);
-  if (!value) throw_internal("the size " + size.str() + " of " + what + " does not follow from the inputs");
+  if (!value)
+    throw_user("the size " + size.str() + " of " + what + " follows from no input and from no result before it",
+               "the program is damaged, or was changed by hand; export it again");
   return *value;
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/channel_layouts.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +11,7 @@
 #include <random>
 
 #include "codegen/compiler.h"
+#include "codegen/library_layout.h"
 #include "core/ir/interpreter.h"
 #include "passes/schedule.h"
 #include "tests/passes/pass_testing.h"
@@ -66,6 +68,30 @@ struct Case {
   Graph graph;
   Scheduled scheduled;
 };
+
+/// Convolutions and what is added to them, and nothing else: no loop asks for an order, so that the links of the chain
+/// have their own. Of one image the residual has no stride along the batch.
+TEST(ChannelLayouts, ChainsOfConvolutionsHaveTheirOwn) {
+  for (const char* batch : {"1", "2"}) {
+    const std::string text = fmt::format(R"(
+def forward(self, x: "f32[{0}, 8, 9, 7]", w: "f32[16, 8, 3, 3]", v: "f32[16, 16, 1, 1]", u: "f32[16, 16, 1, 1]"):
+    a = torch.ops.aten.convolution.default(x, w, None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1)
+    b = torch.ops.aten.convolution.default(a, v, None, [1, 1], [0, 0], [1, 1], False, [0, 0], 1)
+    s = torch.ops.aten.add.Tensor(b, a)
+    r = torch.ops.aten.relu.default(s)
+    y = torch.ops.aten.convolution.default(r, u, None, [1, 1], [0, 0], [1, 1], False, [0, 0], 1)
+    return (y,)
+)",
+                                         batch);
+    Case c(text.c_str());
+    const std::vector<LibraryCall> calls = library::lay_out_channels_last(*c.scheduled.plan);
+    ASSERT_EQ(calls.size(), 3u);
+    for (size_t i = 0; i < 2; ++i)
+      EXPECT_EQ(calls[i].result.strides, channels_last_strides(calls[i].result.shape)) << i << " of " << batch;
+    EXPECT_EQ(calls[2].result.strides, contiguous_strides(calls[2].result.shape));
+    c.check_values();
+  }
+}
 
 /// Down, up again, and beside each other: what a U-Net is made of.
 TEST(ChannelLayouts, FlowThroughPoolingUpsamplingAndConcatenation) {
