@@ -9,9 +9,9 @@
 #include "codegen/attention_tile.h"
 #include "codegen/attention_turn.h"
 #include "codegen/instruction_sets.h"
-#include "codegen/vector_clones.h"
 #include "core/runtime/elements.h"
 #include "core/runtime/tensor.h"
+#include "core/support/vector_clones.h"
 
 namespace strata::library {
 namespace {

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "codegen/attention_kernel.h"
-#include "codegen/vector_clones.h"
+#include "core/support/vector_clones.h"
 
 #define STRATA_INLINE STRATA_ALWAYS_INLINE inline
 #ifndef STRATA_VECTOR_BYTES

@@ -10,9 +10,9 @@
 #include <cstring>
 #include <limits>
 
-#include "codegen/vector_clones.h"
 #include "core/runtime/parallel.h"
 #include "core/runtime/tensor.h"
+#include "core/support/vector_clones.h"
 
 namespace strata::library {
 namespace {

@@ -11,11 +11,11 @@
 #include <type_traits>
 
 #include "codegen/halves.h"
-#include "codegen/vector_clones.h"
 #include "codegen/vector_math.h"
 #include "core/runtime/elements.h"
 #include "core/runtime/parallel.h"
 #include "core/support/error.h"
+#include "core/support/vector_clones.h"
 
 namespace strata::library {
 namespace {

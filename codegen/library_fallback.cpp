@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "codegen/library_copy.h"
-#include "codegen/vector_clones.h"
 #include "core/runtime/parallel.h"
 #include "core/support/error.h"
+#include "core/support/vector_clones.h"
 
 namespace strata::library {
 namespace {

@@ -20,8 +20,8 @@
 #include "codegen/panel_matmul.h"
 #include "codegen/small_matmul.h"
 #include "codegen/small_product.h"
-#include "codegen/vector_clones.h"
 #include "core/runtime/parallel.h"
+#include "core/support/vector_clones.h"
 
 namespace strata::library {
 namespace {

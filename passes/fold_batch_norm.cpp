@@ -170,9 +170,13 @@ class BatchNormFolder {
     const int64_t n0 = weight.shape[0], n1 = weight.shape[1], inner = n0 > 0 && n1 > 0 ? weight.numel() / (n0 * n1) : 0;
     parallel_for(n0, std::max<int64_t>(1, 65536 / std::max<int64_t>(n1 * inner, 1)), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
+        if (!transposed) {
+          scale_run(weight, out, i * n1 * inner, n1 * inner, scale[static_cast<size_t>(i)]);
+          continue;
+        }
         for (int64_t j = 0; j < n1; ++j) {
           // Transposed weights are [in, out / groups, ...]: the output channel of (i, j) lies in i's group.
-          const int64_t channel = transposed ? i / (n0 / groups) * n1 + j : i;
+          const int64_t channel = i / (n0 / groups) * n1 + j;
           scale_run(weight, out, (i * n1 + j) * inner, inner, scale[static_cast<size_t>(channel)]);
         }
       }

@@ -14,8 +14,8 @@
 #include "codegen/attention_tile.h"
 #include "codegen/native/native_kernel.h"
 #include "codegen/small_product.h"
-#include "codegen/vector_clones.h"
 #include "core/runtime/parallel.h"
+#include "core/support/vector_clones.h"
 
 namespace strata::native {
 namespace {

@@ -10,8 +10,8 @@
 
 #include "codegen/native/combine.h"
 #include "codegen/native/strided.h"
-#include "codegen/vector_clones.h"
 #include "core/runtime/parallel.h"
+#include "core/support/vector_clones.h"
 
 namespace strata::native {
 namespace {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/native/sort_keys.h"
 
-#include "codegen/vector_clones.h"
+#include "core/support/vector_clones.h"
 
 namespace strata::native {
 namespace {

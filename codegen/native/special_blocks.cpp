@@ -7,7 +7,7 @@
 #include <limits>
 #include <numbers>
 
-#include "codegen/vector_clones.h"
+#include "core/support/vector_clones.h"
 
 namespace strata::native {
 namespace {

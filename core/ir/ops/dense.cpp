@@ -8,18 +8,11 @@
 #include "core/ir/ops/dense.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "core/runtime/parallel.h"
 #include "core/support/error.h"
-
-// One source, compiled for several instruction sets and chosen when the program is loaded. Sanitizers do not get along
-// with the resolvers.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
-    !defined(__SANITIZE_THREAD__)
-#define STRATA_CLONES __attribute__((target_clones("default", "arch=haswell", "arch=skylake-avx512")))
-#else
-#define STRATA_CLONES
-#endif
+#include "core/support/vector_clones.h"
 
 namespace strata::ops {
 namespace {
@@ -27,19 +20,23 @@ namespace {
 constexpr int64_t kRows = 4, kColumns = 16, kDepth = 256;
 constexpr int64_t kTile = 128;
 
+/// Eight columns. As a vector type: left to find its own, the compiler goes along the rows and turns all of them in
+/// every step.
+using Lanes = double __attribute__((vector_size(8 * sizeof(double))));
+constexpr int64_t kLanes = 8, kVectors = kColumns / kLanes;
+
 /// c[kRows, kColumns] += packed strip * packed panel.
-STRATA_CLONES void multiply_block(int64_t k, const double* __restrict a, const double* __restrict b,
-                                  double* __restrict c) {
-  double sum[kRows][kColumns];
-  for (int64_t r = 0; r < kRows; ++r)
-    for (int64_t j = 0; j < kColumns; ++j) sum[r][j] = c[r * kColumns + j];
-  for (int64_t p = 0; p < k; ++p)
-    for (int64_t r = 0; r < kRows; ++r) {
-      const double x = a[p * kRows + r];
-      for (int64_t j = 0; j < kColumns; ++j) sum[r][j] += x * b[p * kColumns + j];
-    }
-  for (int64_t r = 0; r < kRows; ++r)
-    for (int64_t j = 0; j < kColumns; ++j) c[r * kColumns + j] = sum[r][j];
+STRATA_VECTOR_CLONES void multiply_block(int64_t k, const double* __restrict a, const double* __restrict b,
+                                         double* __restrict c) {
+  Lanes sum[kRows][kVectors];
+  std::memcpy(sum, c, sizeof(sum));
+  for (int64_t p = 0; p < k; ++p) {
+    Lanes line[kVectors];
+    std::memcpy(line, b + p * kColumns, sizeof(line));
+    for (int64_t r = 0; r < kRows; ++r)
+      for (int64_t j = 0; j < kVectors; ++j) sum[r][j] += a[p * kRows + r] * line[j];
+  }
+  std::memcpy(c, sum, sizeof(sum));
 }
 
 /// Columns [0, n) of `b`, `k` deep, as panels of kColumns, padded with zeros.
