@@ -51,15 +51,12 @@ bool is_aliased(const Plan& plan, const LibraryCall& call, const Launch& launch)
                      [&](const LibraryOperand& o) { return root_of(plan, launch.buffers[o.buffer]) == result; });
 }
 
-/// Per launch: whether it may write its buffer i.
-std::vector<bool> written_by(const Launch& launch) {
-  std::vector<bool> writes(launch.buffers.size(), true);  // of an opaque call nothing is known
-  if (const auto* call = std::get_if<LibraryCall>(&launch.work)) {
-    for (size_t i = 0; i < writes.size(); ++i) writes[i] = call->result.buffer == static_cast<int>(i);
-  } else if (const auto* kernel = std::get_if<loop::Kernel>(&launch.work)) {
-    for (size_t i = 0; i < writes.size() && i < kernel->buffers.size(); ++i)
-      writes[i] = kernel->buffers[i].role != loop::BufferRole::Input;
-  }
+/// Per buffer of a launch: whether it may write it. Of calls of other kinds nothing is known.
+std::vector<bool> may_write(const Launch& launch) {
+  const bool known =
+      std::holds_alternative<LibraryCall>(launch.work) || std::holds_alternative<loop::Kernel>(launch.work);
+  std::vector<bool> writes(launch.buffers.size(), !known);
+  for (size_t i : written_by(launch)) writes[i] = true;
   return writes;
 }
 
@@ -69,7 +66,7 @@ std::vector<bool> made_by_one_call(const Plan& plan) {
   std::vector<bool> whole(plan.buffers.size(), false);
   std::vector<int> writers(plan.buffers.size(), 0);
   for (const Launch& launch : plan.launches) {
-    const std::vector<bool> writes = written_by(launch);
+    const std::vector<bool> writes = may_write(launch);
     for (size_t i = 0; i < writes.size(); ++i) writers[launch.buffers[i]] += writes[i];
     const auto* call = std::get_if<LibraryCall>(&launch.work);
     if (!call) continue;

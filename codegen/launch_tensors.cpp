@@ -61,15 +61,11 @@ Tensor LaunchTensors::apart(const LaunchArgs& args, const TensorType& type) cons
 }
 
 int64_t LaunchTensors::eval(const SymInt& size, const SymBindings& symbols) const {
-  const std::optional<int64_t> v = evaluate(size, symbols);
-  if (!v) throw_internal("size " + size.str() + " of " + launch_.name + " is not bound");
-  return *v;
+  return evaluate_size(size, symbols, launch_.name);
 }
 
 std::vector<int64_t> LaunchTensors::eval(const std::vector<SymInt>& sizes, const SymBindings& symbols) const {
-  std::vector<int64_t> values;
-  for (const SymInt& size : sizes) values.push_back(eval(size, symbols));
-  return values;
+  return evaluate_sizes(sizes, symbols, launch_.name);
 }
 
 Tensor LaunchTensors::view(DType dtype, const std::vector<SymInt>& shape, const std::vector<SymInt>& strides,

@@ -209,11 +209,7 @@ std::optional<SymBindings> Kernel::first_sizes() const {
 }
 
 View Kernel::view(const LibraryOperand& operand, const SymBindings& symbols) const {
-  const auto value = [&](const SymInt& e) {
-    const std::optional<int64_t> v = evaluate(e, symbols);
-    if (!v) throw_internal("size " + e.str() + " of library call " + call_.name + " is not bound");
-    return *v;
-  };
+  const auto value = [&](const SymInt& e) { return evaluate_size(e, symbols, call_.name); };
   View v;
   v.dtype = operand.dtype;
   for (const SymInt& e : operand.shape) v.shape.push_back(value(e));

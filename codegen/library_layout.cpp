@@ -7,14 +7,10 @@
 namespace strata::library {
 namespace {
 
-/// Whether an operand is all of a buffer, as it lies. The stride of an axis of one element says nothing: what is added
-/// to a result has none there.
+/// Whether an operand is all of a buffer, row by row. (What is added to one image has no stride along the batch.)
 bool covers(const LibraryOperand& o, const PlanBuffer& b) {
   if (o.shape.size() < 3 || !(o.offset == SymInt(0)) || !(o.shape == b.shape)) return false;
-  const std::vector<SymInt> dense = contiguous_strides(o.shape);
-  for (size_t d = 0; d < dense.size(); ++d)
-    if (!(o.shape[d] == SymInt(1)) && !(o.strides[d] == dense[d])) return false;
-  return true;
+  return same_places(o.shape, o.strides, contiguous_strides(o.shape));
 }
 
 /// Operands that a convolution takes channels-last: its input, and what is added to (or multiplied with) the whole

@@ -80,7 +80,8 @@ class Chooser {
     const std::vector<SymInt>&part = operand->tensor().shape, &whole = value.tensor().shape;
     if (part.size() != whole.size() || part[0] != whole[0]) return false;
     if (!std::equal(part.begin() + 2, part.end(), whole.begin() + 2)) return false;
-    return strides_seen(operand, value, true) == channels_last_strides(whole);
+    const auto strides = strides_seen(operand, value, true);
+    return strides && same_places(part, *strides, channels_last_strides(whole));
   }
 
   /// Whether `reader` takes `value` as it lies, element by element or window by window.

@@ -97,9 +97,7 @@ class Placement {
     const Call call(root);
     if (root.is("aten.convolution.default") && call.boolean(6)) return call.constant(8) == 1;
     if (std::get<LibraryRule>(root.op->lowering).name == "matmul") return strides.back() == SymInt(1);
-    for (size_t d = 0; d < shape.size(); ++d)
-      if (!(shape[d] == SymInt(1)) && !(own[d] == strides[d])) return false;
-    return true;
+    return same_places(shape, own, strides);
   }
 
   void explain() {

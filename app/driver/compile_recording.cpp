@@ -39,29 +39,6 @@ std::string_view buffer_kind(PlanBuffer::Kind kind) {
   return "";
 }
 
-/// The call that a launch is which is neither a loop nor a library's.
-std::shared_ptr<const Graph> call_graph(const Launch& launch) {
-  if (const auto* native = std::get_if<NativeCall>(&launch.work)) return native->graph;
-  if (const auto* control = std::get_if<ControlCall>(&launch.work)) return control->graph;
-  return std::get<OpaqueCall>(launch.work).graph;
-}
-
-std::set<size_t> written_by(const Launch& launch) {
-  std::set<size_t> written;
-  if (const auto* kernel = std::get_if<loop::Kernel>(&launch.work)) {
-    for (size_t i = 0; i < kernel->buffers.size(); ++i)
-      if (kernel->buffers[i].role == loop::BufferRole::Output || kernel->buffers[i].role == loop::BufferRole::InOut)
-        written.insert(i);
-  } else if (const auto* call = std::get_if<LibraryCall>(&launch.work)) {
-    written.insert(static_cast<size_t>(call->result.buffer));
-  } else {
-    const Graph& graph = *call_graph(launch);
-    for (size_t i = launch.buffers.size() - graph.flat_outputs().size(); i < launch.buffers.size(); ++i)
-      written.insert(i);
-  }
-  return written;
-}
-
 std::unordered_map<std::string, trace::NodeId> ids_by_name(const std::vector<trace::NodeRecord>& nodes) {
   std::unordered_map<std::string, trace::NodeId> ids;
   for (const trace::NodeRecord& n : nodes) ids.emplace(n.name, n.id);
@@ -320,7 +297,8 @@ void CompileRecording::plan_launches(const Plan& plan) {
     r.name = launch.name;
     const auto written = written_by(launch);
     for (size_t b = 0; b < launch.buffers.size(); ++b)
-      (written.contains(b) ? r.writes : r.reads).push_back(buffers_[static_cast<size_t>(launch.buffers[b])]);
+      (std::ranges::binary_search(written, b) ? r.writes : r.reads)
+          .push_back(buffers_[static_cast<size_t>(launch.buffers[b])]);
     launches_.push_back(writer_.add(r));
   }
 }
@@ -358,7 +336,7 @@ void CompileRecording::plan_stage(const Plan& plan) {
     text += "launch " + std::to_string(i) + ": " + launch.name + "(";
     const auto written = written_by(launch);
     for (size_t b = 0; b < launch.buffers.size(); ++b)
-      text += (b ? ", " : "") + std::string(written.contains(b) ? "out " : "") +
+      text += (b ? ", " : "") + std::string(std::ranges::binary_search(written, b) ? "out " : "") +
               plan.buffers[static_cast<size_t>(launch.buffers[b])].name;
     text += ")\n";
     lines.push_back({line, line, node_ids(launch.nodes)});

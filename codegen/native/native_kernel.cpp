@@ -71,16 +71,9 @@ class NativeKernel : public CompiledKernel {
     }
   }
 
-  int64_t evaluated(const SymInt& e) const {
-    const std::optional<int64_t> v = evaluate(e, symbols_);
-    if (!v) throw_internal("size " + e.str() + " of " + launch_.name + " is not bound");
-    return *v;
-  }
-
+  int64_t evaluated(const SymInt& e) const { return evaluate_size(e, symbols_, launch_.name); }
   std::vector<int64_t> evaluated(const std::vector<SymInt>& sizes) const {
-    std::vector<int64_t> values;
-    for (const SymInt& e : sizes) values.push_back(evaluated(e));
-    return values;
+    return evaluate_sizes(sizes, symbols_, launch_.name);
   }
 
   const Plan& plan_;

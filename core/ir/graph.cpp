@@ -22,6 +22,14 @@ std::vector<SymInt> contiguous_strides(const std::vector<SymInt>& shape) {
   return strides;
 }
 
+bool same_places(const std::vector<SymInt>& shape, const std::vector<SymInt>& strides,
+                 const std::vector<SymInt>& others) {
+  if (strides.size() != shape.size() || others.size() != shape.size()) return false;
+  for (size_t d = 0; d < shape.size(); ++d)
+    if (!(shape[d] == SymInt(1)) && !(strides[d] == others[d])) return false;
+  return true;
+}
+
 SymInt TensorType::numel() const {
   SymInt n = 1;
   for (const SymInt& s : shape) n = n * s;

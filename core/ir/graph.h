@@ -56,6 +56,9 @@ struct TensorType {
   bool is_contiguous() const;
 };
 std::vector<SymInt> contiguous_strides(const std::vector<SymInt>& shape);
+/// Whether elements lie at the same places by both: the stride of an axis of one element says nothing.
+bool same_places(const std::vector<SymInt>& shape, const std::vector<SymInt>& strides,
+                 const std::vector<SymInt>& others);
 
 struct Type {
   enum class Kind : uint8_t { Unknown, Tensor, SymInt, SymFloat, SymBool, Tuple, None, Other };

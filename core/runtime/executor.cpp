@@ -88,22 +88,6 @@ bool measures_threads() {
 
 int64_t bytes_of(DType dtype, int64_t elements) { return elements * static_cast<int64_t>(dtype_size(dtype)); }
 
-/// Buffers that a launch writes, as positions in `Launch::buffers`.
-std::vector<size_t> written_by(const Launch& launch) {
-  std::vector<size_t> written;
-  if (const auto* kernel = std::get_if<loop::Kernel>(&launch.work)) {
-    for (size_t i = 0; i < kernel->buffers.size() && i < launch.buffers.size(); ++i) {
-      const loop::BufferRole role = kernel->buffers[i].role;
-      if (role == loop::BufferRole::Output || role == loop::BufferRole::InOut) written.push_back(i);
-    }
-  } else if (const auto* call = std::get_if<LibraryCall>(&launch.work)) {
-    if (call->result.buffer >= 0) written.push_back(static_cast<size_t>(call->result.buffer));
-  } else if (!launch.buffers.empty()) {
-    written.push_back(launch.buffers.size() - 1);
-  }
-  return written;
-}
-
 /// At the end of a run nothing of the caller's is kept, whatever has happened.
 struct Release {
   std::vector<Tensor>& held;

@@ -68,6 +68,11 @@ struct Launch {
   SymInt bytes_read, bytes_written, flops;
 };
 
+/// The graph of a launch that is a call, neither a loop nor a library's; null for these.
+const Graph* call_graph(const Launch& launch);
+/// Buffers that a launch writes, as positions in `Launch::buffers`, ascending.
+std::vector<size_t> written_by(const Launch& launch);
+
 /// What the caller gets: a view of a buffer, or a number (0-dimensional).
 struct PlanOutput {
   int buffer = -1;  ///< -1: `constant`, or `value` where that is undefined
@@ -126,6 +131,11 @@ struct CodeArtifact {
   std::string text;
   std::vector<std::vector<NodeId>> line_nodes;
 };
+
+/// Value of a size. Throws an Error that names `what` where it does not follow from the symbols.
+int64_t evaluate_size(const SymInt& size, const SymBindings& symbols, const std::string& what);
+std::vector<int64_t> evaluate_sizes(const std::vector<SymInt>& sizes, const SymBindings& symbols,
+                                    const std::string& what);
 
 /// Everything a kernel needs at a call.
 struct LaunchArgs {

@@ -27,23 +27,6 @@ std::pair<int64_t, int64_t> reach_of(const std::vector<int64_t>& shape, const st
 
 }  // namespace
 
-int64_t evaluate_size(const SymInt& size, const SymBindings& symbols, const std::string& what) {
-  if (size.is_const()) return size.value();
-  const std::optional<int64_t> value = evaluate(size, symbols);
-  if (!value)
-    throw_user("the size " + size.str() + " of " + what + " follows from no input and from no result before it",
-               "the program is damaged, or was changed by hand; export it again");
-  return *value;
-}
-
-std::vector<int64_t> evaluate_sizes(const std::vector<SymInt>& sizes, const SymBindings& symbols,
-                                    const std::string& what) {
-  std::vector<int64_t> values;
-  values.reserve(sizes.size());
-  for (const SymInt& e : sizes) values.push_back(evaluate_size(e, symbols, what));
-  return values;
-}
-
 StagePlanner::StagePlanner(const Plan& plan, const InputBinder& binder, const std::vector<ScratchUser*>& scratch_users,
                            int threads)
     : plan_(plan), binder_(binder), scratch_users_(scratch_users), threads_(threads) {}

@@ -72,11 +72,6 @@ struct Stage {
   int64_t arena_size = 0;
 };
 
-/// Value of a size. Throws an Error that names `what` where it does not follow from the symbols.
-int64_t evaluate_size(const SymInt& size, const SymBindings& symbols, const std::string& what);
-std::vector<int64_t> evaluate_sizes(const std::vector<SymInt>& sizes, const SymBindings& symbols,
-                                    const std::string& what);
-
 /// Cuts a plan into stages and lays them out. What it is made from outlives it.
 class StagePlanner {
  public:
