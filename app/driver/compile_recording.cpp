@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/ir/control_flow.h"
 #include "core/ir/loop.h"
 
 namespace strata {

@@ -32,18 +32,7 @@ void add_form(const Graph& graph, const std::string& path, Members& form) {
   }
 }
 
-void add_nodes(const Graph& graph, std::vector<const Node*>& nodes) {
-  for (const auto& node : graph.nodes()) nodes.push_back(node.get());
-  for (const auto& [name, body] : graph.subgraphs) add_nodes(*body, nodes);
-}
-
 }  // namespace
-
-std::vector<const Node*> all_nodes(const Graph& graph) {
-  std::vector<const Node*> nodes;
-  add_nodes(graph, nodes);
-  return nodes;
-}
 
 std::string shape_text(const std::vector<SymInt>& shape) {
   std::string text = "[";

@@ -16,9 +16,6 @@ namespace strata {
 /// `[8, s0]`
 std::string shape_text(const std::vector<SymInt>& shape);
 
-/// Nodes of a graph, then those of the graphs in it.
-std::vector<const Node*> all_nodes(const Graph& graph);
-
 /// Writes what graphs refer to (source stacks) into a trace, each once. The writer must live longer.
 class GraphRecords {
  public:

@@ -196,7 +196,18 @@ std::vector<RefValue> run_over_elements(const ControlFlow& flow, std::vector<Ref
   return operands;
 }
 
+void add_nodes(const Graph& graph, std::vector<const Node*>& nodes) {
+  for (const auto& node : graph.nodes()) nodes.push_back(node.get());
+  for (const auto& [name, body] : graph.subgraphs) add_nodes(*body, nodes);
+}
+
 }  // namespace
+
+std::vector<const Node*> all_nodes(const Graph& graph) {
+  std::vector<const Node*> nodes;
+  add_nodes(graph, nodes);
+  return nodes;
+}
 
 bool is_control_flow(const Node& node) { return node.op && node.op->op_class == OpClass::Control; }
 

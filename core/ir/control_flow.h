@@ -33,6 +33,8 @@ struct ControlFlow {
 };
 
 bool is_control_flow(const Node& node);
+/// Nodes of a graph, then those of the graphs in it.
+std::vector<const Node*> all_nodes(const Graph& graph);
 /// Of a node for which `is_control_flow` holds. Throws a user Error for arguments of another form.
 ControlFlow control_flow_of(const Node& node);
 /// Types of its results: parts of a tuple, or one.

@@ -77,6 +77,9 @@ class Frame {
 
   void set(const Node* node, RefValue value) { values_[node] = std::move(value); }
   void forget(const Node* node) { values_.erase(node); }
+  void observe(const Node& node) const {
+    if (options_.observer && node.kind != NodeKind::Output) options_.observer(node, get(&node));
+  }
   const RefValue& get(const Node* node) const {
     const auto it = values_.find(node);
     if (it == values_.end()) throw_internal("interpreter: '" + node->name + "' is used before it is computed");
@@ -241,8 +244,12 @@ std::vector<RefValue> Frame::run(const Graph& body, const std::vector<RefValue>&
     const auto* t = std::get_if<Tensor>(&inputs.at(i).value);
     inner.set(placeholders[i], t ? RefValue(t->clone()) : inputs[i]);
     bind_sizes(body, placeholders[i]->type, inputs[i], symbols);
+    inner.observe(*placeholders[i]);
   }
-  for (const auto& node : body.nodes()) inner.execute(body, *node);
+  for (const auto& node : body.nodes()) {
+    inner.execute(body, *node);
+    if (node->kind != NodeKind::Placeholder) inner.observe(*node);
+  }
   std::vector<RefValue> results;
   for (const Argument& leaf : body.flat_outputs()) results.push_back(inner.output(leaf));
   return results;
@@ -455,7 +462,7 @@ std::vector<RefValue> Interpreter::run(std::span<const RefValue> inputs, const S
     bind_sizes(graph_, placeholders[i]->type, inputs_.back(), bound);
     if (in_memory_.contains(placeholders[i])) inputs_.back() = in_memory(*placeholders[i], inputs_.back(), bound);
     frame.set(placeholders[i], inputs_.back());
-    if (options_.observer) options_.observer(*placeholders[i], inputs_.back());
+    frame.observe(*placeholders[i]);
   }
   require_assumptions(graph_.env(), bound);
   size_t position = 0;
@@ -464,8 +471,7 @@ std::vector<RefValue> Interpreter::run(std::span<const RefValue> inputs, const S
     frame.execute(graph_, *node);
     if (in_memory_.contains(node.get()) && node->kind != NodeKind::Placeholder)
       frame.set(node.get(), in_memory(*node, frame.get(node.get()), bound));
-    if (options_.observer && node->kind != NodeKind::Placeholder && node->kind != NodeKind::Output)
-      options_.observer(*node, frame.get(node.get()));
+    if (node->kind != NodeKind::Placeholder) frame.observe(*node);
     for (Node* operand : node->operands())
       if (node->kind != NodeKind::Output && last_use_.at(operand) == position) frame.forget(operand);
     ++position;

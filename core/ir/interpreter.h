@@ -24,7 +24,7 @@ struct InterpreterOptions {
   /// types.
   bool float64 = false;
   /// Called with the value of every node of the graph as soon as it is there (an in-place operator may change it
-  /// later).
+  /// later); of bodies of control flow in each of their runs.
   std::function<void(const Node&, const RefValue&)> observer;
   /// Called before every node with the number of nodes done and their total; returning false ends the run with a user
   /// Error.

@@ -9,6 +9,7 @@
 #include <span>
 #include <unordered_map>
 
+#include "core/ir/control_flow.h"
 #include "core/support/error.h"
 
 namespace strata::fuzz {
@@ -395,7 +396,7 @@ class Noise {
 /// The type in which a value is read: sums in a narrower type than their operand's round its elements first.
 std::unordered_map<const Node*, DType> read_types(const Graph& graph) {
   std::unordered_map<const Node*, DType> types;
-  for (const auto& node : graph.nodes())
+  for (const Node* node : all_nodes(graph))
     for (const auto& [key, argument] : node->kwargs) {
       const auto* narrow = argument.as<DType>();
       if (key != "dtype" || !narrow || !is_floating(*narrow)) continue;
@@ -461,7 +462,7 @@ std::optional<DType> converts(const Node& node) {
 /// Views of programs that write nothing, nor look at memory, become tensors of their own, so that places with one
 /// element differ too: the mean of equal numbers is rounded.
 bool may_own(const Graph& graph) {
-  return std::none_of(graph.nodes().begin(), graph.nodes().end(), [](const auto& n) {
+  return std::ranges::none_of(all_nodes(graph), [](const Node* n) {
     return (n->op && n->op->op_class == OpClass::Mutation) || n->is("aten.as_strided.default");
   });
 }
@@ -504,7 +505,7 @@ Results interpret(const RandomProgram& program, const Graph& graph, bool float64
       run->disturb(type_of(*placeholders.at(i), declared), t);
     }
     const auto magnitudes = std::make_shared<std::unordered_map<const Node*, double>>();
-    for (const auto& node : graph.nodes())
+    for (const Node* node : all_nodes(graph))
       if (hides_rounding(*node) || may_leave_range(*node) || tests_equality(*node))
         for (const Node* operand : node->operands()) (*magnitudes)[operand] = 1;
     const auto operands = std::make_shared<Operands>();
