@@ -42,16 +42,22 @@ constexpr bool kIsHalf = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
 template <class T>
 constexpr DType kHalfType = std::is_same_v<T, Half> ? DType::F16 : DType::BF16;
 
+/// Integers of 8 bits are numbers here.
+template <class C, class T>
+C widen(T v) {
+  return static_cast<C>(work_value(v));  // NOLINT(bugprone-signed-char-misuse)
+}
+
 template <class C, class T>
 void load_piece(C* x, const T* p, int64_t stride, int64_t n) {
   if constexpr (kIsHalf<T> && std::is_same_v<C, float>)
     if (stride == 1) return halves_to_floats(kHalfType<T>, p, x, n);
   if (stride == 1)
-    for (int64_t i = 0; i < n; ++i) x[i] = static_cast<C>(work_value(p[i]));
+    for (int64_t i = 0; i < n; ++i) x[i] = widen<C>(p[i]);
   else if (stride == 0)
-    std::fill(x, x + n, static_cast<C>(work_value(*p)));
+    std::fill(x, x + n, widen<C>(*p));
   else
-    for (int64_t i = 0; i < n; ++i) x[i] = static_cast<C>(work_value(p[i * stride]));
+    for (int64_t i = 0; i < n; ++i) x[i] = widen<C>(p[i * stride]);
 }
 
 template <class C, class T>

@@ -65,8 +65,8 @@ class NativeKernel : public CompiledKernel {
         continue;
       }
       const TensorType& type = outputs_[i]->tensor();
-      std::vector<int64_t> shape = evaluated(type.shape), strides = contiguous_strides(std::span<const int64_t>(shape));
-      results_[k] = {type.dtype, std::move(shape), std::move(strides), 0, memory_[at]};
+      const std::vector<int64_t> shape = evaluated(type.shape);
+      results_[k] = {type.dtype, shape, contiguous_strides(std::span<const int64_t>(shape)), 0, memory_[at]};
       first[k] = at;
     }
   }

@@ -36,9 +36,10 @@ std::vector<Stage> StagePlanner::make_stages() {
   for (const PlanSize& s : plan_.sizes) ends[std::max(-1, s.after)].push_back(&s);
   std::vector<Stage> stages(1);
   for (const auto& [launch, sizes] : ends) {
-    stages.back().last = static_cast<size_t>(launch + 1);
+    const auto next = static_cast<size_t>(int64_t{launch} + 1);
+    stages.back().last = next;
     stages.emplace_back();
-    stages.back().first = static_cast<size_t>(launch + 1);
+    stages.back().first = next;
     stages.back().sizes = sizes;
   }
   stages.back().last = plan_.launches.size();
