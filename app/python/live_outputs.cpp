@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "app/python/tensor_exchange.h"
+#include "core/runtime/plan.h"
 #include "core/support/error.h"
 
 namespace py = pybind11;
@@ -93,14 +94,7 @@ LiveSizes::LiveSizes(ShapeEnv& env, const py::handle& description) {
 std::vector<int64_t> LiveSizes::values(const SymBindings& symbols, const py::dict& given) const {
   if (fixed_) return constants_;
   if (function_) return function_(given).cast<std::vector<int64_t>>();
-  std::vector<int64_t> result;
-  result.reserve(expressions_.size());
-  for (const SymInt& e : expressions_) {
-    const std::optional<int64_t> value = evaluate(e, symbols);
-    if (!value) throw_internal("the size " + e.str() + " of an output does not follow from the inputs");
-    result.push_back(*value);
-  }
-  return result;
+  return evaluate_sizes(expressions_, symbols, "an output");
 }
 
 bool LiveSizes::follows_from(const std::vector<bool>& known) const {

@@ -8,7 +8,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <random>
 #include <set>
@@ -37,6 +39,9 @@ class Program {
 
   const Plan& plan() const { return *scheduled_.plan; }
   std::vector<Tensor> run(const std::vector<Tensor>& inputs) { return executor_.run(inputs); }
+  void observe(std::function<void(size_t, int, const Tensor&)> observer) {
+    executor_.set_observer(std::move(observer));
+  }
   size_t native_calls() const {
     size_t n = 0;
     for (const Launch& l : plan().launches) n += std::holds_alternative<NativeCall>(l.work) ? 1 : 0;
@@ -106,6 +111,20 @@ TEST(NativeKernels, RecordedCallsGivePyTorchsResults) {
   EXPECT_THAT(kernels, ::testing::IsSupersetOf({"sort", "kthvalue", "median", "nanmedian", "mode", "cummax", "cummin",
                                                 "logcumsumexp", "logspace", "special", "max_pool", "adaptive_max_pool",
                                                 "max_pool_backward", "max_unpool"}));
+}
+
+TEST(NativeKernels, EachOfTheirResultsIsObserved) {
+  Graph graph;
+  Builder b(graph);
+  return_all(graph, b, b.call("aten.sort.default", {strided(graph, DType::F32, {3})}));
+  Program program(graph);
+  std::vector<std::string> seen;
+  program.observe([&](size_t, int, const Tensor& value) { seen.push_back(value.str()); });
+  Tensor x = Tensor::empty(DType::F32, {3});
+  for (int64_t i = 0; i < 3; ++i) x.set(i, std::array{2.5, -1.0, 0.5}[static_cast<size_t>(i)]);
+  const std::vector<Tensor> results = program.run({x});
+  ASSERT_EQ(results.size(), 2U);
+  EXPECT_THAT(seen, ::testing::ElementsAre(results[0].str(), results[1].str()));
 }
 
 TEST(NativeKernels, EveryRuleNamesAKernel) {
