@@ -168,18 +168,14 @@ class BatchNormFolder {
   static Tensor scale_weight(const Tensor& weight, const std::vector<double>& scale, bool transposed, int64_t groups) {
     Tensor out = Tensor::empty(weight.dtype, weight.shape);
     const int64_t n0 = weight.shape[0], n1 = weight.shape[1], inner = n0 > 0 && n1 > 0 ? weight.numel() / (n0 * n1) : 0;
+    // The output channel is the row's; of transposed weights, [in, out / groups, ...], it lies in the row's group.
+    const int64_t runs = transposed ? n1 : 1, length = transposed ? inner : n1 * inner;
     parallel_for(n0, std::max<int64_t>(1, 65536 / std::max<int64_t>(n1 * inner, 1)), [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        if (!transposed) {
-          scale_run(weight, out, i * n1 * inner, n1 * inner, scale[static_cast<size_t>(i)]);
-          continue;
+      for (int64_t i = begin; i < end; ++i)
+        for (int64_t j = 0; j < runs; ++j) {
+          const int64_t channel = transposed ? i / (n0 / groups) * n1 + j : i;
+          scale_run(weight, out, (i * runs + j) * length, length, scale[static_cast<size_t>(channel)]);
         }
-        for (int64_t j = 0; j < n1; ++j) {
-          // Transposed weights are [in, out / groups, ...]: the output channel of (i, j) lies in i's group.
-          const int64_t channel = i / (n0 / groups) * n1 + j;
-          scale_run(weight, out, (i * n1 + j) * inner, inner, scale[static_cast<size_t>(channel)]);
-        }
-      }
     });
     return out;
   }

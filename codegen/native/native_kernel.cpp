@@ -100,11 +100,7 @@ std::vector<Tensor> Arguments::tensors(size_t param) const {
   return list;
 }
 
-int64_t Arguments::eval(const SymInt& e) const {
-  const std::optional<int64_t> v = evaluate(e, symbols);
-  if (!v) throw_internal("size " + e.str() + " of '" + call.node().name + "' is not bound");
-  return *v;
-}
+int64_t Arguments::eval(const SymInt& e) const { return evaluate_size(e, symbols, call.node().name); }
 
 std::vector<int64_t> Arguments::integers(size_t param) const {
   std::vector<int64_t> values;

@@ -14,6 +14,8 @@ import warnings
 import numpy
 import torch
 
+from cpu_models import OfTensors
+
 WORDS = 8000
 SMALL = dict(hidden_size=512, num_hidden_layers=4, num_attention_heads=8, vocab_size=WORDS)
 VISION = dict(hidden_size=384, num_attention_heads=6, intermediate_size=1536, num_hidden_layers=6)
@@ -81,16 +83,11 @@ TORCHVISION = {
 }
 
 
-class First(torch.nn.Module):
-    """The first tensor of what a network gives, called with tensors alone."""
-
-    def __init__(self, network, names=()):
-        super().__init__()
-        self.network, self.names = network, list(names)
+class First(OfTensors):
+    """The first tensor of what a network gives."""
 
     def forward(self, *tensors):
-        named = dict(zip(self.names, tensors))
-        result = self.network(**named, return_dict=True) if named else self.network(*tensors)
+        result = super().forward(*tensors)
         while not isinstance(result, torch.Tensor):
             parts = result.values() if isinstance(result, dict) else result
             result = next(part for part in parts if part is not None)
@@ -103,26 +100,24 @@ def of_transformers(name):
     config, settings, task, shapes = TRANSFORMERS[name]
     network = getattr(transformers, task).from_config(getattr(transformers, f"{config}Config")(**settings))
     network.config.use_cache = False
-    inputs = []
+    inputs = {}
     for key, shape in shapes.items():
-        if key.endswith("input_ids"):
-            inputs.append(torch.randint(3, 500, shape if isinstance(shape, tuple) else (1, shape)))
-        else:
-            inputs.append(torch.randn(*shape))
-    return First(network, shapes), inputs
+        shape = shape if isinstance(shape, tuple) else (1, shape)
+        inputs[key] = torch.randint(3, 500, shape) if key.endswith("input_ids") else torch.randn(*shape)
+    return First(network, [], {**inputs, "return_dict": True})
 
 
 def of_torchvision(name):
     import torchvision
 
     more = {"weights_backbone": None} if "fcn" in name or "deeplab" in name else {}
-    return First(torchvision.models.get_model(name, weights=None, **more)), [torch.randn(*TORCHVISION[name])]
+    return First(torchvision.models.get_model(name, weights=None, **more), [torch.randn(*TORCHVISION[name])], {})
 
 
 def export(name, folder):
     torch.manual_seed(0)
-    module, inputs = of_transformers(name) if name in TRANSFORMERS else of_torchvision(name)
-    module.eval()
+    module = (of_transformers(name) if name in TRANSFORMERS else of_torchvision(name)).eval()
+    inputs = module.__dict__.pop("inputs")
     for part in module.modules():
         if isinstance(part, torch.nn.modules.batchnorm._BatchNorm):
             part.running_mean.normal_(0, 0.1)
