@@ -167,12 +167,7 @@ class Batcher {
 
   // --- operators
 
-  /// The new node for an old one.
-  Node* value_of(const Node& node) const {
-    Node* value = rewriter_.mapped(&node);
-    if (!value) throw_internal("'" + node.name + "' is no value, but is used");
-    return value;
-  }
+  Node* value_of(const Node& node) const { return rewriter_.present(&node); }
 
   static const Node& first(const Node& node) { return *Call(node).tensor(0); }
   using Shown = std::function<Node*(const Node&)>;

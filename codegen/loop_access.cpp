@@ -76,7 +76,7 @@ std::pair<int, llvm::Value*> KernelEmitter::term_value(const SymTerm& term) {
   for (const SymAtomView& f : term.factors) factors.push_back(factor_value(f));
   std::stable_sort(factors.begin(), factors.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
   int level = kFunctionLevel;
-  Value* out = b_.getInt64(static_cast<uint64_t>(term.coefficient));
+  Value* out = constant(term.coefficient);
   for (auto& [at, value] : factors) {
     level = std::max(level, at);
     llvm::IRBuilder<>::InsertPointGuard guard(b_);
@@ -87,7 +87,7 @@ std::pair<int, llvm::Value*> KernelEmitter::term_value(const SymTerm& term) {
 }
 
 llvm::Value* KernelEmitter::expression(const SymInt& e) {
-  if (auto value = e.maybe_value()) return b_.getInt64(static_cast<uint64_t>(*value));
+  if (auto value = e.maybe_value()) return constant(*value);
   std::vector<std::pair<int, Value*>> parts;
   for (const SymTerm& term : terms(e)) parts.push_back(term_value(term));
   // Outermost first, so that each partial sum is computed where its last part becomes known.
@@ -229,7 +229,7 @@ llvm::Value* KernelEmitter::pointers(BufferId buffer, const Address& a) {
     }
     return b_.CreateGEP(type, first, llvm::ConstantVector::get(offsets));
   }
-  Value* stride = a.step ? b_.getInt64(static_cast<uint64_t>(*a.step)) : a.stride;
+  Value* stride = a.step ? constant(*a.step) : a.stride;
   Value* offsets = b_.CreateMul(b_.CreateVectorSplat(lanes_, stride), lane_numbers(b_.getInt64Ty()));
   return b_.CreateGEP(type, first, offsets);
 }

@@ -140,6 +140,7 @@ class KernelEmitter {
   bool vector(loop::ScalarId id) const { return lanes_ > 1 && dep_.varies(id); }
 
   // Indices and memory (loop_access.cpp).
+  Value* constant(int64_t n) { return b_.getInt64(static_cast<uint64_t>(n)); }
   Value* expression(const SymInt& e);
   std::pair<int, Value*> term_value(const SymTerm& term);
   std::pair<int, Value*> factor_value(const SymAtomView& factor);

@@ -114,7 +114,7 @@ void KernelEmitter::load_arguments() {
   for (BufferId i = 0; i < k_.buffers.size(); ++i) {
     const Buffer& buffer = k_.buffers[i];
     if (buffer.role == BufferRole::Local) {
-      Value* count = b_.CreateMul(expression(buffer.numel), b_.getInt64(static_cast<uint64_t>(plan_.lanes)));
+      Value* count = b_.CreateMul(expression(buffer.numel), constant(plan_.lanes));
       auto* scratch = at_entry(math_.memory_type(buffer.dtype), "scratch", count);
       scratch->setAlignment(llvm::Align(64));
       buffers_.push_back(scratch);
@@ -221,7 +221,7 @@ void KernelEmitter::finish_function() {
 
 /// Where so many whole steps from `low` end as there are before `high`.
 llvm::Value* KernelEmitter::end_of_steps(Value* low, Value* high, int64_t step) {
-  Value* whole = b_.CreateAnd(b_.CreateSub(high, low), b_.getInt64(static_cast<uint64_t>(-step)));
+  Value* whole = b_.CreateAnd(b_.CreateSub(high, low), constant(-step));
   return b_.CreateAdd(low, whole);
 }
 
@@ -241,7 +241,7 @@ llvm::Value* KernelEmitter::loop(Value* low, Value* high, int64_t step, bool par
   b_.SetInsertPoint(run);
   body(i);
   set_line(0);
-  Value* next = b_.CreateAdd(i, b_.getInt64(static_cast<uint64_t>(step)), "", true, true);
+  Value* next = b_.CreateAdd(i, constant(step), "", true, true);
   Block* last = b_.GetInsertBlock();
   i->addIncoming(next, last);
   b_.CreateCondBr(b_.CreateICmpSLT(next, bound), head, exit);
@@ -256,7 +256,7 @@ llvm::Value* KernelEmitter::axis_loop(size_t axis, Value* low, Value* high, int6
   const int64_t block = step * p.block;
   Value* bound = partial ? high : end_of_steps(low, high, step);
   loop(low, bound, block, true, level, "block", [&](Value* first) {
-    Value* last = b_.CreateAdd(first, b_.getInt64(static_cast<uint64_t>(block)));
+    Value* last = b_.CreateAdd(first, constant(block));
     loop(first, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, last, bound), step, partial, level, name, body);
     for (size_t r = 0; r < totals_.size(); ++r) end_block(r);
   });

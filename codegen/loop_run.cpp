@@ -25,7 +25,7 @@ void KernelEmitter::emit_tile_in_runs(Value* rows, Value* points) {
   const unsigned width = lanes_;
   make_runs(kRunLines);
   begin_pace();
-  Value* whole = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, points, b_.getInt64(static_cast<uint64_t>(run)));
+  Value* whole = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, points, constant(run));
   Value* turned = b_.CreateSelect(runs_are_aligned(), whole, points);
   puts_in_runs_ = true;
   emit_squares(b_.getInt64(0), rows, turned);
@@ -119,7 +119,7 @@ void KernelEmitter::store_whole_run(size_t store, Value* from, const std::functi
   const auto each = kCacheLine / static_cast<int64_t>(dtype_size(k_.buffers[s.buffer].dtype));
   Value* to = pointer(s.buffer, expression(s.index));
   for (int64_t at = 0; at < plan_.nests[nest_].run; at += each) {
-    store_cache_line(s.buffer, from, to, b_.getInt64(static_cast<uint64_t>(at)));
+    store_cache_line(s.buffer, from, to, constant(at));
     then();
   }
 }
@@ -166,19 +166,19 @@ void KernelEmitter::fetch_next_tile(Value* line, Value* points, Value* turned) {
   const int64_t run = plan_.nests[nest_].run, lines = std::min(run, kRunLines), share = run / lines;
   const size_t row = k_.axes[nest.axes[0]].symbol, lane = k_.axes[nest.axes[1]].symbol;
   Value* tile = symbols_.at(k_.axes[plan_.nests[nest_].run_axis].symbol);
-  Value* is_last = b_.CreateICmpSLE(points, b_.getInt64(static_cast<uint64_t>(run)));
-  const auto plus = [&](Value* x, int64_t y) { return b_.CreateAdd(x, b_.getInt64(static_cast<uint64_t>(y))); };
+  Value* is_last = b_.CreateICmpSLE(points, constant(run));
+  const auto plus = [&](Value* x, int64_t y) { return b_.CreateAdd(x, constant(y)); };
   for (ScalarId id : plan_.ahead) {
     const Scalar& s = k_.scalars[id];
     const auto size = static_cast<int64_t>(dtype_size(k_.buffers[s.buffer].dtype));
     const auto across = linear_in(s.index, lane);
     Value *start = expression(linear_in(across->rest, row)->rest), *stride = expression(across->coefficient);
     // After the last tile along the lines comes the first one of the next lines.
-    Value* along = b_.CreateMul(b_.CreateMul(tile, b_.getInt64(static_cast<uint64_t>(run))), stride);
-    Value* next_lines = b_.CreateSub(b_.getInt64(static_cast<uint64_t>(lines)), along);
+    Value* along = b_.CreateMul(b_.CreateMul(tile, constant(run)), stride);
+    Value* next_lines = b_.CreateSub(constant(lines), along);
     start = b_.CreateAdd(start, b_.CreateSelect(is_last, next_lines, b_.CreateMul(turned, stride)));
     start = b_.CreateAdd(start, b_.CreateLoad(b_.getInt64Ty(), fetched_));
-    start = b_.CreateAdd(start, b_.CreateMul(line, b_.CreateMul(stride, b_.getInt64(static_cast<uint64_t>(share)))));
+    start = b_.CreateAdd(start, b_.CreateMul(line, b_.CreateMul(stride, constant(share))));
     Value* at = start;
     for (int64_t i = 0; i < share; ++i) {
       for (int64_t first = 0; first < lines; first += kCacheLine / size) {
@@ -187,7 +187,7 @@ void KernelEmitter::fetch_next_tile(Value* line, Value* points, Value* turned) {
       }
       // What begins anywhere has a part of one more cache line.
       prefetch(s.buffer, plus(at, kCacheLine / size - 1), Cache::Second);
-      at = b_.CreateAdd(at, b_.CreateSub(stride, b_.getInt64(static_cast<uint64_t>(lines - kCacheLine / size))));
+      at = b_.CreateAdd(at, b_.CreateSub(stride, constant(lines - kCacheLine / size)));
     }
     end_pace(at);
   }

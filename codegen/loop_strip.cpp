@@ -67,7 +67,7 @@ std::vector<std::pair<BufferId, llvm::Value*>> KernelEmitter::lines_of_next_stri
   const Nest& nest = k_.nests[nest_];
   const int64_t width = lanes_, strip = plan_.nests[nest_].strip, share = std::max<int64_t>(width * width / strip, 1);
   const size_t along = k_.axes[nest.axes[0]].symbol, across = k_.axes[nest.axes[1]].symbol;
-  Value* number = b_.CreateMul(b_.CreateSub(row, strip_.begin), b_.getInt64(static_cast<uint64_t>(share)));
+  Value* number = b_.CreateMul(b_.CreateSub(row, strip_.begin), constant(share));
   number = b_.CreateUDiv(number, b_.getInt64(lanes_));
   Value* first = b_.CreateAdd(b_.CreateAdd(lane, strip_.next_lane), number);
   std::vector<std::pair<BufferId, Value*>> lines;
@@ -79,12 +79,12 @@ std::vector<std::pair<BufferId, llvm::Value*>> KernelEmitter::lines_of_next_stri
     Value* at = b_.CreateAdd(expression(linear_in(linear->rest, along)->rest), strip_.next_line);
     at = b_.CreateAdd(at, b_.CreateMul(first, stride));
     const int64_t length = std::max(strip, each);
-    Value* to_next_row = b_.CreateSub(stride, b_.getInt64(static_cast<uint64_t>(length)));
+    Value* to_next_row = b_.CreateSub(stride, constant(length));
     at = b_.CreateAdd(at, b_.CreateLoad(b_.getInt64Ty(), fetched_));
     at = b_.CreateSub(at, b_.getInt64(1));
     for (int64_t i = 0; i < share; ++i) {
       for (int64_t end = each; end <= length; end += each) {
-        at = paced(b_.CreateAdd(at, b_.getInt64(static_cast<uint64_t>(each))));
+        at = paced(b_.CreateAdd(at, constant(each)));
         lines.emplace_back(s.buffer, at);
       }
       at = b_.CreateAdd(at, to_next_row);
@@ -101,7 +101,6 @@ void KernelEmitter::begin_next_page() {
   const Nest& nest = k_.nests[nest_];
   const NestPlan& plan = plan_.nests[nest_];
   const size_t along = k_.axes[nest.axes[0]].symbol, across = k_.axes[nest.axes[1]].symbol;
-  const auto constant = [&](int64_t n) { return b_.getInt64(static_cast<uint64_t>(n)); };
   Value *line = constant(0), *lane = constant(plan.run);
   if (const AxisId page = k_.outer.back(); page != plan.run_axis) {
     Value* number = symbols_.at(k_.axes[page].symbol);
@@ -133,7 +132,6 @@ void KernelEmitter::fetch_next_page(int64_t part, int64_t parts) {
   for (NextPage& next : strip_.next) {
     const auto each = kCacheLine / static_cast<int64_t>(dtype_size(k_.buffers[next.buffer].dtype));
     const int64_t lines = std::max<int64_t>(int64_t{lanes_} * lanes_ / each, 1);
-    const auto constant = [&](int64_t n) { return b_.getInt64(static_cast<uint64_t>(n)); };
     if (part == 0) next.at = b_.CreateLoad(b_.getInt64Ty(), next.line);
     for (int64_t i = part * lines / parts; i < (part + 1) * lines / parts; ++i) {
       prefetch(next.buffer, next.at, Cache::First);
@@ -152,7 +150,6 @@ void KernelEmitter::fetch_next_page(int64_t part, int64_t parts) {
 void KernelEmitter::store_and_fetch() {
   const NestPlan& plan = plan_.nests[nest_];
   const int64_t share = std::max<int64_t>(int64_t{lanes_} * lanes_ / plan.run, 1);
-  const auto constant = [&](int64_t n) { return b_.getInt64(static_cast<uint64_t>(n)); };
   llvm::IRBuilder<> head(hoist_[kInnerLevel]->getTerminator());  // where what depends on a line is worked out
   Value* begin = head.CreateLoad(b_.getInt64Ty(), strip_.stored);
   Value* end = head.CreateAdd(begin, constant(share));
@@ -190,7 +187,7 @@ void KernelEmitter::store_line(Value* line, bool whole, const std::function<void
   const Nest& nest = k_.nests[nest_];
   symbols_[k_.axes[nest.axes[0]].symbol] = line;
   symbols_[k_.axes[nest.axes[1]].symbol] = b_.getInt64(0);
-  Value* in_scratch = b_.CreateAnd(line, b_.getInt64(static_cast<uint64_t>(2 * plan.strip - 1)));
+  Value* in_scratch = b_.CreateAnd(line, constant(2 * plan.strip - 1));
   for (size_t i = 0; i < nest.stores.size(); ++i) {
     Value* from = line_in_run(i, in_scratch);
     whole ? store_whole_run(i, from, then) : store_run(i, from, strip_.points);

@@ -152,15 +152,13 @@ std::vector<std::pair<BufferId, llvm::Value*>> KernelEmitter::lines_of_next_tile
     const auto across = linear_in(s.index, lane);
     Value* start = expression(linear_in(across->rest, row)->rest + SymInt(kTileRowBytes / size));
     // Number of the square in the tile, and of the first line of its share.
-    Value* number = b_.CreateMul(symbols_.at(row), b_.getInt64(static_cast<uint64_t>(squares)));
+    Value* number = b_.CreateMul(symbols_.at(row), constant(squares));
     number = b_.CreateAdd(b_.CreateUDiv(number, b_.getInt64(lanes_)), b_.getInt64(square));
-    Value* line = b_.CreateMul(number, b_.getInt64(static_cast<uint64_t>(share)));
+    Value* line = b_.CreateMul(number, constant(share));
     Value* at_row = b_.CreateUDiv(line, b_.getInt64(kLinesOfRow));
-    Value* column = b_.CreateMul(b_.CreateURem(line, b_.getInt64(kLinesOfRow)),
-                                 b_.getInt64(static_cast<uint64_t>(kCacheLine / size)));
+    Value* column = b_.CreateMul(b_.CreateURem(line, b_.getInt64(kLinesOfRow)), constant(kCacheLine / size));
     Value* at = b_.CreateAdd(b_.CreateAdd(start, column), b_.CreateMul(at_row, expression(across->coefficient)));
-    for (int64_t i = 0; i < share; ++i)
-      lines.emplace_back(s.buffer, b_.CreateAdd(at, b_.getInt64(static_cast<uint64_t>(i * kCacheLine / size))));
+    for (int64_t i = 0; i < share; ++i) lines.emplace_back(s.buffer, b_.CreateAdd(at, constant(i * kCacheLine / size)));
   }
   return lines;
 }

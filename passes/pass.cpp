@@ -6,6 +6,7 @@
 #include <chrono>
 #include <iterator>
 
+#include "core/ir/control_flow.h"
 #include "core/ir/verify.h"
 #include "core/support/error.h"
 
@@ -36,13 +37,6 @@ void verify_captured(const Graph& graph) {
   } catch (const Error& e) {
     throw_user(e.message(), "the program is damaged, or was changed by hand; export it again");
   }
-}
-
-/// Of a graph and the bodies of its control flow.
-size_t nodes_in(const Graph& graph) {
-  size_t count = graph.size();
-  for (const auto& [name, body] : graph.subgraphs) count += nodes_in(*body);
-  return count;
 }
 
 /// To a graph, then to the bodies of its control flow.
@@ -84,7 +78,7 @@ Graph run_passes(const std::vector<Pass>& pipeline, const Graph& graph, const Pa
     run.pass = &pass;
     run.ordinal = static_cast<int>(i);
     run.occurrence = ++occurrences[pass.name];
-    run.nodes_before = nodes_in(current);
+    run.nodes_before = all_nodes(current).size();
     run.skipped = !pass.required && (options.disabled.contains(pass.name) || optional_left == 0);
     if (!run.skipped) {
       if (!pass.required && optional_left > 0) --optional_left;
@@ -98,7 +92,7 @@ Graph run_passes(const std::vector<Pass>& pipeline, const Graph& graph, const Pa
         run.verify_ns = now_ns() - verify_start;
       }
     }
-    run.nodes_after = nodes_in(current);
+    run.nodes_after = all_nodes(current).size();
     if (options.observer) options.observer(run, current);
   }
   return current;

@@ -12,7 +12,7 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 double default_rtol(DType dtype) {
-  if (is_integral(dtype) || dtype == DType::Bool) return 0;
+  if (is_integral_or_bool(dtype)) return 0;
   if (dtype_size(dtype) == 1) return 1e-1;
   return is_reduced_float(dtype) || dtype == DType::C32 ? 2e-2 : 1e-4;
 }

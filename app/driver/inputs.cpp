@@ -156,7 +156,7 @@ Tensor random_tensor(const Type& type, const Tensor* sample, Random& random) {
   for (size_t d = 0; d < type.tensor.shape.size(); ++d)
     shape.push_back(sample && d < sample->rank() ? sample->shape[d] : expected_size(type.tensor.shape[d]));
   Tensor t = Tensor::empty(type.tensor.dtype, shape);
-  const bool integers = is_integral(t.dtype) || t.dtype == DType::Bool;
+  const bool integers = is_integral_or_bool(t.dtype);
   const auto range = t.dtype == DType::Bool ? std::pair<int64_t, int64_t>{0, 1}
                      : integers             ? integer_range(sample)
                                             : std::pair<int64_t, int64_t>{};
@@ -170,8 +170,8 @@ Tensor random_tensor(const Type& type, const Tensor* sample, Random& random) {
 }
 
 bool has_npy_name(DType dtype) {
-  return dtype == DType::Bool || is_integral(dtype) || dtype == DType::F16 || dtype == DType::F32 ||
-         dtype == DType::F64 || dtype == DType::C64 || dtype == DType::C128 || dtype == DType::BF16;
+  return is_integral_or_bool(dtype) || dtype == DType::F16 || dtype == DType::F32 || dtype == DType::F64 ||
+         dtype == DType::C64 || dtype == DType::C128 || dtype == DType::BF16;
 }
 
 }  // namespace

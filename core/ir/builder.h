@@ -82,6 +82,8 @@ class GraphRewriter {
 
   /// The new node for an old one (or null when removed). Operands must have been handled before.
   Node* mapped(const Node* old) const;
+  /// The same of a node that must not be removed; else an internal Error.
+  Node* present(const Node* old) const;
   /// An argument with old nodes replaced by new ones.
   Argument mapped(const Argument& old) const;
   /// Copies a node with mapped operands, same id.
@@ -100,9 +102,6 @@ class GraphRewriter {
   Graph finish();
 
  private:
-  /// The new node for an operand; there must be one.
-  Node* present(const Node* old) const;
-
   const Graph& from_;
   Graph to_;
   std::string pass_;

@@ -52,6 +52,7 @@ constexpr bool is_complex(DType d) { return d == DType::C32 || d == DType::C64 |
 constexpr bool is_loop_dtype(DType d) { return !is_complex(d) && d < DType::F8E4M3FN; }
 constexpr bool is_floating(DType d) { return (d >= DType::F16 && d <= DType::F64) || d >= DType::F8E4M3FN; }
 constexpr bool is_integral(DType d) { return d >= DType::U8 && d <= DType::U64; }
+constexpr bool is_integral_or_bool(DType d) { return is_integral(d) || d == DType::Bool; }
 constexpr bool is_signed_integral(DType d) { return d >= DType::I8 && d <= DType::I64; }
 /// 16-bit floats are computed in float32.
 constexpr bool is_reduced_float(DType d) { return d == DType::F16 || d == DType::BF16; }

@@ -327,7 +327,7 @@ DType pointwise_compute_dtype(const Call& call) {
     if (p.type == "Tensor" || p.type == "Scalar") result.add(call.arg(i));
   }
   DType d = result.get();
-  if (call.op().promotion == Promotion::IntToFloat && (is_integral(d) || d == DType::Bool)) return DType::F32;
+  if (call.op().promotion == Promotion::IntToFloat && is_integral_or_bool(d)) return DType::F32;
   if (call.op().promotion == Promotion::Logical) return DType::Bool;
   return d;
 }

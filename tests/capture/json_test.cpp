@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "core/support/error.h"
-#include "tests/capture/error_text.h"
+#include "tests/error_text.h"
 
 namespace strata {
 namespace {

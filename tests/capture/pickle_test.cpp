@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "capture/torch_save.h"
-#include "tests/capture/error_text.h"
 #include "tests/capture/zip_writer.h"
+#include "tests/error_text.h"
 
 namespace strata::capture {
 namespace {

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "capture/pt2.h"
-#include "tests/capture/error_text.h"
+#include "tests/error_text.h"
 
 namespace strata {
 namespace {

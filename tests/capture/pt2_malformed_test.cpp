@@ -9,8 +9,8 @@
 #include <filesystem>
 
 #include "capture/pt2.h"
-#include "tests/capture/error_text.h"
 #include "tests/capture/tiny_program.h"
+#include "tests/error_text.h"
 
 namespace strata {
 namespace {

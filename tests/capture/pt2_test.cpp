@@ -11,7 +11,7 @@
 #include "capture/pt2_archive.h"
 #include "core/ir/interpreter.h"
 #include "core/runtime/npy.h"
-#include "tests/capture/error_text.h"
+#include "tests/error_text.h"
 
 namespace strata {
 namespace {

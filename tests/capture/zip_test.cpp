@@ -7,8 +7,8 @@
 #include <zlib.h>
 
 #include "core/support/error.h"
-#include "tests/capture/error_text.h"
 #include "tests/capture/zip_writer.h"
+#include "tests/error_text.h"
 
 namespace strata::capture {
 namespace {

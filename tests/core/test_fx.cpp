@@ -8,6 +8,7 @@
 #include "core/ir/fx_printer.h"
 #include "core/ir/fx_reader.h"
 #include "core/support/error.h"
+#include "tests/error_text.h"
 
 namespace strata {
 namespace {
@@ -246,13 +247,7 @@ TEST(Fx, CarriageReturnsAndColoursAreNoise) {
 }
 
 std::string error_of(const std::string& text) {
-  try {
-    parse_fx(text);
-  } catch (const Error& e) {
-    EXPECT_EQ(e.kind(), ErrorKind::User);
-    return e.what();
-  }
-  return "no error";
+  return testing::error_text([&] { parse_fx(text); });
 }
 std::string body_error(const std::string& body) {
   return error_of("class G(torch.nn.Module):\n    def forward(self, x):\n" + body);

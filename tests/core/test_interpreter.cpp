@@ -6,6 +6,7 @@
 
 #include "core/ir/builder.h"
 #include "core/support/error.h"
+#include "tests/error_text.h"
 
 namespace strata {
 namespace {
@@ -109,13 +110,7 @@ TEST(Interpreter, ObserverSeesEveryValueOnce) {
 }
 
 std::string error_of(const Graph& graph, std::vector<Tensor> inputs, InterpreterOptions options = {}) {
-  try {
-    Interpreter(graph, std::move(options)).run(inputs);
-  } catch (const Error& e) {
-    EXPECT_EQ(e.kind(), ErrorKind::User) << e.what();
-    return e.what();
-  }
-  return "no error";
+  return testing::error_text([&] { Interpreter(graph, std::move(options)).run(inputs); });
 }
 
 TEST(Interpreter, MistakesAreNamed) {

@@ -5,6 +5,7 @@
 
 #include "core/ir/loop.h"
 #include "core/support/error.h"
+#include "tests/error_text.h"
 
 namespace strata::loop {
 namespace {
@@ -35,15 +36,6 @@ constexpr const char* kSoftmax = R"(kernel fused_softmax_3 nodes 4 5
     %9 f32 = select %7 %4 %8
     store y@1[s77*i0 + r1] = %9 if %7 !5
 )";
-
-std::string message(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "nothing was thrown";
-}
 
 TEST(LoopText, PrintsWhatItParsed) {
   ShapeEnv env;
@@ -211,14 +203,14 @@ TEST(LoopVerify, NamesTheFault) {
   {
     Small s;
     s.b.store({s.x, s.at(), s.b.load(s.x, s.at())});
-    EXPECT_THAT(message([&] { verify_loop(s.k); }), ::testing::HasSubstr("store to the input 'x'"));
+    EXPECT_THAT(testing::error_text([&] { verify_loop(s.k); }), ::testing::HasSubstr("store to the input 'x'"));
   }
   {
     Small s;
     ScalarId v = s.b.load(s.x, s.at());
     s.b.store({s.y, s.at(), v});
     s.b.store({s.y, s.at(), s.b.unary(ScalarOp::Neg, v)});
-    EXPECT_THAT(message([&] { verify_loop(s.k); }), ::testing::HasSubstr("two stores"));
+    EXPECT_THAT(testing::error_text([&] { verify_loop(s.k); }), ::testing::HasSubstr("two stores"));
   }
   {
     Small s;
@@ -227,24 +219,24 @@ TEST(LoopVerify, NamesTheFault) {
     ScalarId v = s.b.load(s.x, s.b.axis_index(r));
     s.b.begin_nest({});
     s.b.store({s.y, s.at(), v});
-    EXPECT_THAT(message([&] { verify_loop(s.k); }), ::testing::HasSubstr("not visible"));
+    EXPECT_THAT(testing::error_text([&] { verify_loop(s.k); }), ::testing::HasSubstr("not visible"));
   }
   {
     Small s;
     AxisId r = s.b.axis("r", 4);
     s.b.store({s.y, s.at(), s.b.load(s.x, s.b.axis_index(r))});
-    EXPECT_THAT(message([&] { verify_loop(s.k); }), ::testing::HasSubstr("out of scope"));
+    EXPECT_THAT(testing::error_text([&] { verify_loop(s.k); }), ::testing::HasSubstr("out of scope"));
   }
   {
     Small s;
     ScalarId v = s.b.load(s.x, s.at());
     std::swap(s.k.nests[0].body[0], s.k.nests[0].body.emplace_back(s.b.unary(ScalarOp::Neg, v)));
-    EXPECT_THAT(message([&] { verify_loop(s.k); }), ::testing::HasSubstr("used before its definition"));
+    EXPECT_THAT(testing::error_text([&] { verify_loop(s.k); }), ::testing::HasSubstr("used before its definition"));
   }
   {
     Small s;
     s.k.scalars[s.b.load(s.x, s.at())].dtype = DType::F64;
-    EXPECT_THAT(message([&] { verify_loop(s.k); }), ::testing::HasSubstr("wrong dtype"));
+    EXPECT_THAT(testing::error_text([&] { verify_loop(s.k); }), ::testing::HasSubstr("wrong dtype"));
   }
 }
 

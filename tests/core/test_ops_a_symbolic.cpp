@@ -10,6 +10,7 @@
 #include "core/ir/builder.h"
 #include "core/ir/interpreter.h"
 #include "core/support/error.h"
+#include "tests/error_text.h"
 
 namespace strata {
 namespace {
@@ -36,13 +37,7 @@ class OpsASymbolic : public ::testing::Test {
     return text;
   }
   std::string error(const char* op, std::vector<Argument> args) {
-    try {
-      b.call(op, std::move(args));
-    } catch (const Error& e) {
-      EXPECT_EQ(e.kind(), ErrorKind::User);
-      return e.what();
-    }
-    return "no error";
+    return testing::error_text([&] { b.call(op, std::move(args)); });
   }
 
   Graph graph;

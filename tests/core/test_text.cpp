@@ -6,6 +6,7 @@
 #include "core/ir/op.h"
 #include "core/ir/text.h"
 #include "core/support/error.h"
+#include "tests/error_text.h"
 
 namespace strata {
 namespace {
@@ -180,13 +181,7 @@ TEST(Text, OutputOnOneScreen) {
 }
 
 std::string error_of(const std::string& text) {
-  try {
-    parse_text(nullptr, text);
-  } catch (const Error& e) {
-    EXPECT_EQ(e.kind(), ErrorKind::User);
-    return e.what();
-  }
-  return "no error";
+  return testing::error_text([&] { parse_text(nullptr, text); });
 }
 std::string in_graph(const std::string& lines) { return error_of("strata graph 1\ngraph 'g' {\n" + lines + "}\n"); }
 

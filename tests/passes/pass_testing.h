@@ -10,6 +10,7 @@
 
 #include "core/ir/graph.h"
 #include "passes/pass.h"
+#include "tests/error_text.h"
 
 namespace strata::testing {
 
@@ -29,16 +30,5 @@ std::string after(PassResult (*pass)(const Graph&, const PassContext&), std::str
 
 /// Rules of all rewrites, in order, separated by commas.
 std::string rules_of(const std::vector<Rewrite>& rewrites);
-
-/// The message of the Error that `f` throws; `no error` if it throws none.
-template <class F>
-std::string error_of(F&& f) {
-  try {
-    f();
-  } catch (const std::exception& e) {
-    return e.what();
-  }
-  return "no error";
-}
 
 }  // namespace strata::testing

@@ -10,6 +10,7 @@
 #include "passes/functionalize.h"
 #include "passes/partition.h"
 #include "tests/core/recorded_calls.h"
+#include "tests/error_text.h"
 
 namespace strata {
 namespace {
@@ -116,13 +117,7 @@ TEST(Autograd, EveryElementOfAListHasItsCotangent) {
 }
 
 std::string error_of(const Graph& graph, const JointOptions& options) {
-  try {
-    make_joint(graph, options);
-  } catch (const Error& e) {
-    EXPECT_EQ(e.kind(), ErrorKind::User);
-    return e.what();
-  }
-  return "no error";
+  return testing::error_text([&] { make_joint(graph, options); });
 }
 
 TEST(Autograd, MistakesAreNamed) {

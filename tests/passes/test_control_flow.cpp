@@ -20,7 +20,7 @@ namespace strata {
 namespace {
 
 using ::testing::ElementsAre;
-using testing::error_of;
+using testing::error_text;
 using ::testing::HasSubstr;
 
 /// A graph with the lines of `main` and one subgraph for each of `bodies` (name, lines).
@@ -355,7 +355,7 @@ TEST(ControlFlow, SizesOfResultsThatNothingTellsAreRefused) {
   const Graph graph = unnamed_size(
       "    %a:30 = placeholder a() : f32[s0][1]cpu\n    %m:31 = call aten.cat.default([%a, %a]) : f32[2*s0][1]cpu\n"
       "    %o:32 = output output((%m,))\n");
-  EXPECT_THAT(error_of([&] { run_passes(inference_pipeline(), graph, {}, {}); }),
+  EXPECT_THAT(error_text([&] { run_passes(inference_pipeline(), graph, {}, {}); }),
               HasSubstr("'c' (higher_order.cond) has a result 0 of a size that nothing tells: u0; give results whose"));
 }
 
@@ -368,8 +368,8 @@ std::string refusal(const std::string& call, const std::string& yes, const std::
           call + " : " + type + "\n  %o:7 = output output((%x,))\n",
       {{"yes", yes}, {"no", kLess}});
   const std::vector<Tensor> inputs{Tensor::scalar(DType::Bool, 1), f32({3}, {1, 2, 3})};
-  const std::string compiled = error_of([&] { run_passes(inference_pipeline(), graph, {}, {}); });
-  const std::string interpreted = error_of([&] { Interpreter(graph).run(std::span<const Tensor>(inputs)); });
+  const std::string compiled = error_text([&] { run_passes(inference_pipeline(), graph, {}, {}); });
+  const std::string interpreted = error_text([&] { Interpreter(graph).run(std::span<const Tensor>(inputs)); });
   EXPECT_THAT(interpreted, HasSubstr(compiled.substr(0, compiled.find(';'))));
   return compiled;
 }
@@ -402,10 +402,10 @@ TEST(ControlFlow, ABodyThatWritesItsInputIsRefused) {
         "    %a:20 = placeholder a() : f32[3][1]cpu\n    %m:21 = call aten.mul_.Tensor(%a, 2) : f32[3][1]cpu\n"
         "    %o:22 = output output((%m,))\n"},
        {"no", kLess}});
-  EXPECT_THAT(error_of([&] { run_passes(inference_pipeline(), graph, {}, {}); }),
+  EXPECT_THAT(error_text([&] { run_passes(inference_pipeline(), graph, {}, {}); }),
               HasSubstr("has a graph 'yes' that writes its input 'a'; return the new value instead"));
   const std::vector<Tensor> inputs{Tensor::scalar(DType::Bool, 1), f32({3}, {1, 2, 3})};
-  EXPECT_THAT(error_of([&] { Interpreter(graph).run(std::span<const Tensor>(inputs)); }),
+  EXPECT_THAT(error_text([&] { Interpreter(graph).run(std::span<const Tensor>(inputs)); }),
               HasSubstr("has a graph 'yes' that writes its input 'a'"));
 }
 
@@ -420,7 +420,7 @@ TEST(ControlFlow, ElementsOfOperandsAreOfOneNumber) {
       "symbol s0 range 0 99\nsymbol s1 range 0 99\n");
   Runs runs(graph);
   EXPECT_THAT(runs.run({f32({2}, {1, 2}), f32({2}, {3, 5})})[0].values(), ElementsAre(4, 7));
-  EXPECT_THAT(error_of([&] { runs.run({f32({2}, {1, 2}), f32({3}, {3, 5, 6})}); }),
+  EXPECT_THAT(error_text([&] { runs.run({f32({2}, {1, 2}), f32({3}, {3, 5, 6})}); }),
               HasSubstr("operands of as many elements are expected, found float32[2] and float32[3]"));
 }
 

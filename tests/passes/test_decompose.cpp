@@ -129,7 +129,7 @@ def forward(self, x: "f32[s0, 4]", w: "f32[5, 4]"):
     return (d, e)
 )");
     graph.find(node)->type = type(graph.env());
-    return testing::error_of([&] { decompose(graph, {}); });
+    return testing::error_text([&] { decompose(graph, {}); });
   };
   const auto sized = [](std::vector<SymInt> shape, DType dtype = DType::F32) {
     return [=](ShapeEnv&) { return Type::of(dtype, shape); };
@@ -152,7 +152,7 @@ def forward(self, x: "f32[s0, 4]", w: "f32[5, 4]"):
       names("'c'", "f32[3, 3]"));
   EXPECT_THAT(refused("e", sized({7, 11})), names("'e' (aten.hstack.default)", "f32[7, 11]"));
   EXPECT_THAT(refused("a", [](ShapeEnv& env) { return Type::of(DType::F32, {*env.find("s0"), 4}); }),
-              HasSubstr("no error"));
+              ::testing::IsEmpty());
 }
 
 TEST(Decompose, PartsOfTuplesBecomeTheirValues) {

@@ -347,7 +347,7 @@ TEST(Functionalize, MatricesThatCannotBeSolvedAreTestedInEveryRun) {
     };
     const Tensor y = run(c.solvable);
     for (size_t i = 0; i < 4; ++i) EXPECT_FLOAT_EQ(y.at(static_cast<int64_t>(i)), c.expected[i]) << i;
-    EXPECT_THAT(testing::error_of([&] { run(c.singular); }),
+    EXPECT_THAT(testing::error_text([&] { run(c.singular); }),
                 AllOf(HasSubstr(std::string(c.first) + ": "), HasSubstr("singular, or not positive-definite")));
   }
 }
@@ -384,7 +384,7 @@ TEST(Functionalize, NormsInTrainingWriteTheirStatistics) {
 }
 
 TEST(Functionalize, WriteThroughExpandIsRefused) {
-  const std::string error = testing::error_of([] {
+  const std::string error = testing::error_text([] {
     functionalize(graph_of(R"(
 def forward(self, x: "f32[1, 3]"):
     a = torch.ops.aten.sin.default(x)
@@ -467,7 +467,7 @@ TEST(Functionalize, ThroughAnyView) {
 
 TEST(Functionalize, WindowsThatOverlapAreRefused) {
   EXPECT_THAT(
-      testing::error_of([] {
+      testing::error_text([] {
         tripled("    u = torch.ops.aten.unfold.default(a, 2, 3, 1)\n    v = torch.ops.aten.select.int(u, 2, 1)");
       }),
       HasSubstr("writes through aten.unfold.default"));

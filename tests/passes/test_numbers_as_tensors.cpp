@@ -18,7 +18,7 @@ namespace {
 
 using testing::body_of;
 using ::testing::ElementsAre;
-using testing::error_of;
+using testing::error_text;
 using ::testing::HasSubstr;
 
 /// `lines` of a graph that takes x f32[3] and n f32[], and has the element of n as `item`.
@@ -84,7 +84,7 @@ TEST(NumbersAsTensors, AssertionsAreTestedInEveryRun) {
       "  %y:6 = call aten.div.Tensor(%x, %item) : f32[3][1]cpu\n"
       "  %o:7 = output output((%y,))\n");
   EXPECT_THAT(run(graph, inputs(0.5))[0].values(), ElementsAre(2, -4, 7));
-  EXPECT_THAT(error_of([&] { run(graph, inputs(2)); }), HasSubstr("n must be below 2"));
+  EXPECT_THAT(error_text([&] { run(graph, inputs(2)); }), HasSubstr("n must be below 2"));
 }
 
 TEST(NumbersAsTensors, WhatTakesNumbersOnlyIsLeft) {
@@ -92,7 +92,7 @@ TEST(NumbersAsTensors, WhatTakesNumbersOnlyIsLeft) {
       "  %y:4 = call aten.leaky_relu.default(%x, %item) : f32[3][1]cpu\n"
       "  %o:5 = output output((%y,))\n");
   EXPECT_THAT(after(graph), HasSubstr("aten.leaky_relu.default(x, item)"));
-  EXPECT_THAT(error_of([&] { run(graph, inputs(0.5)); }), HasSubstr("found 'item', a number that only a run tells"));
+  EXPECT_THAT(error_text([&] { run(graph, inputs(0.5)); }), HasSubstr("found 'item', a number that only a run tells"));
   EXPECT_FALSE(numbers_as_tensors_may_change(
       testing::graph_of("def forward(self, x: \"f32[3]\"):\n    y = torch.ops.aten.neg.default(x)\n    return (y,)"),
       {}));

@@ -9,6 +9,7 @@
 #include "core/ir/text.h"
 #include "core/support/error.h"
 #include "passes/schedule.h"
+#include "tests/error_text.h"
 #include "tests/passes/pass_testing.h"
 
 namespace strata {
@@ -134,17 +135,6 @@ def forward(self, x: "f32[0, 3]", y: "f32[]"):
   EXPECT_EQ(out[2].values(), (std::vector<double>{-5}));
 }
 
-/// What an action throws, or "nothing".
-template <class F>
-std::string thrown_by(const F& action) {
-  try {
-    action();
-  } catch (const Error& e) {
-    return e.kind() == ErrorKind::User ? e.what() : "not a user error: " + e.message();
-  }
-  return "nothing";
-}
-
 /// Shape rules take sizes for equal that nothing else makes equal: a kernel would read beyond the shorter operand.
 TEST(Schedule, SizesThatAreTakenForEqualAreCompared) {
   const char* const text = R"(
@@ -156,9 +146,9 @@ def forward(self, x: "f32[s0]", y: "f32[s1]"):
   EXPECT_EQ(p.run(same)[0].values(), (std::vector<double>{5, 7, 9}));
   const std::vector<Tensor> others{numbers({3}, {1, 2, 3}), numbers({2}, {4, 5})};
   const auto says = HasSubstr("broadcast in aten.add.Tensor: s0 == s1 does not hold (found 3 and 2), in 'a'");
-  EXPECT_THAT(thrown_by([&] { p.run(others); }), says);
+  EXPECT_THAT(testing::error_text([&] { p.run(others); }), says);
   const Graph graph = graph_of(text);
-  EXPECT_THAT(thrown_by([&] { Interpreter(graph).run(others); }), says);
+  EXPECT_THAT(testing::error_text([&] { Interpreter(graph).run(others); }), says);
 }
 
 /// Sizes that let a call read or write beyond its operands, or make less than nothing, end the run first. `x` has one
@@ -194,8 +184,8 @@ TEST_P(Fits, OrTheRunEnds) {
   };
   EXPECT_EQ(executor.run(inputs(fit.good))[0].values(), Interpreter(graph).run(inputs(fit.good))[0].tensor().values());
   const auto says = AllOf(HasSubstr(fit.says), HasSubstr("does not hold"));
-  EXPECT_THAT(thrown_by([&] { executor.run(inputs(fit.bad)); }), says);
-  EXPECT_THAT(thrown_by([&] { Interpreter(graph).run(inputs(fit.bad)); }), says);
+  EXPECT_THAT(testing::error_text([&] { executor.run(inputs(fit.bad)); }), says);
+  EXPECT_THAT(testing::error_text([&] { Interpreter(graph).run(inputs(fit.bad)); }), says);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -249,13 +239,13 @@ graph 'GraphModule' {
                                  std::pair(std::vector<double>{1, 1, 1}, "(found 3 and 2)")}) {
     const std::vector<Tensor> inputs{numbers({3}, x), y};
     const auto says = AllOf(HasSubstr("broadcast in aten.mul.Tensor: u0 == 2 does not hold"), HasSubstr(found));
-    EXPECT_THAT(thrown_by([&] { run(inputs); }), says);
-    EXPECT_THAT(thrown_by([&] { Interpreter(graph).run(inputs); }), says);
+    EXPECT_THAT(testing::error_text([&] { run(inputs); }), says);
+    EXPECT_THAT(testing::error_text([&] { Interpreter(graph).run(inputs); }), says);
   }
 }
 
 TEST(Schedule, MissingWeightIsNamed) {
-  const std::string error = testing::error_of([] {
+  const std::string error = testing::error_text([] {
     Plans p(R"(
 def forward(self, p_w: "f32[3]", x: "f32[3]"):
     a = torch.ops.aten.mul.Tensor(x, p_w)

@@ -12,6 +12,7 @@
 #include "core/trace/writer.h"
 #include "profiler/captured.h"
 #include "profiler/diff.h"
+#include "tests/error_text.h"
 
 namespace strata::profiler {
 namespace {
@@ -144,13 +145,7 @@ TEST(Rates, PerSecond) {
 
 TEST(By, Words) {
   EXPECT_EQ(parse_by("module"), By::Module);
-  try {
-    parse_by("kernl");
-    FAIL();
-  } catch (const Error& e) {
-    EXPECT_EQ(e.kind(), ErrorKind::User);
-    EXPECT_THAT(e.what(), HasSubstr("did you mean 'kernel'"));
-  }
+  EXPECT_THAT(testing::error_text([] { parse_by("kernl"); }), HasSubstr("did you mean 'kernel'"));
 }
 
 TEST_F(Traces, KernelsInLaunchOrderWithSizesOfTheRun) {

@@ -345,7 +345,7 @@ DType bincount_dtype(const Call& call) {
 
 void check_counted(const Call& call) {
   const TensorType& t = tensor_type(call, 0);
-  if (t.shape.size() != 1 || !is_integral(t.dtype) || t.dtype == DType::Bool)
+  if (t.shape.size() != 1 || !is_integral(t.dtype))
     reject(call, "bincount only supports 1-d non-negative integral inputs.");
   if (!call.is_none(1)) require_same_shape(call, t.shape, tensor_type(call, 1).shape, "input and weights");
 }

@@ -128,7 +128,7 @@ Type einsum_type(const Call& call) {
   std::vector<SymInt> shape;
   for (int label : equation.output) shape.push_back(sizes.at(label));
   const DType type = call.tensors(1)[0]->tensor().dtype;
-  const bool counts = (is_integral(type) || type == DType::Bool) && sums_alone(equation);
+  const bool counts = is_integral_or_bool(type) && sums_alone(equation);
   return result_like(call, counts ? DType::I64 : type, std::move(shape));
 }
 

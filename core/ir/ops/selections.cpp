@@ -235,10 +235,7 @@ Type addcmul_type(const Call& call) {
 }
 
 Type addcdiv_type(const Call& call) {
-  const auto is_whole = [&](size_t i) {
-    const DType d = tensor_type(call, i).dtype;
-    return is_integral(d) || d == DType::Bool;
-  };
+  const auto is_whole = [&](size_t i) { return is_integral_or_bool(tensor_type(call, i).dtype); };
   if (is_whole(1) && is_whole(2))
     reject(call, "integer division with addcdiv is no longer supported",
            "use self + value * torch.trunc(tensor1 / tensor2), or make one of the two floating");

@@ -150,7 +150,7 @@ Nodes conv_tbc(Builder& b, const Call& c) {
 Node* powers(Builder& b, const Call& c, const SymInt& count) {
   Node* x = b.unsqueeze(c.tensor(0), -1);
   if (dims_of(c.tensor(0)) == 0) x = b.unsqueeze(x, 0);
-  if (x->tensor().dtype == DType::Bool || is_integral(x->tensor().dtype)) x = b.cast(x, DType::I64);
+  if (is_integral_or_bool(x->tensor().dtype)) x = b.cast(x, DType::I64);
   Shape shape = sizes_of(x);
   shape.back() = count - 1;
   Shape one = shape;

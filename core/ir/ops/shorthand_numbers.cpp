@@ -174,8 +174,7 @@ Nodes addr(Builder& b, const Call& c) {
   require_rank(c, 2, 1, 1);
   const DType type = pointwise_compute_dtype(c);
   for (const size_t i : {3, 4})
-    if ((is_integral(type) || type == DType::Bool) && !c.is_integer_scalar(i))
-      reject(c, "beta and alpha of integers must be integers");
+    if (is_integral_or_bool(type) && !c.is_integer_scalar(i)) reject(c, "beta and alpha of integers must be integers");
   Node* product = b.mul(b.unsqueeze(b.cast(c.tensor(1), type), 1), b.cast(c.tensor(2), type));
   if (!(c.is_integer_scalar(4) && c.number(4) == 1)) product = b.mul(product, c.arg(4));
   // It is as large as the product, or is stretched to that.
