@@ -347,7 +347,10 @@ Rows rows_of(const Arguments& a, const Tensor& out, const Tensor& values) {
   const int64_t n = product(common);
   rows.target.resize(static_cast<size_t>(n));
   rows.source.resize(static_cast<size_t>(n));
-  const auto place = [&](int64_t index, size_t dim) {
+  // As PyTorch: where rows have no elements, an index must only not point into a dimension that has none either.
+  const bool no_elements = product(rows.shape) == 0;
+  const auto place = [&](int64_t index, size_t dim) -> int64_t {
+    if (no_elements && out.shape[dim] > 0) return 0;
     return index_in(a.call, index, out.shape[dim], dim, true) * out.strides[dim];
   };
   if (common.size() == 1 && pointers.size() == 1) {

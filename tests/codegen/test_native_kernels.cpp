@@ -516,6 +516,28 @@ TEST(NativeKernels, PlacesOutsideThePlaneAreRefused) {
   }
 }
 
+/// PyTorch asks of an index that names no element only whether its dimension has any.
+TEST(NativeKernels, IndicesOfRowsWithoutElements) {
+  for (const int64_t rows : {3, 0}) {
+    Graph graph;
+    Builder b(graph);
+    Node* x = strided(graph, DType::F32, {rows, 0});
+    Node* index = strided(graph, DType::I64, {1}, "index");
+    Node* values = strided(graph, DType::F32, {1, 0}, "values");
+    return_all(graph, b, b.call("aten.index_put.default", {x, Argument::list({index}), values, true}));
+    Program program(graph);
+    const std::vector<Tensor> inputs{Tensor::full(DType::F32, {rows, 0}, 0),
+                                     Tensor::of(DType::I64, {1}, std::vector<double>{9}),
+                                     Tensor::full(DType::F32, {1, 0}, 0)};
+    if (rows > 0) {
+      expect_as_interpreted(graph, program, inputs);
+      continue;
+    }
+    EXPECT_THAT(refusal(program, inputs), HasSubstr("index 9 is out of bounds for dimension 0 with size 0"));
+    EXPECT_THAT(testing::error_text([&] { Interpreter(graph).run(inputs); }), HasSubstr("index 9 is out of range"));
+  }
+}
+
 SymInt any_size(Graph& graph, const char* name) {
   return graph.env().symbol({.name = name, .range = {0, 64}, .max_expr = {}, .hint = 8, .origin = "x"});
 }

@@ -247,6 +247,9 @@ RefValue index_put_reference(const RefContext& c) {
   const std::vector<Tensor> indices = without_masks(c.tensors(1));
   const Target t = target_of(c.call, out, indices);
   const Tensor values = expanded(c.tensor(2), t.shape);
+  if (std::ranges::find(t.common, 0) == t.common.end())  // asked where no element is written, too
+    for (size_t d = 0; d < indices.size(); ++d)
+      if (indices[d].defined() && out.shape[d] == 0) checked_index(c.call, indices[d].int_at(0), 0);
   const Combine how = c.call.boolean(3) ? Combine::Add : Combine::Replace;
   for_each_index(t.shape, [&](int64_t, const std::vector<int64_t>& at) {
     const auto first = at.begin() + static_cast<ptrdiff_t>(t.at);
