@@ -29,7 +29,7 @@ std::vector<T> random_line(size_t n, std::mt19937_64& random, bool few) {
     if (few) {
       // Of 64 bits, some whose leading half is the same.
       int64_t small = static_cast<int64_t>(bits % 7) - 3;
-      if (std::is_same_v<T, int64_t> && bits >> 60 == 0) small = INT64_MAX - small;
+      if (std::is_same_v<T, int64_t> && bits >> 60 == 0) small = INT64_MAX - static_cast<int64_t>(bits % 7);
       if constexpr (native::kIsFloat<T>)
         x = stored_value<T>(static_cast<WorkType<T>>(small == 3 ? NAN : small == 2 ? -0.0 : small));
       else
