@@ -128,6 +128,8 @@ struct ResultOp {
   bool has_operand() const {
     return kind == PostOp::Kind::Add || kind == PostOp::Kind::Sub || kind == PostOp::Kind::Mul;
   }
+  /// Whether it reads an element for each of the result's.
+  bool reads_whole(const View& result) const { return has_operand() && operand.shape == result.shape; }
 };
 
 /// `view` with dimensions of size 1 put in front until it has `rank` dimensions.

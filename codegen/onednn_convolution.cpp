@@ -133,16 +133,12 @@ struct Activations {
   bool fixed;    // these very layouts; else the primitive chooses
 };
 
-bool reads_whole_result(const ResultOp& op, const View& out) {
-  return op.has_operand() && op.operand.shape == out.shape;
-}
-
 /// Whether the primitive computes the operations that it took: oneDNN 2.6's convolution by matrix products accepts an
 /// operand of the result's shape, and reads the wrong elements of it.
 bool takes_rightly(const Primitive& p, const std::vector<ResultOp>& ops, const View& out) {
   if (p.implementation.find("gemm") == std::string::npos) return true;
   return std::none_of(ops.begin(), ops.begin() + static_cast<std::ptrdiff_t>(p.attr.taken),
-                      [&](const ResultOp& op) { return reads_whole_result(op, out); });
+                      [&](const ResultOp& op) { return op.reads_whole(out); });
 }
 
 std::optional<Primitive> attempt(const Activations& a, const Shape& s, const std::optional<View>& bias,
@@ -171,7 +167,7 @@ std::optional<Primitive> without_whole(const Primitive& p, const Activations& a,
   const std::string_view own = p.implementation;
   if (dtype != DType::F32 || a.out.dtype != DType::F32 || own.starts_with("brg")) return std::nullopt;
   const auto end = ops.begin() + static_cast<std::ptrdiff_t>(p.attr.taken);
-  const auto whole = std::find_if(ops.begin(), end, [&](const ResultOp& op) { return reads_whole_result(op, a.out); });
+  const auto whole = std::find_if(ops.begin(), end, [&](const ResultOp& op) { return op.reads_whole(a.out); });
   int64_t products = 1;  // input channels of a group, times places of the window
   for (size_t d = s.weight.rank() - s.strides.size() - 1; d < s.weight.rank(); ++d) products *= s.weight.shape[d];
   if (whole == end || s.transposed || products < kManyProducts) return std::nullopt;
@@ -185,7 +181,7 @@ std::vector<ResultOp> with_operands_last(const std::vector<ResultOp>& ops, const
   std::vector<ResultOp> moved = ops;
   for (ResultOp& op : moved) {
     View& v = op.operand;
-    if (!reads_whole_result(op, out) || is_channels_last(v) || !onednn_dtype(v.dtype)) continue;
+    if (!op.reads_whole(out) || is_channels_last(v) || !onednn_dtype(v.dtype)) continue;
     if (!v.is_contiguous()) {
       const View dense = instance.scratch.tensor(v.dtype, v.shape);
       instance.steps.push_back(make_copy(v, dense));
@@ -204,8 +200,7 @@ std::vector<ResultOp> with_operands_last(const std::vector<ResultOp>& ops, const
 std::optional<Primitive> choose(const View& in, const View& out, const Shape& s, const std::optional<View>& bias,
                                 std::vector<ResultOp>& ops, DType dtype, Instance& made) {
   const auto is_last = [](const View& v) { return is_channels_last(v) && !v.is_contiguous(); };
-  const bool whole =
-      std::any_of(ops.begin(), ops.end(), [&](const ResultOp& op) { return reads_whole_result(op, out); });
+  const bool whole = std::any_of(ops.begin(), ops.end(), [&](const ResultOp& op) { return op.reads_whole(out); });
   if (is_last(in) || is_last(out) || whole) {
     Instance with_last;
     with_last.scratch = made.scratch;
@@ -220,8 +215,7 @@ std::optional<Primitive> choose(const View& in, const View& out, const Shape& s,
     }
   }
   // Of the operations, only those before the first operand of the result's shape: its layout is not known.
-  const auto end =
-      std::find_if(ops.begin(), ops.end(), [&](const ResultOp& op) { return reads_whole_result(op, out); });
+  const auto end = std::find_if(ops.begin(), ops.end(), [&](const ResultOp& op) { return op.reads_whole(out); });
   return attempt({in, out, false}, s, bias, {ops.begin(), end}, dtype);
 }
 

@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Networks of transformers and torchvision at sizes of everyday use, exported for bench_cpu.py:
 
-    python3 tests/bench/export_networks.py FOLDER [NAME ...]
+    python3 tests/bench/export_networks.py [--batch N] FOLDER [NAME ...]
     ./dev bench cpu --full --fixtures FOLDER --threads 2 --dtypes float32 [NAME ...]
 
 Writes FOLDER/NAME/NAME.pt2 and input_0.npy, ... of the networks that are not there yet; all by default. Weights are random, and so
-are the statistics of batch norms; one image or one text each, a few layers of large ones. Needs transformers or torchvision."""
+are the statistics of batch norms; one image or one text each, or N of them, a few layers of large ones. Needs transformers or
+torchvision."""
+import argparse
 import os
 import sys
 import warnings
@@ -83,6 +85,10 @@ TORCHVISION = {
 }
 
 
+def in_batch(shape, batch):
+    return (shape[0] * batch, *shape[1:])
+
+
 class First(OfTensors):
     """The first tensor of what a network gives."""
 
@@ -94,7 +100,7 @@ class First(OfTensors):
         return result
 
 
-def of_transformers(name):
+def of_transformers(name, batch):
     import transformers
 
     config, settings, task, shapes = TRANSFORMERS[name]
@@ -102,21 +108,21 @@ def of_transformers(name):
     network.config.use_cache = False
     inputs = {}
     for key, shape in shapes.items():
-        shape = shape if isinstance(shape, tuple) else (1, shape)
+        shape = in_batch(shape if isinstance(shape, tuple) else (1, shape), batch)
         inputs[key] = torch.randint(3, 500, shape) if key.endswith("input_ids") else torch.randn(*shape)
     return First(network, [], {**inputs, "return_dict": True})
 
 
-def of_torchvision(name):
+def of_torchvision(name, batch):
     import torchvision
 
     more = {"weights_backbone": None} if "fcn" in name or "deeplab" in name else {}
-    return First(torchvision.models.get_model(name, weights=None, **more), [torch.randn(*TORCHVISION[name])], {})
+    return First(torchvision.models.get_model(name, weights=None, **more), [torch.randn(*in_batch(TORCHVISION[name], batch))], {})
 
 
-def export(name, folder):
+def export(name, folder, batch):
     torch.manual_seed(0)
-    module = (of_transformers(name) if name in TRANSFORMERS else of_torchvision(name)).eval()
+    module = (of_transformers if name in TRANSFORMERS else of_torchvision)(name, batch).eval()
     inputs = module.__dict__.pop("inputs")
     for part in module.modules():
         if isinstance(part, torch.nn.modules.batchnorm._BatchNorm):
@@ -134,15 +140,22 @@ def export(name, folder):
 def main():
     warnings.filterwarnings("ignore")
     known = [*TRANSFORMERS, *TORCHVISION]
-    if len(sys.argv) < 2 or not set(sys.argv[2:]) <= set(known):
-        sys.exit(f"usage: export_networks.py FOLDER [NAME ...]; there are: {', '.join(known)}")
+    parser = argparse.ArgumentParser(description="exports networks for ./dev bench cpu --fixtures FOLDER")
+    parser.add_argument("--batch", type=int, default=1, metavar="N", help="images or texts (default: 1)")
+    parser.add_argument("folder")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"default: all of {', '.join(known)}")
+    chosen = parser.parse_args()
+    if chosen.batch < 1:
+        parser.error(f"--batch must be at least 1, found {chosen.batch}")
+    if unknown := [name for name in chosen.names if name not in known]:
+        parser.error(f"there is no network {', '.join(unknown)}; there are: {', '.join(known)}")
     failed = 0
-    for name in sys.argv[2:] or known:
-        folder = os.path.join(sys.argv[1], name)
+    for name in chosen.names or known:
+        folder = os.path.join(chosen.folder, name)
         if os.path.exists(f"{folder}/{name}.pt2"):
             continue
         try:
-            export(name, folder)
+            export(name, folder, chosen.batch)
             print(name, flush=True)
         except Exception as error:
             failed += 1

@@ -293,6 +293,28 @@ TEST(LibraryConvolution, PointwiseAsAProduct) {
   }
 }
 
+/// Of constant weights as well, where an operand that lies as the result is added to as many channels or more.
+TEST(LibraryConvolution, PointwiseThatAddsIsAProduct) {
+  unsigned seed = 950;
+  for (const auto& [in, out] : {std::pair{40, 96}, std::pair{64, 64}, std::pair{96, 72}, std::pair{20, 48}}) {
+    for (int variant = 0; variant < 8; ++variant) {
+      const DType dtype = variant & 1 ? DType::BF16 : DType::F32;
+      const bool alike = variant & 2, first = variant & 4;
+      Case c = make({2, in, out, 1, 5, 1, 1, 0, 1}, 2, dtype, false, true, true, ++seed);
+      const Tensor result = c.tensors.back();  // operands come before the result
+      c.tensors.pop_back();
+      const int residual = c.operand(dtype, result.shape, alike ? std::vector<int>{0, 2, 3, 1} : std::vector<int>{});
+      c.result(dtype, result.shape, {0, 2, 3, 1});
+      if (!first) c.post(K::Silu);
+      c.post(K::Add, 0, 0, residual);
+      c.post(K::Relu);
+      const std::string text = c.check(dtype == DType::F32 ? 2e-5 : 1e-2);
+      const bool is_product = library::has_avx512() && dtype == DType::F32 && alike && out >= std::max(in, 64);
+      EXPECT_EQ(text.find("matmul") != text.npos, is_product) << in << " " << variant << "\n" << text;
+    }
+  }
+}
+
 TEST(LibraryConvolution, PostOperations) {
   for (K kind : {K::Relu, K::GeluErf, K::GeluTanh, K::Tanh, K::Sigmoid, K::Silu, K::HardSwish, K::HardSigmoid, K::Elu,
                  K::Clamp, K::Linear}) {
