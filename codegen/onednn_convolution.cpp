@@ -133,12 +133,13 @@ struct Activations {
   bool fixed;    // these very layouts; else the primitive chooses
 };
 
-/// Whether the primitive computes the operations that it took: oneDNN 2.6's convolution by matrix products accepts an
-/// operand of the result's shape, and reads the wrong elements of it.
-bool takes_rightly(const Primitive& p, const std::vector<ResultOp>& ops, const View& out) {
+/// Whether the primitive computes the operations that it took: oneDNN 2.6's convolution by matrix products accepts
+/// operands, and reads the wrong elements of those of the result's shape, and with three dimensions of those of
+/// channels.
+bool takes_rightly(const Primitive& p, const std::vector<ResultOp>& ops) {
   if (p.implementation.find("gemm") == std::string::npos) return true;
   return std::none_of(ops.begin(), ops.begin() + static_cast<std::ptrdiff_t>(p.attr.taken),
-                      [&](const ResultOp& op) { return op.reads_whole(out); });
+                      [](const ResultOp& op) { return op.has_operand(); });
 }
 
 std::optional<Primitive> attempt(const Activations& a, const Shape& s, const std::optional<View>& bias,
@@ -152,7 +153,7 @@ std::optional<Primitive> attempt(const Activations& a, const Shape& s, const std
     r.weight = any_desc(s.weight, dtype);
     if (bias) r.bias = onednn_desc(*bias);
     const size_t taken = r.attr.taken;
-    if (std::optional<Primitive> made = create(r, s); made && takes_rightly(*made, ops, a.out)) return made;
+    if (std::optional<Primitive> made = create(r, s); made && takes_rightly(*made, ops)) return made;
     if (taken == 0) return std::nullopt;
     most = taken - 1;
   }

@@ -366,19 +366,27 @@ TEST(LibraryConvolution, ResidualAddAfterManyProducts) {
   }
 }
 
-/// Padding that no window fills: left to oneDNN's general kernel, which reads operands of the result's shape wrongly.
-TEST(LibraryConvolution, ResidualAddWherePaddingIsWiderThanTheKernel) {
+/// Padding that no window fills: left to oneDNN's general kernel, which reads operands wrongly: those of the result's
+/// shape, with three dimensions those of channels as well.
+TEST(LibraryConvolution, OperandsWherePaddingIsWiderThanTheKernel) {
   for (const size_t spatial : {1, 2, 3}) {
     for (const Shape& s : {Shape{3, 3, 3, 1, 6, 1, 1, 1, 1}, Shape{2, 4, 17, 1, 5, 2, 1, 2, 1}}) {
       for (const K kind : {K::Add, K::Sub, K::Mul}) {
-        Case c = make(s, spatial, DType::F32, false, kind == K::Add, false, 450);
-        const Tensor result = c.tensors.back();  // operands come before the result
-        c.tensors.pop_back();
-        const int same = c.operand(DType::F32, result.shape);
-        c.result(DType::F32, result.shape);
-        c.post(K::Relu);
-        c.post(kind, 0, 0, same);
-        c.check(kF32);
+        for (const bool of_channels : {false, true}) {
+          for (const bool channels_last : {false, true}) {
+            Case c = make(s, spatial, DType::F32, false, kind == K::Add, channels_last, 450);
+            const Tensor result = c.tensors.back();  // operands come before the result
+            c.tensors.pop_back();
+            std::vector<int64_t> shape = result.shape;
+            if (of_channels) shape = std::vector<int64_t>(shape.size(), 1);
+            shape[1] = s.o;
+            const int operand = c.operand(DType::F32, shape);
+            c.result(DType::F32, result.shape);
+            c.post(K::Relu);
+            c.post(kind, 0, 0, operand);
+            c.check(kF32);
+          }
+        }
       }
     }
   }
