@@ -103,10 +103,10 @@ std::optional<Attempt> with_dense_rows(MatmulProduct& p, const View& into, const
   return found;
 }
 
-std::string describe_primitive(const Attempt& made, const MatmulProduct& p) {
+std::string describe_primitive(const Attempt& made, const MatmulProduct& p, bool packed) {
   std::string text = fmt::format(
       "matmul {}\n  a {}\n  b {}{}\n  result {}\n", made.pd.impl_info_str(), describe(p.a), describe(p.b),
-      p.b_constant ? fmt::format(" packed, {} bytes", made.pd.weights_desc().get_size()) : "", describe(p.result));
+      packed ? fmt::format(" packed, {} bytes", made.pd.weights_desc().get_size()) : "", describe(p.result));
   if (p.scale != 1) text += fmt::format("  scale {}\n", p.scale);
   if (p.bias) text += "  bias " + describe(*p.bias) + "\n";
   for (size_t i = 0; i < made.attr.taken; ++i) text += "  " + describe(p.ops[i]) + "\n";
@@ -157,7 +157,7 @@ bool build(const ConcreteCall& call, DType dtype, PackedConstants& packed, Insta
   if (const auto size = found->pd.scratchpad_desc().get_size(); size > 0) {
     args.push_back({DNNL_ARG_SCRATCHPAD, found->pd.scratchpad_desc(), made.scratch.take(static_cast<int64_t>(size))});
   }
-  made.steps.push_back(make_onednn_step(dnnl::matmul(found->pd), std::move(args), describe_primitive(*found, p)));
+  made.steps.push_back(make_onednn_step(dnnl::matmul(found->pd), std::move(args), describe_primitive(*found, p, pack)));
   const std::vector<ResultOp> rest(p.ops.begin() + static_cast<int64_t>(found->attr.taken), p.ops.end());
   const bool in_place = into.slot.kind == p.result.slot.kind && into.slot.offset == p.result.slot.offset;
   if (!rest.empty() || !in_place) made.steps.push_back(make_epilogue(into, p.result, rest));

@@ -444,7 +444,8 @@ View columns_of_weight(const ConcreteCall& call, const Geometry& g, std::shared_
   return with(to, columns.shape, columns.strides);
 }
 
-/// The steps of the product; false if the library has none. The turned weight is kept only where it is what is read.
+/// The steps of the product; false if the library has none. The turned weight is kept only where it is what is read,
+/// not a packed copy.
 bool add_product(const ConcreteCall& call, View a, View b, View result, std::shared_ptr<const void> b_owner,
                  PackedConstants& packed, Instance& instance) {
   auto inner = std::make_shared<LibraryCall>();
@@ -459,10 +460,8 @@ bool add_product(const ConcreteCall& call, View a, View b, View result, std::sha
   product.threads = call.threads;
   Instance made;
   made.scratch = instance.scratch;
-  if (build_small_matmul(product, packed, made))
-    made.owned.push_back(std::move(b_owner));
-  else if (!build_large_matmul(product, packed, made))
-    return false;
+  if (!build_small_matmul(product, packed, made) && !build_large_matmul(product, packed, made)) return false;
+  if (!made.unpack) made.owned.push_back(std::move(b_owner));  // it is read where it lies
   instance.scratch = made.scratch;
   for (auto& step : made.steps) instance.steps.push_back(std::move(step));
   for (auto& memory : made.owned) instance.owned.push_back(std::move(memory));
