@@ -24,6 +24,13 @@ struct Shape {
   int64_t n, c, o, groups, size, kernel, stride, padding, dilation, output_padding = 0;
 };
 
+/// Operands come before the result: it is taken away, so that more of them can follow.
+Tensor take_result(Case& c) {
+  const Tensor result = c.tensors.back();
+  c.tensors.pop_back();
+  return result;
+}
+
 /// A convolution of `spatial` dimensions, the sizes growing by one per dimension; with bias.
 Case make(const Shape& s, size_t spatial, DType dtype, bool transposed, bool constant, bool channels_last,
           unsigned seed, bool weight_last = false) {
@@ -80,8 +87,7 @@ TEST(LibraryConvolution, AllDimensionsLayoutsAndWeights) {
 constexpr int kWorks = 6;
 void add_work(Case& c, int work, const std::vector<int>& order) {
   c.call.has_bias = work != 1;
-  const std::vector<int64_t> out = c.tensors.back().shape;
-  c.tensors.pop_back();  // operands come before the result
+  const std::vector<int64_t> out = take_result(c).shape;
   const int same = c.operand(DType::F32, out, order), channel = c.operand(DType::F32, {out[1], 1, 1});
   const int other = c.operand(DType::F32, out);
   c.result(DType::F32, out, order);
@@ -205,8 +211,7 @@ TEST(LibraryConvolution, TransposedAsAProduct) {
       for (int variant = 0; variant < 4; ++variant) {
         const DType dtype = variant == 3 ? DType::BF16 : DType::F32;
         Case c = make(s, spatial, dtype, true, variant & 1, variant & 2, ++seed);
-        const Tensor result = c.tensors.back();  // operands come before the result
-        c.tensors.pop_back();
+        const Tensor result = take_result(c);
         std::vector<int64_t> scale(spatial + 1, 1);
         scale[0] = s.o;
         c.operand(DType::F32, scale);
@@ -274,8 +279,7 @@ TEST(LibraryConvolution, PointwiseAsAProduct) {
         const DType dtype = variant & 1 ? DType::BF16 : DType::F32;
         const bool constant = variant & 2, by_sample = variant & 4;
         Case c = make({n, 190, 100, 1, 2, 1, 1, 0, 1}, spatial, dtype, false, constant, true, ++seed);
-        const Tensor result = c.tensors.back();  // operands come before the result
-        c.tensors.pop_back();
+        const Tensor result = take_result(c);
         std::vector<int64_t> scale(spatial + 2, 1);
         scale[0] = by_sample ? n : 1;
         scale[1] = 100;
@@ -301,8 +305,7 @@ TEST(LibraryConvolution, PointwiseThatAddsIsAProduct) {
       const DType dtype = variant & 1 ? DType::BF16 : DType::F32;
       const bool alike = variant & 2, first = variant & 4;
       Case c = make({2, in, out, 1, 5, 1, 1, 0, 1}, 2, dtype, false, true, true, ++seed);
-      const Tensor result = c.tensors.back();  // operands come before the result
-      c.tensors.pop_back();
+      const Tensor result = take_result(c);
       const int residual = c.operand(dtype, result.shape, alike ? std::vector<int>{0, 2, 3, 1} : std::vector<int>{});
       c.result(dtype, result.shape, {0, 2, 3, 1});
       if (!first) c.post(K::Silu);
@@ -328,8 +331,7 @@ TEST(LibraryConvolution, PostOperations) {
 void check_residual(const Shape& s, size_t spatial, bool channels_last, unsigned seed) {
   SCOPED_TRACE(fmt::format("{} dimensions, {} channels, channels last: {}", spatial, s.c, channels_last));
   Case c = make(s, spatial, DType::F32, false, true, channels_last, seed);
-  const Tensor result = c.tensors.back();  // operands come before the result
-  c.tensors.pop_back();
+  const Tensor result = take_result(c);
   std::vector<int> last{0}, turned{1, 0};
   for (size_t d = 0; d < spatial; ++d) last.push_back(static_cast<int>(d) + 2);
   for (size_t d = spatial; d-- > 0;) turned.push_back(static_cast<int>(d) + 2);
@@ -375,8 +377,7 @@ TEST(LibraryConvolution, OperandsWherePaddingIsWiderThanTheKernel) {
         for (const bool of_channels : {false, true}) {
           for (const bool channels_last : {false, true}) {
             Case c = make(s, spatial, DType::F32, false, kind == K::Add, channels_last, 450);
-            const Tensor result = c.tensors.back();  // operands come before the result
-            c.tensors.pop_back();
+            const Tensor result = take_result(c);
             std::vector<int64_t> shape = result.shape;
             if (of_channels) shape = std::vector<int64_t>(shape.size(), 1);
             shape[1] = s.o;
