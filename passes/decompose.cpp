@@ -58,6 +58,8 @@ bool contradict(const Type& a, const Type& b) {
     return !std::equal(a.parts.begin(), a.parts.end(), b.parts.begin(),
                        [](const Type& x, const Type& y) { return !contradict(x, y); });
   }
+  const auto is_value = [](const Type& type) { return type.is_tensor() || type.kind == Type::Kind::Tuple; };
+  if (is_value(a) && is_value(b) && a.kind != b.kind) return true;
   if (!a.is_tensor() || !b.is_tensor()) return false;
   const auto &x = a.tensor.shape, &y = b.tensor.shape;
   return a.tensor.dtype != b.tensor.dtype || x.size() != y.size() ||
@@ -77,7 +79,7 @@ class StatedTypes {
   /// Of a call by what it has become.
   void check(const Node& node, const std::vector<Node*>& results) {
     Type made = results[0]->type;
-    if (node.type.kind == Type::Kind::Tuple) {
+    if (node.type.kind == Type::Kind::Tuple || results.size() > 1) {
       made = Type::tuple({});
       for (const Node* result : results) made.parts.push_back(result->type);
     }

@@ -11,11 +11,13 @@
 
 #include "core/ir/builder.h"
 #include "core/ir/interpreter.h"
+#include "core/ir/ops/common.h"
 #include "core/support/error.h"
 
 namespace strata {
 namespace {
 
+using ops::int_list;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsNan;
@@ -40,9 +42,12 @@ struct Corner {
     return value.values();
   }
 
-  std::string refusal(const char* op, std::vector<Argument> args) {
+  /// By the rule of its type or by its decomposition.
+  std::string refusal(const char* op, std::vector<Argument> args,
+                      std::vector<std::pair<std::string, Argument>> keywords = {}) {
     try {
-      builder.call(op, std::move(args));
+      const Node* made = builder.call(op, std::move(args), std::move(keywords));
+      if (made->op->decompose) made->op->decompose(builder, Call(*made));
     } catch (const Error& e) {
       return e.message();
     }
@@ -238,11 +243,6 @@ TEST(OpsEdges, OperandsOfShorthandsFit) {
   const auto f32 = [&](std::vector<int64_t> shape) { return c.operand(filled(DType::F32, std::move(shape))); };
   const auto i64 = [&](std::vector<int64_t> shape) { return c.operand(filled(DType::I64, std::move(shape))); };
   Node *number = f32({}), *line = f32({4}), *matrix = f32({3, 4}), *block = f32({2, 3, 3}), *whole = i64({4});
-  const auto ints = [](std::vector<int64_t> items) {
-    std::vector<Argument> list;
-    for (const int64_t i : items) list.emplace_back(i);
-    return Argument::list(std::move(list));
-  };
   const char *by_number = "aten.linalg_matrix_norm.default", *by_name = "aten.linalg_matrix_norm.str_ord";
   EXPECT_THAT(c.refusal(by_number, {line, 1}), HasSubstr("at least two dimensions"));
   EXPECT_THAT(c.refusal(by_number, {whole, 1}), HasSubstr("expected a floating-point tensor"));
@@ -250,12 +250,12 @@ TEST(OpsEdges, OperandsOfShorthandsFit) {
   EXPECT_THAT(c.refusal(by_name, {matrix, "nuc"}), HasSubstr("singular values"));
   EXPECT_THAT(c.refusal("aten._weight_norm.default", {whole, whole}), HasSubstr("expected a floating-point tensor"));
   EXPECT_NE(c.refusal("aten._weight_norm.default", {line, whole}), "none");
-  for (const auto& dims : {ints({0, 5}), ints({0, 0}), ints({0}), ints({-3, 0}), ints({})})
+  for (const auto& dims : {int_list({0, 5}), int_list({0, 0}), int_list({0}), int_list({-3, 0}), int_list({})})
     EXPECT_NE(c.refusal(by_number, {matrix, 1, dims}), "none");
   EXPECT_THAT(c.refusal("aten.linalg_norm.default", {block, 1}), HasSubstr("1 or 2 dimensions, or dim"));
   EXPECT_NE(c.refusal("aten.linalg_norm.ord_str", {line, "fro"}), "none");
-  EXPECT_THAT(c.refusal("aten.matrix_power.default", {block, -1}), HasSubstr("powers of 0 and more"));
-  for (Node* x : {number, line}) EXPECT_NE(c.refusal("aten.matrix_power.default", {x, 0}), "none");
+  EXPECT_EQ(c.refusal("aten.matrix_power.default", {block, -1}), "none");
+  for (Node* x : {number, line, matrix}) EXPECT_NE(c.refusal("aten.matrix_power.default", {x, 0}), "none");
   EXPECT_THAT(c.refusal("aten.combinations.default", {line, 3}), HasSubstr("expected 1 or 2, found 3"));
   for (Node* x : {number, matrix}) EXPECT_NE(c.refusal("aten.combinations.default", {x, 2}), "none");
   const char* lookup = "aten._unsafe_masked_index.default";
@@ -322,6 +322,211 @@ TEST(OpsEdges, OperandsOfWritesRunsAndPlacesFit) {
   EXPECT_THAT(back(f32({1, 2, 2}), i64({1, 2, 2})), HasSubstr("none"));
   EXPECT_THAT(back(f32({1, 2, 2}), c.operand(filled(DType::I32, {1, 2, 2}))), HasSubstr("int64"));
   EXPECT_THAT(back(c.operand(filled(DType::F16, {1, 2, 2})), i64({1, 2, 2})), HasSubstr("one dtype"));
+}
+
+// Found by changing arguments of the database's samples (tests/opinfo/run_changed.py): PyTorch refuses these.
+TEST(OpsEdges, DimensionsAreNamedOnce) {
+  Corner c;
+  Node *cube = c.operand(filled(DType::F32, {2, 1, 3})),
+       *waves = c.graph.placeholder("waves", Type::of(DType::C64, {2, 3}));
+  const Argument twice = int_list({1, -2});
+  EXPECT_THAT(c.refusal("aten.flip.default", {cube, twice}), HasSubstr("dimension -2 is named twice"));
+  EXPECT_THAT(c.refusal("aten.squeeze.dims", {cube, twice}), HasSubstr("named twice"));
+  EXPECT_THAT(c.refusal("aten._fft_c2c.default", {waves, int_list({1, -1}), 0, true}), HasSubstr("named twice"));
+  EXPECT_THAT(c.refusal("aten._fft_c2c.default", {waves, int_list({1}), 3, true}), HasSubstr("0, 1 or 2, found 3"));
+  EXPECT_THAT(c.refusal("aten.roll.default", {c.operand(kNumber), int_list({1}), int_list({0})}),
+              HasSubstr("no dimension to roll along"));
+}
+
+TEST(OpsEdges, WhatIsWrittenFitsItsIndices) {
+  Corner c;
+  Node *matrix = c.operand(filled(DType::F32, {5, 4})), *line = c.operand(filled(DType::F32, {5})),
+       *number = c.operand(kNumber);
+  Node *two = c.operand(filled(DType::I64, {2})), *square = c.operand(filled(DType::I64, {2, 1})),
+       *rows = c.operand(filled(DType::F32, {2, 4})), *long_rows = c.operand(filled(DType::F32, {3, 4}));
+  for (const char* op : {"aten.index_add.default", "aten.index_copy.default"}) {
+    EXPECT_EQ(c.refusal(op, {matrix, 0, two, rows}), "none");
+    EXPECT_THAT(c.refusal(op, {matrix, 0, two, long_rows}), HasSubstr("slices of the source and indices"));
+    EXPECT_THAT(c.refusal(op, {matrix, 1, two, rows}), HasSubstr("dimension 0 of source and self"));
+    EXPECT_THAT(c.refusal(op, {matrix, 0, two, line}), HasSubstr("a source of 2 dimensions, found 1"));
+    EXPECT_THAT(c.refusal(op, {matrix, 0, square, rows}), HasSubstr("at most 1 dimension, found 2"));
+    EXPECT_THAT(c.refusal(op, {matrix, 0, line, rows}), HasSubstr("int64 or int32"));
+    EXPECT_NE(c.refusal(op, {line, 0, two, number}), "none");
+  }
+  const char* reduce = "aten.index_reduce.default";
+  EXPECT_EQ(c.refusal(reduce, {matrix, 0, two, rows, "amax"}), "none");
+  EXPECT_THAT(c.refusal(reduce, {matrix, 0, two, rows, "sum"}), HasSubstr("prod, mean, amax or amin"));
+  EXPECT_THAT(c.refusal(reduce, {matrix, 1, two, line, "amax"}), HasSubstr("a source of 2 dimensions"));
+  EXPECT_NE(c.refusal("aten.index_fill.int_Scalar", {matrix, 0, square, 1.0}), "none");
+  EXPECT_NE(c.refusal("aten.index_fill.int_Tensor", {matrix, 0, square, number}), "none");
+  EXPECT_NE(c.refusal("aten.index_select.default", {number, 0, two}), "none");
+  EXPECT_NE(c.refusal("aten.index.Tensor", {matrix, Argument::list({})}), "none");
+  EXPECT_NE(c.refusal("aten.put.default", {matrix, two, line}), "none");
+  EXPECT_NE(c.refusal("aten.select_scatter.default", {number, number, 0, 0}), "none");
+  EXPECT_NE(c.refusal("aten.select_scatter.default", {matrix, line, 0, 0}), "none");
+  EXPECT_NE(c.refusal("aten.as_strided_scatter.default", {line, number, int_list({2}), int_list({1})}), "none");
+  EXPECT_NE(c.refusal("aten.as_strided_scatter.default", {line, line, int_list({5}), int_list({1}), -1}), "none");
+  const Argument places = Argument::list({two, two, two});
+  EXPECT_THAT(c.refusal("aten._unsafe_masked_index_put_accumulate.default",
+                        {matrix, c.operand(filled(DType::Bool, {2})), places, c.operand(filled(DType::F32, {2}))}),
+              HasSubstr("more indices than dimensions"));
+}
+
+TEST(OpsEdges, OperandsOfOneKindAreOfOneType) {
+  Corner c;
+  Node *x = c.operand(filled(DType::F32, {2, 3})), *wide = c.operand(filled(DType::F64, {2, 3})),
+       *flags = c.operand(filled(DType::Bool, {2, 3})), *bytes = c.operand(filled(DType::U8, {2, 3})),
+       *wave = c.graph.placeholder("wave", Type::of(DType::C64, {}));
+  const char* types = "to have one dtype, found float32 and float64";
+  EXPECT_THAT(c.refusal("aten.lerp.Scalar", {x, wide, 0.5}), HasSubstr(types));
+  EXPECT_THAT(c.refusal("aten.lerp.Tensor", {x, x, wide}), HasSubstr(types));
+  for (const char* op : {"aten.heaviside.default", "aten.linalg_cross.default"})
+    EXPECT_THAT(c.refusal(op, {x, wide}), HasSubstr(types));
+  for (const char* op : {"aten.sub.Tensor", "aten.rsub.Tensor"})
+    for (const auto& [a, b] : {std::pair{x, flags}, {flags, x}})
+      EXPECT_THAT(c.refusal(op, {a, b}), HasSubstr("found bool"));
+  EXPECT_THAT(c.refusal("aten.masked_fill.Scalar", {x, bytes, 1.0}), HasSubstr("must be bool, found uint8"));
+  EXPECT_THAT(c.refusal("aten.masked_fill.Tensor", {x, flags, wave}), HasSubstr("complex"));
+  EXPECT_THAT(c.refusal("aten.masked_scatter.default", {x, bytes, x}), HasSubstr("must be bool, found uint8"));
+  EXPECT_THAT(c.refusal("aten.masked_scatter.default", {x, flags, wide}), HasSubstr("one type"));
+  const auto norm = [&](DType dtype) {
+    const Argument all = int_list({});
+    return c.refusal("aten.linalg_vector_norm.default", {x, 2, all, false}, {{"dtype", dtype}});
+  };
+  EXPECT_EQ(norm(DType::F64), "none");
+  for (const DType dtype : {DType::F16, DType::I64})
+    EXPECT_THAT(norm(dtype), HasSubstr("does not hold numbers of float32"));
+}
+
+TEST(OpsEdges, ShapesThatPyTorchDoesNotBroadcast) {
+  Corner c;
+  const auto f32 = [&](std::vector<int64_t> shape) { return c.operand(filled(DType::F32, std::move(shape))); };
+  Node *rows = f32({5, 3}), *column = f32({5, 1}), *line = f32({3}), *number = f32({});
+  EXPECT_NE(c.refusal("aten.linalg_cross.default", {rows, column}), "none");
+  EXPECT_THAT(c.refusal("aten.linalg_cross.default", {rows, line}), HasSubstr("same number of dimensions"));
+  EXPECT_NE(c.refusal("aten.binary_cross_entropy.default", {line, rows}), "none");
+  EXPECT_NE(c.refusal("aten.binary_cross_entropy_with_logits.default", {rows, line}), "none");
+  EXPECT_NE(c.refusal("aten.soft_margin_loss.default", {line, rows}), "none");
+  EXPECT_NE(c.refusal("aten._softmax_backward_data.default", {rows, line, 0, DType::F32}), "none");
+  EXPECT_NE(c.refusal("aten.trapezoid.x", {f32({6}), f32({2})}), "none");
+  EXPECT_NE(c.refusal("aten.diff.default", {rows, 1, 0, column}), "none");
+  EXPECT_NE(c.refusal("aten.native_layer_norm.default", {rows, int_list({3}), f32({1, 3}), Argument(), 1e-5}), "none");
+  for (const auto& [n, channels, pixels] : {std::array{1, 3, 1}, {5, 1, 1}, {5, 3, 2}})
+    EXPECT_NE(c.refusal("aten.native_group_norm.default", {rows, Argument(), Argument(), n, channels, pixels, 1, 1e-5}),
+              "none");
+  EXPECT_NE(c.refusal("aten.linalg_multi_dot.default", {Argument::list({rows})}), "none");
+  EXPECT_NE(c.refusal("aten.linalg_multi_dot.default", {Argument::list({column, f32({1, 1, 1}), column})}), "none");
+  EXPECT_NE(c.refusal("aten.meshgrid.indexing", {Argument::list({})}, {{"indexing", "xy"}}), "none");
+  EXPECT_NE(c.refusal("aten.meshgrid.indexing", {Argument::list({rows})}, {{"indexing", "xy"}}), "none");
+  EXPECT_NE(c.refusal("aten.meshgrid.indexing", {Argument::list({line})}, {{"indexing", "x"}}), "none");
+  for (const auto& pad : {int_list({}), int_list({1, 1, 1, 1})})
+    EXPECT_NE(c.refusal("aten.reflection_pad1d.default", {rows, pad}), "none");
+  EXPECT_NE(c.refusal("aten.replication_pad1d.default", {line, int_list({1, 1})}), "none");
+  EXPECT_NE(c.refusal("aten.upsample_bilinear2d.default", {f32({2, 3, 0, 4}), int_list({3, 3}), true}), "none");
+  EXPECT_NE(c.refusal("aten.sum_to_size.default", {rows, int_list({-1, 1})}), "none");
+  EXPECT_NE(c.refusal("aten.empty_strided.default", {int_list({5}), int_list({4, 4})}), "none");
+  EXPECT_NE(c.refusal("aten.empty_strided.default", {int_list({5}), int_list({-4})}), "none");
+  EXPECT_NE(c.refusal("aten.renorm.default", {rows, 0, 0, 1.0}), "none");
+  EXPECT_NE(c.refusal("aten.renorm.default", {rows, 2, 0, std::numeric_limits<double>::quiet_NaN()}), "none");
+  EXPECT_NE(c.refusal("aten.softshrink.default", {rows, -0.5}), "none");
+  EXPECT_NE(c.refusal("aten.smooth_l1_loss.default", {rows, rows, 1, -1.0}), "none");
+  EXPECT_NE(c.refusal("aten.polygamma.default", {-1, rows}), "none");
+  EXPECT_NE(c.refusal("aten.quantile.scalar", {line, 1.5}), "none");
+  EXPECT_NE(c.refusal("aten.uniform.default", {rows, 2.0, 1.0}), "none");
+  EXPECT_NE(c.refusal("aten.exponential.default", {rows, 0.0}), "none");
+  EXPECT_NE(c.refusal("aten.normal_functional.default", {rows, 0.0, -1.0}), "none");
+  EXPECT_EQ(c.refusal("aten.sub.Tensor", {rows, number}), "none");
+}
+
+// Numbers that would have taken years to count, or memory that no machine has.
+TEST(OpsEdges, LargeNumbersAreNoLoops) {
+  constexpr int64_t huge = int64_t{1} << 40;
+  Corner c;
+  Node* line = c.operand(filled(DType::F32, {4}));
+  EXPECT_EQ(c.refusal("aten.diff.default", {line, huge}), "none");
+  EXPECT_THAT(c.refusal("aten.mvlgamma.default", {line, huge}), HasSubstr("too large"));
+  EXPECT_THAT(c.refusal("aten.tril_indices.default", {huge, huge}), HasSubstr("64 bits"));
+  EXPECT_EQ(c.refusal("aten.tril_indices.default", {huge, 1}), "none");
+}
+
+TEST(OpsEdges, PlacesOnOneSideOfADiagonal) {
+  for (const int64_t offset : {-5, -2, 0, 1, 2, 7})
+    for (const auto& [rows, columns] : {std::pair{3, 5}, {4, 2}, {0, 3}, {3, 0}, {1, 1}}) {
+      std::vector<double> below, above;
+      for (int row = 0; row < rows; ++row)
+        for (int column = 0; column < columns; ++column) {
+          if (column - row <= offset) below.push_back(row);
+          if (column - row >= offset) above.push_back(row);
+        }
+      for (const auto& [op, places] :
+           {std::pair{"aten.tril_indices.default", &below}, {"aten.triu_indices.default", &above}}) {
+        Corner c;
+        const std::vector<double> found = c.run(op, {rows, columns, offset});
+        ASSERT_EQ(found.size(), 2 * places->size()) << op << ' ' << rows << ' ' << columns << ' ' << offset;
+        EXPECT_TRUE(std::equal(places->begin(), places->end(), found.begin()));
+      }
+    }
+}
+
+TEST(OpsEdges, WholeNumbersBesideFloats) {
+  Corner c;
+  Node *half = c.operand(Tensor::of(DType::F16, {1}, std::vector<double>{2})),
+       *whole = c.operand(Tensor::of(DType::I64, {1}, std::vector<double>{20}));
+  for (const char* op : {"aten.xlogy.Tensor", "aten.special_xlog1py.default", "aten.ldexp.Tensor"})
+    EXPECT_EQ(c.builder.call(op, {half, whole})->tensor().dtype, DType::F16) << op;
+  // 2^20 and 2^140 are no numbers of these types, what they are multiplied to is.
+  const auto ldexp = [](DType dtype, double x, double exponent) {
+    Corner corner;
+    Node* a = corner.operand(Tensor::of(dtype, {1}, std::vector<double>{x}));
+    Node* e = corner.operand(Tensor::of(DType::I64, {1}, std::vector<double>{exponent}));
+    return corner.run("aten.ldexp.Tensor", {a, e}).at(0);
+  };
+  EXPECT_EQ(ldexp(DType::F16, 0x1p-10, 20), 1024);
+  EXPECT_EQ(ldexp(DType::F32, 0x1.8p-100, 140), 0x1.8p40);
+  EXPECT_EQ(ldexp(DType::F64, 0x1.8p-1000, 1100), 0x1.8p100);
+  EXPECT_EQ(ldexp(DType::F64, 0x1.8p1000, -1100), 0x1.8p-100);
+  EXPECT_EQ(ldexp(DType::F64, 0x1p-1074, 2090), 0x1p1016);
+  EXPECT_EQ(ldexp(DType::F32, 3, -1e15), 0);
+  EXPECT_EQ(ldexp(DType::I64, 3, 2), 12);
+}
+
+TEST(OpsEdges, LogitsOfWholeNumbersAreOfFloats) {
+  Corner bytes;  // 1 - x is no byte
+  EXPECT_THAT(
+      bytes.run("aten.logit.default", {bytes.operand(Tensor::of(DType::U8, {3}, std::vector<double>{2, 1, 0}))}),
+      ElementsAre(IsNan(), std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()));
+  Corner flags;
+  EXPECT_THAT(flags.run("aten.logit.default", {flags.operand(Tensor::of(DType::Bool, {1}, std::vector<double>{1}))}),
+              ElementsAre(std::numeric_limits<double>::infinity()));
+}
+
+TEST(OpsEdges, VariancesOfNothingAreNoNumbers) {
+  for (const int64_t correction : {-2, -1, 0, 1}) {
+    Corner c;
+    Node* nothing = c.operand(filled(DType::F32, {2, 0}));
+    Node* made = c.builder.call("aten.var.correction", {nothing, int_list({1})}, {{"correction", correction}});
+    c.graph.output(made);
+    EXPECT_THAT(Interpreter(c.graph).run(c.inputs).at(0).tensor().values(), ElementsAre(IsNan(), IsNan()));
+  }
+}
+
+TEST(OpsEdges, IndicesThatAreComparedAreChecked) {
+  const auto filled_at = [](double index) {
+    Corner c;
+    Node* self = c.operand(Tensor::of(DType::F32, {3}, std::vector<double>{1, 2, 3}));
+    Node* at = c.operand(Tensor::of(DType::I64, {1}, std::vector<double>{index}));
+    return c.run("aten.index_fill.int_Scalar", {self, 0, at, 9.0});
+  };
+  EXPECT_THAT(filled_at(-1), ElementsAre(1, 2, 9));
+  for (const double index : {3.0, -4.0, 5.0}) EXPECT_THROW(filled_at(index), Error);
+  Corner number;
+  Node* one = number.operand(Tensor::of(DType::I64, {1}, std::vector<double>{1}));
+  EXPECT_THROW(number.run("aten.index_select.default", {number.operand(kNumber), 0, one}), Error);
+  Corner scattered;  // the mask names more than there is
+  Node* self = scattered.operand(filled(DType::F32, {2}));
+  Node* mask = scattered.operand(Tensor::of(DType::Bool, {2}, std::vector<double>{0, 1}));
+  EXPECT_THROW(scattered.run("aten.masked_scatter.default", {self, mask, scattered.operand(filled(DType::F32, {0}))}),
+               Error);
 }
 
 TEST(OpsEdges, MemoryAndBiasOfARecurrentLayerFitItsState) {

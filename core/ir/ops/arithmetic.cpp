@@ -51,6 +51,16 @@ Node* scaled(Ctx c, Node* x) {
 
 constexpr auto kSame = [](Ctx c) { return c.dy; };
 
+/// PyTorch subtracts no bools, from anything.
+Type difference_type(const Call& call) {
+  for (const size_t i : {0, 1}) {
+    const bool tensor = is_tensor(call, i);
+    if (tensor ? tensor_type(call, i).dtype == DType::Bool : call.arg(i).as<bool>() != nullptr)
+      reject(call, "expected numbers, found bool", "use logical or bitwise operators on bool");
+  }
+  return pointwise_type(call);
+}
+
 Rows sums() {
   const auto add = gradient_of<kSame, [](Ctx c) { return scaled(c, c.dy); }>;
   const auto sub = gradient_of<kSame, [](Ctx c) { return c.b.neg(scaled(c, c.dy)); }>;
@@ -63,9 +73,9 @@ Rows sums() {
                   "self + alpha * other"));
   r.push_back(row("aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", 0, kDefault, pointwise_type,
                   scaled_reference<1>, scaled_body<ScalarOp::Add>, gradient_of<kSame>, "self + alpha * other"));
-  r.push_back(row("aten::sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", 0, kDefault, number_type,
-                  scaled_reference<-1>, scaled_body<ScalarOp::Sub>, sub, "self - alpha * other"));
-  r.push_back(row("aten::sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", 0, kDefault, number_type,
+  r.push_back(row("aten::sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", 0, kDefault,
+                  difference_type, scaled_reference<-1>, scaled_body<ScalarOp::Sub>, sub, "self - alpha * other"));
+  r.push_back(row("aten::sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", 0, kDefault, difference_type,
                   scaled_reference<-1>, scaled_body<ScalarOp::Sub>, gradient_of<kSame>, "self - alpha * other"));
   const Decompose swapped = [](Builder& b, const Call& c) -> std::vector<Node*> {
     return {b.call("aten.sub.Tensor", {c.arg(1), c.arg(0)}, {{"alpha", c.arg(2)}})};
@@ -76,9 +86,10 @@ Rows sums() {
     return {b.add(b.neg(alpha.node() || c.number(2) != 1 ? b.mul(self, alpha) : self), c.arg(1))};
   };
   r.push_back(OpDef("aten::rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", OpClass::Compound, 0,
-                    kDefault, number_type, nullptr, swapped, Gradient(rsub), NoLowering{}, "", "other - alpha * self"));
+                    kDefault, difference_type, nullptr, swapped, Gradient(rsub), NoLowering{}, "",
+                    "other - alpha * self"));
   r.push_back(OpDef("aten::rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", OpClass::Compound, 0,
-                    kDefault, number_type, nullptr, negated,
+                    kDefault, difference_type, nullptr, negated,
                     gradient_of<[](Ctx c) { return c.b.neg(scaled(c, c.dy)); }>, NoLowering{}, "",
                     "other - alpha * self"));
   return r;

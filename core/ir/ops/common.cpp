@@ -60,6 +60,17 @@ const TensorType& tensor_type(const Call& call, size_t i) {
   return call.arg(i).node()->type.tensor;
 }
 
+std::vector<size_t> distinct_dims(const Call& call, size_t i, size_t rank) {
+  std::vector<size_t> dims;
+  for (const int64_t d : call.constants(i)) {
+    const size_t at = normalize_dim(d, rank, call.node());
+    if (std::find(dims.begin(), dims.end(), at) != dims.end())
+      reject(call, "dimension " + std::to_string(d) + " is named twice");
+    dims.push_back(at);
+  }
+  return dims;
+}
+
 SymInt product(const std::vector<SymInt>& sizes) {
   SymInt n = 1;
   for (const SymInt& s : sizes) n = n * s;
@@ -116,6 +127,11 @@ SymInt unless_empty(const SymInt& size, const std::vector<SymInt>& shape) {
   for (const SymInt& s : shape)
     if (!known_lt(0, s)) any = any * min(SymInt(1), s);
   return size * any;
+}
+
+Node* in_floats_of(Builder& builder, Node* x, const Node* floats) {
+  const bool whole = is_integral_or_bool(x->tensor().dtype) && is_floating(floats->tensor().dtype);
+  return whole ? builder.cast(x, floats->tensor().dtype) : x;
 }
 
 Argument sizes(const std::vector<SymInt>& shape) { return Argument::ints(shape); }

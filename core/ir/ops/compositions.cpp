@@ -77,13 +77,15 @@ Nodes logaddexp(Builder& b, const Call& c) {
 }
 
 Nodes xlogy(Builder& b, const Call& c) {
-  Node* product = b.mul(c.tensor(0), call1(b, "aten.log.default", c.tensor(1)));
+  Node* y = in_floats_of(b, c.tensor(1), c.tensor(0));
+  Node* product = b.mul(c.tensor(0), call1(b, "aten.log.default", y));
   Node* zero = b.call("aten.masked_fill.Scalar", {product, compare(b, "aten.eq.Scalar", c.tensor(0), 0), 0.0});
-  return {where(b, call1(b, "aten.isnan.default", c.tensor(1)), c.tensor(1), zero)};
+  return {where(b, call1(b, "aten.isnan.default", y), y, zero)};
 }
 
 Nodes logit(Builder& b, const Call& c) {
   Node* x = c.tensor(0);
+  if (!is_floating(x->tensor().dtype)) x = b.cast(x, DType::F32);
   if (!c.is_none(1)) x = b.call("aten.clamp.default", {x, c.number(1), 1 - c.number(1)});
   return {call1(b, "aten.log.default", b.div(x, b.add(b.neg(x), 1)))};
 }
@@ -126,6 +128,8 @@ Rows activations_composed() {
       [](Builder& b, const Call& c) -> Nodes {
         Node* x = c.tensor(0);
         const double l = c.number(1);
+        if (!(l >= 0 && l <= largest(x->tensor().dtype)))
+          reject(c, "lambd must be a number of the operand's type from 0 on, found " + std::to_string(l));
         return {b.sub(x, b.call("aten.clamp.default", {x, -l, l}))};
       },
       "x moved towards 0 by lambd"));
@@ -195,6 +199,7 @@ Rows backward_halves() {
       },
       "gradient of relu and threshold"));
   const auto softmax = [](Builder& b, const Call& c) -> Nodes {
+    require_same_shape(c, tensor_type(c, 0).shape, tensor_type(c, 1).shape, "grad_output and output");
     const Argument dims = Argument::list({c.arg(2)});
     const auto wide = [&](size_t i) { return b.cast(c.tensor(i), compute_dtype(c.type(i).dtype)); };
     Node *dy = wide(0), *y = wide(1);
@@ -238,6 +243,7 @@ Nodes roll(Builder& b, const Call& c) {
   Node* x = c.tensor(0);
   const auto shifts = c.constants(1), dims = c.constants(2);
   const bool flat = dims.empty();
+  if (rank(x) == 0 && !flat) reject(c, "a 0-dimensional tensor has no dimension to roll along");
   if (flat ? shifts.size() != 1 : shifts.size() != dims.size()) reject(c, "shifts and dims must have the same length");
   const std::vector<SymInt> shape = x->type.tensor.shape;
   if (flat) x = b.reshape(x, {x->type.tensor.numel()});
@@ -280,7 +286,14 @@ Nodes repeat_interleave(Builder& b, const Call& c) {
 Nodes meshgrid(Builder& b, const Call& c) {
   const std::vector<Node*> axes = c.tensors(0);
   std::vector<SymInt> shape;
-  for (Node* a : axes) shape.push_back(a->type.tensor.numel());
+  if (axes.empty()) reject(c, "expected at least one tensor");
+  if (const std::string order = c.size() > 1 ? c.string(1) : "ij"; order != "xy" && order != "ij")
+    reject(c, "indexing must be xy or ij, found '" + order + "'");
+  for (Node* a : axes) {
+    if (rank(a) > 1) reject(c, "expected tensors of at most 1 dimension, found " + std::to_string(rank(a)));
+    if (a->tensor().dtype != axes[0]->tensor().dtype) reject(c, "expected tensors of one type");
+    shape.push_back(a->type.tensor.numel());
+  }
   const bool xy = c.size() > 1 && c.string(1) == "xy" && axes.size() > 1;
   if (xy) std::swap(shape[0], shape[1]);
   Nodes grids;
@@ -306,6 +319,8 @@ Nodes one_hot(Builder& b, const Call& c) {
 /// `self` with `source` added or written at indices of a dimension.
 Nodes index_into(Builder& b, const Call& c, bool accumulate) {
   const size_t dim = c.dim(1, rank(c.tensor(0)));
+  check_line_of_indices(c, 2);
+  check_source(c, dim);
   std::vector<Argument> indices(dim, Argument());
   indices.push_back(b.reshape(c.tensor(2), {c.type(2).numel()}));
   Node* source = c.tensor(3);
@@ -320,12 +335,13 @@ Nodes index_into(Builder& b, const Call& c, bool accumulate) {
 Nodes index_fill(Builder& b, const Call& c) {
   Node* x = rank(c.tensor(0)) ? c.tensor(0) : b.reshape(c.tensor(0), {SymInt(1)});
   const size_t dim = c.dim(1, rank(x));
+  check_line_of_indices(c, 2);
   const SymInt n = size(x, dim);
   if (n == SymInt(0)) return {c.tensor(0)};
-  Node* index = b.call("aten.remainder.Scalar", {b.reshape(c.tensor(2), {c.type(2).numel(), SymInt(1)}), integer(n)});
-  Node* hit =
-      b.call("aten.eq.Tensor",
-             {index, b.call("aten.arange.default", {integer(n)}, {{"device", DeviceArg{x->type.tensor.device}}})});
+  Node* places = b.call("aten.arange.default", {integer(n)}, {{"device", DeviceArg{x->type.tensor.device}}});
+  // Taken from the places themselves, an index is checked, and counts from the front.
+  Node* index = b.reshape(c.tensor(2), {c.type(2).numel(), SymInt(1)});
+  Node* hit = b.call("aten.eq.Tensor", {b.call("aten.index.Tensor", {places, Argument::list({index})}), places});
   std::vector<SymInt> line(rank(x), SymInt(1));
   line[dim] = n;
   Node* filled = b.call("aten.masked_fill.Scalar", {x, b.reshape(b.call("aten.any.dim", {hit, 0}), line), c.arg(3)});
@@ -374,7 +390,9 @@ Nodes fill_diagonal(Builder& b, const Call& c) {
 Nodes masked_scatter(Builder& b, const Call& c) {
   Node* x = c.tensor(0);
   const std::vector<SymInt> shape = broadcast(x->type.tensor.shape, c.type(1).shape, c.node());
-  if (c.type(2).numel() == SymInt(0)) return {b.expand(x, shape)};  // then the mask holds nowhere
+  if (tensor_type(c, 1).dtype != DType::Bool)
+    reject(c, "the mask must be bool, found " + std::string(dtype_name(c.type(1).dtype)));
+  if (tensor_type(c, 2).dtype != c.type(0).dtype) reject(c, "self and source must have one type");
   Node* mask = b.reshape(b.expand(c.tensor(1), shape), {product(shape)});
   Node* order = b.call("aten.cumsum.default", {mask, 0});
   Node* source = b.reshape(c.tensor(2), {c.type(2).numel()});
@@ -423,6 +441,7 @@ Rows composed_views() {
     r.push_back(composed(
         "aten::" + std::string(name) + "(Tensor(a) self) -> Tensor(a)",
         [](Builder& b, const Call& c) -> Nodes {
+          if (rank(c.tensor(0)) == 0) return {c.tensor(0)};
           if (rank(c.tensor(0)) < 2) reject(c, "expected at least 2 dimensions");
           return {b.transpose(c.tensor(0), -2, -1)};
         },

@@ -106,6 +106,11 @@ Type filled_type(const Call& call) {
   const DType dtype = given_dtype(call).value_or(like                ? tensor_type(call, 0).dtype
                                                  : V == Value::Given ? number_dtype(fill_value<V>(call))
                                                                      : DType::F32);
+  if (const auto stride = param(call, "stride")) {
+    const auto steps = call.integers(*stride);
+    if (steps.size() != call.integers(*size).size()) reject(call, "size and stride must have as many elements");
+    for (const SymInt& s : steps) require_at_least(call, s, 0, "stride");
+  }
   return Type::of(dtype, size ? checked_sizes(call, call.integers(*size)) : tensor_type(call, 0).shape,
                   device_of(call));
 }

@@ -63,6 +63,12 @@ Nodes bilinear(Builder& b, const Call& c) {
   const TensorType &x = c.type(0), &y = c.type(1), &w = c.type(2);
   if (w.shape.size() != 3 || x.shape.empty() || x.shape.size() != y.shape.size())
     reject(c, "expected operands of equal rank and a weight of 3 dimensions");
+  for (const size_t i : {1, 2, 3})
+    if (is_tensor(c, i)) require_same_dtype(c, 0, i);
+  if (!c.is_none(3)) {
+    require_rank(c, 3, 1, 1);
+    require_equal(c, c.type(3).shape[0], w.shape[0], "length of the bias and outputs");
+  }
   require_equal(c, x.shape.back(), w.shape[1], "features of input1 and rows of the weight");
   require_equal(c, y.shape.back(), w.shape[2], "features of input2 and columns of the weight");
   for (size_t d = 0; d + 1 < x.shape.size(); ++d) require_equal(c, x.shape[d], y.shape[d], "sizes of the operands");
@@ -82,6 +88,7 @@ Nodes bilinear(Builder& b, const Call& c) {
 Nodes addbmm(Builder& b, const Call& c) {
   const TensorType& t = c.type(0);
   const DType d = c.type(1).dtype;
+  require_same_dtype(c, 0, 1);
   const auto scaled = [&](Node* x, size_t i) {
     if (!is_floating(d) && !c.is_integer_scalar(i)) reject(c, "integers are scaled by integers only");
     return c.number(i) == 1 ? x : b.mul(x, c.arg(i));
@@ -99,16 +106,19 @@ template <bool Lower>
 Nodes triangle(Builder& b, const Call& c) {
   const int64_t rows = c.constant(0), columns = c.constant(1), offset = c.constant(2);
   if (rows < 0 || columns < 0) reject(c, "row and col must be non-negative");
-  int64_t count = 0;
-  for (int64_t r = 0; r < rows; ++r) {
-    const int64_t below = std::clamp<int64_t>(r + offset + (Lower ? 1 : 0), 0, columns);
-    count += Lower ? below : columns - below;
-  }
+  int64_t all = 0;
+  if (__builtin_mul_overflow(rows, columns, &all)) reject(c, "row * col does not fit into 64 bits");
+  // Row r has r + shift places before the diagonal, at most all: `some` rows have none, `few` fewer than all.
+  const int64_t shift = std::clamp(offset, -rows, columns) + (Lower ? 1 : 0);
+  const int64_t some = std::clamp<int64_t>(-shift, 0, rows), few = std::clamp(columns - shift, some, rows);
+  const int64_t before = (few - some) * (some + few - 1 + 2 * shift) / 2 + (rows - few) * columns;
+  const int64_t count = Lower ? before : all - before;
   const DType d = c.is_none(3) || c.arg(3).as<int64_t>() ? DType::I64 : *c.dtype(3);  // 4 is int64
   if (d != DType::I64 && d != DType::I32) reject(c, "expected int32 or int64, found " + std::string(dtype_name(d)));
   Node* row = b.unsqueeze(b.call("aten.arange.default", {rows}), 1);
-  Node* inside = b.call(Lower ? "aten.ge.Tensor" : "aten.le.Tensor",
-                        {b.add(row, offset), b.unsqueeze(b.call("aten.arange.default", {columns}), 0)});
+  Node* inside = b.call(
+      Lower ? "aten.ge.Tensor" : "aten.le.Tensor",
+      {b.add(row, std::clamp(offset, -rows, columns)), b.unsqueeze(b.call("aten.arange.default", {columns}), 0)});
   Node* places = b.call("aten.nonzero_static.default", {inside}, {{"size", count}});
   return {b.cast(b.call("aten.contiguous.default", {b.permute(places, {1, 0})}), d)};
 }

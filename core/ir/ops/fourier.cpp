@@ -161,15 +161,21 @@ const TensorType& complex_operand(const Call& c) {
   require_float(c, real_dtype(t.dtype));
   return t;
 }
+/// Of `_fft_c2c`, `_fft_r2c` and `_fft_c2r`: dimensions, of which each is transformed once, and the normalisation.
+std::vector<size_t> dims_of_stage(const Call& c, size_t rank) {
+  if (const int64_t n = c.constant(2); n < 0 || n > 2)
+    reject(c, "normalization: expected 0, 1 or 2, found " + std::to_string(n));
+  return distinct_dims(c, 1, rank);
+}
 size_t last_dim(const Call& c, size_t rank) {
-  const auto dims = c.constants(1);
+  const std::vector<size_t> dims = dims_of_stage(c, rank);
   if (dims.empty() || rank == 0) reject(c, "expected at least one dimension");
-  return normalize_dim(dims.back(), rank, c.node());
+  return dims.back();
 }
 Type c2c_type(const Call& c) {
   const TensorType& t = complex_operand(c);
   if (t.shape.empty() && !c.constants(1).empty()) reject(c, "a number has no dimension to transform");
-  for (const int64_t d : c.constants(1)) normalize_dim(d, t.shape.size(), c.node());
+  dims_of_stage(c, t.shape.size());
   return result_like(c, t.dtype, t.shape);
 }
 Type r2c_type(const Call& c) {
@@ -286,12 +292,9 @@ Area area_of(const Call& c, size_t rank) {
     if (count > rank) reject(c, "more sizes than dimensions");
     for (size_t d = rank - count; d < rank; ++d) area.dims.push_back(static_cast<int64_t>(d));
   } else {
-    for (const int64_t d : c.constants(2)) area.dims.push_back(static_cast<int64_t>(normalize_dim(d, rank, c.node())));
+    for (const size_t d : distinct_dims(c, 2, rank)) area.dims.push_back(static_cast<int64_t>(d));
     if (rank == 0 && !area.dims.empty()) reject(c, "a number has no dimension to transform");
   }
-  std::vector<int64_t> sorted = area.dims;
-  std::sort(sorted.begin(), sorted.end());
-  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) reject(c, "a dimension is named twice");
   if (!c.is_none(1) && sizes.size() != area.dims.size()) reject(c, "as many sizes as dimensions are expected");
   for (size_t i = 0; i < area.dims.size(); ++i) {
     const bool given = !c.is_none(1) && !(sizes[i] == SymInt(-1));

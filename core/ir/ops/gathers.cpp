@@ -157,7 +157,10 @@ Type index_select_type(const Call& call) {
   if (index.shape.size() > 1) reject(call, "index must have at most 1 dimension");
   const size_t dim = call.dim(1, self.shape.size());
   Index shape = self.shape;
-  if (!shape.empty()) shape[dim] = index.numel();
+  if (shape.empty())
+    require_equal(call, index.numel(), 1, "indices into a tensor without dimensions and 1");
+  else
+    shape[dim] = index.numel();
   return result_like(call, self.dtype, shape);
 }
 
@@ -166,7 +169,10 @@ RefValue index_select_reference(const RefContext& c) {
   Tensor out = c.result();
   const size_t item = dtype_size(self.dtype), dim = c.call.dim(1, self.rank());
   for_each_index(out.shape, [&](int64_t flat, std::vector<int64_t> at) {
-    if (self.rank()) at[dim] = checked_index(c.call, index.int_at(at[dim]), self.shape[dim], false);
+    if (self.rank())
+      at[dim] = checked_index(c.call, index.int_at(at[dim]), self.shape[dim], false);
+    else
+      checked_index(c.call, index.int_at(0), 1, false);
     std::memcpy(out.data() + static_cast<size_t>(flat) * item,
                 self.data() + position(self, at) * static_cast<int64_t>(item), item);
   });
@@ -175,10 +181,14 @@ RefValue index_select_reference(const RefContext& c) {
 
 ScalarId index_select_body(const IndexedCall& c) {
   Index at = c.index;
-  if (at.empty()) return c.load(c.call.tensor(0), {}, {});
+  const bool one = at.empty();
   const size_t dim = c.call.dim(1, at.size());
-  const Index where = c.call.type(2).shape.empty() ? Index{} : Index{at[dim]};
+  const Index where = c.call.type(2).shape.empty() ? Index{} : Index{one ? SymInt(0) : at[dim]};
   std::optional<ScalarId> readable;
+  if (one) {
+    checked_data_index(c.body, c.load(c.call.tensor(2), where, {}), index_range(1, 0, false), readable);
+    return c.load(c.call.tensor(0), {}, {});
+  }
   at[dim] = checked_data_index(c.body, c.load(c.call.tensor(2), where, {}),
                                index_range(c.call.type(0).shape[dim], dim, false), readable);
   return c.load(c.call.tensor(0), at, readable);

@@ -119,6 +119,7 @@ std::vector<Node*> grid_sampler(Builder& b, const Call& c) {
   const std::string ranks = std::to_string(Spatial + 2), last = std::to_string(Spatial);
   if (x.shape.size() != Spatial + 2 || g.shape.size() != Spatial + 2)
     reject(c, "expected an input and a grid of " + ranks + " dimensions");
+  require_same_dtype(c, 0, 1);
   require_equal(c, g.shape.back(), static_cast<int64_t>(Spatial), "last size of the grid and " + last);
   require_equal(c, x.shape[0], g.shape[0], "numbers of inputs and grids");
   const int64_t mode = c.constant(2), padding = c.constant(3);

@@ -58,9 +58,28 @@ void check_index_type(const Call& call, size_t i) {
                      std::string(dtype_name(d)));
 }
 
+void check_line_of_indices(const Call& call, size_t i) {
+  check_index_type(call, i);
+  if (const size_t rank = call.type(i).shape.size(); rank > 1)
+    reject(call,
+           "'" + call.op().schema.params[i].name + "' must have at most 1 dimension, found " + std::to_string(rank));
+}
+
+void check_source(const Call& call, size_t dim) {
+  const Index &self = tensor_type(call, 0).shape, &source = tensor_type(call, 3).shape;
+  const SymInt count = tensor_type(call, 2).numel();
+  if (source.size() != self.size() && !(self.size() <= 1 && source.size() <= 1))
+    reject(call, "expected a source of " + std::to_string(self.size()) + " dimensions, found " +
+                     std::to_string(source.size()));
+  for (size_t d = 0; d < std::min(self.size(), source.size()); ++d)
+    if (d != dim) require_equal(call, source[d], self[d], "dimension " + std::to_string(d) + " of source and self");
+  require_equal(call, source.empty() ? SymInt(1) : source[dim], count, "slices of the source and indices");
+}
+
 IndexPlan index_plan(const Call& call) {
   IndexPlan p{call.tensors(1), {}, 0, {}};
   const Index& self = tensor_type(call, 0).shape;
+  if (p.indices.empty()) reject(call, "at least one index must be provided");
   if (p.indices.size() > self.size())
     reject(call, "too many indices for a tensor of " + std::to_string(self.size()) + " dimensions");
   std::vector<size_t> used;

@@ -52,6 +52,11 @@ SymInt checked_data_index(loop::Body& body, ScalarId value, const IndexRange& ra
 int64_t checked_index(const Call& call, int64_t index, int64_t size, bool negative = true);
 /// Throws unless parameter `i` holds integers fit for indexing.
 void check_index_type(const Call& call, size_t i);
+/// Rejects parameter `i` unless it is such a tensor of at most one dimension.
+void check_line_of_indices(const Call& call, size_t i);
+/// Rejects parameter 3, what is written at the indices (parameter 2) of dimension `dim` of parameter 0, unless its
+/// other sizes are those of parameter 0, and it has one slice for each index. A number is as good as one element.
+void check_source(const Call& call, size_t dim);
 /// Rejects an index tensor that has more than `size` elements in dimension `d`, where `what` names what has that size.
 /// One without elements may be of any size.
 void require_covered(const Call& call, const SymInt& size, Index index, size_t d, const std::string& what);

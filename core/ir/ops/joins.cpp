@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "core/ir/ops/indexing.h"
+#include "core/ir/ops/neural.h"
 
 namespace strata::ops {
 namespace {
@@ -288,11 +289,31 @@ RefValue border_reference(const RefContext& c) {
   return out;
 }
 
+/// Of images of N dimensions, with their channels and perhaps a batch.
+template <Border B, size_t N>
+Type image_border_type(const Call& call) {
+  require_rank(call, 0, N + 1, N + 2);
+  if (const size_t found = call.integers(1).size(); found != 2 * N)
+    reject(call, "padding must have " + std::to_string(2 * N) + " numbers, found " + std::to_string(found));
+  const Index& shape = tensor_type(call, 0).shape;
+  for (size_t d = shape.size() - N - 1; d < shape.size(); ++d)
+    require_at_least(call, shape[d], 1, "size of dimension " + std::to_string(d));
+  return border_type<B>(call);
+}
+
 template <Border B>
-OpDef border_row(const std::string& name, size_t dims, const char* doc) {
+OpDef border_row(const std::string& name, size_t dims, ShapeRule type, const char* doc) {
   const std::string schema = name + "(Tensor self, SymInt[" + std::to_string(2 * dims) + "] padding) -> Tensor";
-  return OpDef(schema, OpClass::View, trait::NotAffine, Promotion::None, border_type<B>, border_reference<B>, nullptr,
+  return OpDef(schema, OpClass::View, trait::NotAffine, Promotion::None, type, border_reference<B>, nullptr,
                NoGradient::Pending, Lowering(IndexMap(border_map<B>)), "", doc);
+}
+template <size_t N>
+Rows image_borders() {
+  const std::string dims = std::to_string(N) + "d";
+  return {border_row<Border::Reflect>("aten::reflection_pad" + dims, N, image_border_type<Border::Reflect, N>,
+                                      "border mirrored without repeating the edge"),
+          border_row<Border::Replicate>("aten::replication_pad" + dims, N, image_border_type<Border::Replicate, N>,
+                                        "border that repeats the edge")};
 }
 
 /// `shifts`, one per dimension.
@@ -360,13 +381,9 @@ Rows pads() {
                     Promotion::None, pad_type, pad_reference, nullptr, gradient_of<pad_gradient>,
                     Lowering(IndexedBody(pad_body)), "",
                     "the tensor with a border of one value; negative padding cuts off"));
-  for (size_t n = 1; n <= 3; ++n) {
-    r.push_back(border_row<Border::Reflect>("aten::reflection_pad" + std::to_string(n) + "d", n,
-                                            "border mirrored without repeating the edge"));
-    r.push_back(border_row<Border::Replicate>("aten::replication_pad" + std::to_string(n) + "d", n,
-                                              "border that repeats the edge"));
-  }
-  r.push_back(border_row<Border::Circular>("prims::circular_pad", 3, "border that wraps around"));
+  for (const auto& rows : {image_borders<1>(), image_borders<2>(), image_borders<3>()}) append(r, rows);
+  r.push_back(border_row<Border::Circular>("prims::circular_pad", 3, border_type<Border::Circular>,
+                                           "border that wraps around"));
   r.push_back(OpDef("prims::roll(Tensor self, SymInt[] shifts) -> Tensor", OpClass::View, trait::NotAffine,
                     Promotion::None, roll_type, roll_reference, nullptr, gradient_of<roll_gradient>,
                     Lowering(IndexMap(roll_map)), "", "elements moved along each dimension, around the end"));
@@ -420,10 +437,17 @@ OpDef triangle_row(const char* schema, const char* doc) {
 // ---------------------------------------------------------------------------------------------------------------- diff
 
 SymInt joined_size(const Call& call, size_t dim) {
-  SymInt size = tensor_type(call, 0).shape[dim];
-  for (size_t i : {3, 4})
-    if (is_tensor(call, i))
-      size = size + (tensor_type(call, i).shape.empty() ? SymInt(1) : tensor_type(call, i).shape[dim]);
+  const Index& self = tensor_type(call, 0).shape;
+  SymInt size = self[dim];
+  for (size_t i : {3, 4}) {
+    if (!is_tensor(call, i)) continue;
+    const std::string& name = call.op().schema.params[i].name;
+    Index expected = self;
+    if (call.type(i).shape.size() == self.size()) expected[dim] = call.type(i).shape[dim];
+    require_same_shape(call, call.type(i).shape, expected,
+                       name + " and self, but for dimension " + std::to_string(dim));
+    size = size + call.type(i).shape[dim];
+  }
   return size;
 }
 
@@ -434,8 +458,9 @@ Type diff_type(const Call& call) {
   const int64_t n = call.constant(1);
   if (n < 0) reject(call, "order must not be negative");
   Index shape = t.shape;
+  const SymInt joined = joined_size(call, dim);
   if (n == 0) return result_like(call, t.dtype, shape);  // PyTorch joins nothing then
-  const SymInt size = joined_size(call, dim) - SymInt(n);
+  const SymInt size = joined - SymInt(n);
   shape[dim] = known_le(0, size) ? size : max(SymInt(0), size);
   return result_like(call, t.dtype, shape);
 }
@@ -448,7 +473,11 @@ std::vector<Node*> diff(Builder& b, const Call& c) {
     if (is_tensor(c, i)) parts.push_back(c.tensor(i));
   Node* x =
       parts.size() == 1 ? c.tensor(0) : b.call("aten.cat.default", {Argument::list(parts), static_cast<int64_t>(dim)});
-  for (int64_t n = c.constant(1); n > 0; --n) {
+  const SymInt joined = x->type.tensor.shape[dim];
+  int64_t count = c.constant(1);  // of more than there are elements nothing is left
+  if (joined.is_const()) count = std::min(count, joined.value());
+  if (constexpr int64_t kMost = 1000; count > kMost) reject(c, "the order is too large: " + std::to_string(count));
+  for (int64_t n = count; n > 0; --n) {
     const SymInt size = x->type.tensor.shape[dim];
     const SymInt length = known_le(1, size) ? size - 1 : max(SymInt(0), size - 1);
     Node* upper = cut(b, x, dim, known_le(1, size) ? SymInt(1) : size - length, length);

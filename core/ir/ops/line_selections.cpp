@@ -297,6 +297,7 @@ Nodes quantile(Builder& b, const Call& c) {
   const DType d = c.type(0).dtype;
   if (d != DType::F32 && d != DType::F64) reject(c, "input tensor must be either float or double dtype");
   if (c.type(0).numel() == SymInt(0)) reject(c, "input tensor must be non-empty");
+  if (!is_tensor(c, 1) && !(c.number(1) >= 0 && c.number(1) <= 1)) reject(c, "q must be in the range [0, 1]");
   if (std::find(std::begin(kInterpolations), std::end(kInterpolations), interpolation) == std::end(kInterpolations))
     reject(c, "interpolation must be one of linear, lower, higher, midpoint or nearest, found " + interpolation);
   Node* x = c.tensor(0);

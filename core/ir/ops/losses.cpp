@@ -193,8 +193,12 @@ Type distance_type(const Call& call) {
   return result_like(call, dtype, call.constant(2) == 0 ? wide : Shape{});
 }
 
-/// Both operands in the compute type.
-Node* difference(Builder& b, const Call& call) { return b.sub(widen(b, call.tensor(0)), widen(b, call.tensor(1))); }
+/// Both operands in the compute type; bools beside numbers are numbers.
+Node* difference(Builder& b, const Call& call) {
+  const DType dtype = compute_dtype(promote(call.type(0).dtype, call.type(1).dtype));
+  const auto wide = [&](Node* x) { return x->tensor().dtype == DType::Bool ? b.cast(x, dtype) : widen(b, x); };
+  return b.sub(wide(call.tensor(0)), wide(call.tensor(1)));
+}
 std::vector<Node*> finish(Builder& b, const Call& call, Node* loss, size_t reduction) {
   return {b.cast(reduce_loss(b, call, loss, call.constant(reduction)), call.node().tensor().dtype)};
 }
@@ -208,6 +212,7 @@ std::vector<Node*> decompose_l1(Builder& b, const Call& call) {
 }
 std::vector<Node*> decompose_smooth_l1(Builder& b, const Call& call) {
   const double beta = call.number(3);
+  if (!(beta >= 0)) reject(call, "beta must not be negative, found " + std::to_string(beta));
   Node* d = b.call("aten.abs.default", {difference(b, call)});
   if (beta == 0) return finish(b, call, d, 2);
   Node* near = b.mul(b.mul(d, d), 0.5 / beta);
@@ -217,6 +222,7 @@ std::vector<Node*> decompose_smooth_l1(Builder& b, const Call& call) {
 
 Type bce_type(const Call& call) {
   const Shape wide = broadcast(tensor_type(call, 0).shape, tensor_type(call, 1).shape, call.node());
+  require_same_shape(call, wide, call.type(1).shape, "what input and target broadcast to and target");
   return result_like(call, call.type(0).dtype, call.constant(4) == 0 ? wide : Shape{});
 }
 /// (1 - y) * x + (1 + (pos_weight - 1) * y) * log(1 + exp(-x)), the logarithm as max(-x, 0) + log1p(exp(-|x|)).

@@ -248,6 +248,7 @@ Type max_unpool_type(const Call& call) {
   if (size.size() != N)
     reject(call, "there should be exactly " + std::to_string(N) + " elements in output_size, found " +
                      std::to_string(size.size()));
+  for (const SymInt& s : size) require_at_least(call, s, 0, "output_size");
   Shape shape = x.shape;
   std::copy(size.begin(), size.end(), shape.end() - static_cast<ptrdiff_t>(N));
   return result_like(call, x.dtype, shape);

@@ -21,7 +21,9 @@ size_t check_normalised(const Call& call, bool has_bias) {
   if (shape.empty() || shape.size() > x.size())
     reject(call, "normalized_shape must name 1 to " + std::to_string(x.size()) + " dimensions");
   const auto check = [&](const Shape& other, const std::string& what) {
-    if (other.size() < shape.size()) reject(call, what + " has fewer dimensions than normalized_shape");
+    if (what != "input" && other.size() != shape.size())
+      reject(call, what + " must have as many dimensions as normalized_shape, " + std::to_string(shape.size()) +
+                       ", found " + std::to_string(other.size()));
     for (size_t d = 0; d < shape.size(); ++d)
       require_equal(call, other[other.size() - shape.size() + d], shape[d],
                     "sizes of " + what + " and normalized_shape");
@@ -110,6 +112,9 @@ Type group_norm_type(const Call& call) {
 Type native_group_norm_type(const Call& call) {
   check_groups(call, call.constant(6), 1);
   const Shape& x = call.type(0).shape;
+  require_equal(call, x[0], call.integer(3), "samples of the input and N");
+  require_equal(call, x[1], call.integer(4), "channels of the input and C");
+  require_equal(call, product(Shape(x.begin() + 2, x.end())), call.integer(5), "elements of a channel and HxW");
   const DType saved = statistics_dtype(call, 1);
   const Shape kept{x[0], call.integer(6)};
   return tuple_like(call, {{call.type(0).dtype, x}, {saved, kept}, {saved, kept}});

@@ -24,12 +24,7 @@ Order identity_order(size_t rank) {
 
 Order permute_order(const Call& call) {
   const size_t rank = tensor_type(call, 0).shape.size();
-  Order order;
-  for (int64_t d : call.constants(1)) {
-    order.push_back(normalize_dim(d, rank, call.node()));
-    if (std::count(order.begin(), order.end(), order.back()) > 1)
-      reject(call, "dimension " + std::to_string(d) + " is named twice");
-  }
+  Order order = distinct_dims(call, 1, rank);
   if (order.size() != rank)
     reject(call, "expected " + std::to_string(rank) + " dimensions, found " + std::to_string(order.size()));
   return order;
@@ -242,7 +237,7 @@ std::vector<Node*> repeat(Builder& b, const Call& c) {
 std::vector<bool> flipped(const Call& call) {
   const size_t rank = tensor_type(call, 0).shape.size();
   std::vector<bool> flip(std::max<size_t>(rank, 1), false);
-  for (int64_t d : call.constants(1)) flip[normalize_dim(d, rank, call.node())] = true;
+  for (const size_t d : distinct_dims(call, 1, rank)) flip[d] = true;
   return flip;
 }
 

@@ -176,12 +176,16 @@ double number_or(const Call& call, std::string_view name, double otherwise) {
 
 /// PyTorch fills a block of 16 only where memory has no gaps.
 std::vector<Node*> normals(Builder& b, const Call& c, const TensorType& like, DType dtype, double mean, double std) {
+  if (!(std >= 0)) reject(c, "std must not be negative, found " + std::to_string(std));
   return {drawn_like(b, c, like, dtype, "strata.draw_normal.default", {mean, std, !like.is_contiguous()})};
 }
 
 std::vector<Node*> uniform(Builder& b, const Call& c) {
-  return {drawn_like(b, c, layout_of(c), float_dtype(c), "strata.draw_uniform.default",
-                     {number_or(c, "from", 0), number_or(c, "to", 1)})};
+  const double from = number_or(c, "from", 0), to = number_or(c, "to", 1);
+  if (!(std::isfinite(from) && std::isfinite(to) && from <= to))
+    reject(c, "expected a range from a number to one that is not less, found " + std::to_string(from) + " to " +
+                  std::to_string(to));
+  return {drawn_like(b, c, layout_of(c), float_dtype(c), "strata.draw_uniform.default", {from, to})};
 }
 
 std::vector<Node*> normal(Builder& b, const Call& c) {
@@ -189,6 +193,7 @@ std::vector<Node*> normal(Builder& b, const Call& c) {
 }
 
 std::vector<Node*> exponential(Builder& b, const Call& c) {
+  if (!(c.number(1) > 0)) reject(c, "lambd must be positive, found " + std::to_string(c.number(1)));
   return {drawn_like(b, c, layout_of(c), float_dtype(c), "strata.draw_exponential.default", {c.number(1)})};
 }
 
@@ -242,6 +247,7 @@ std::vector<Node*> scaled_normal(Builder& b, const Call& c) {
   const std::vector<SymInt> shape = mean && std ? broadcast(mean->tensor().shape, std->tensor().shape, c.node())
                                                 : (mean ? mean : std)->tensor().shape;
   const DType dtype = require_floating(c, (mean ? mean : std)->tensor().dtype);
+  if (!std && !(c.number(1) >= 0)) reject(c, "std must not be negative, found " + std::to_string(c.number(1)));
   Node* x = normals(b, c, Type::of(dtype, shape).tensor, dtype, 0, 1)[0];
   x = std ? b.mul(x, std) : b.mul(x, c.arg(1));
   return {mean ? b.add(x, mean) : b.add(x, c.arg(0))};

@@ -19,14 +19,10 @@ std::optional<size_t> find_param(const Call& call, std::string_view name) {
 std::vector<bool> reduced_dims(const Call& call) {
   const size_t rank = tensor_type(call, 0).shape.size();
   const auto param = find_param(call, "dim");
-  const std::vector<int64_t> dims = param ? call.constants(*param) : std::vector<int64_t>();
+  const std::vector<size_t> dims = param ? distinct_dims(call, *param, rank) : std::vector<size_t>();
   if (dims.empty()) return std::vector<bool>(rank, true);
   std::vector<bool> reduced(std::max<size_t>(rank, 1), false);
-  for (int64_t d : dims) {
-    const size_t at = normalize_dim(d, rank, call.node());
-    if (reduced[at]) reject(call, "dimension " + std::to_string(d) + " is named twice");
-    reduced[at] = true;
-  }
+  for (const size_t d : dims) reduced[d] = true;
   reduced.resize(rank);
   return reduced;
 }

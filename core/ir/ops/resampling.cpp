@@ -21,6 +21,8 @@ Type resized(const Call& call, const Shape& out) {
   if (!nearest && !is_floating(call.type(0).dtype)) reject(call, "integers are interpolated in another arithmetic");
   Shape shape = call.type(0).shape;
   for (const SymInt& n : out) require_at_least(call, n, 1, "output size");
+  for (size_t d = 1; d < shape.size(); ++d)
+    require_at_least(call, shape[d], 1, "size of dimension " + std::to_string(d));
   std::copy(out.begin(), out.end(), shape.end() - static_cast<long>(out.size()));
   return result_like(call, call.type(0).dtype, std::move(shape));
 }

@@ -225,8 +225,7 @@ Type squeeze_type(const Call& call) {
   return squeezed(call, [](size_t) { return true; });
 }
 Type squeeze_dims_type(const Call& call) {
-  std::vector<size_t> dims;
-  for (int64_t d : call.constants(1)) dims.push_back(normalize_dim(d, tensor_type(call, 0).shape.size(), call.node()));
+  const std::vector<size_t> dims = distinct_dims(call, 1, tensor_type(call, 0).shape.size());
   return squeezed(call, [&](size_t d) { return std::find(dims.begin(), dims.end(), d) != dims.end(); });
 }
 

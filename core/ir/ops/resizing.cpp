@@ -185,6 +185,7 @@ Type resized_type(const Call& c) {
   const bool nearest = kernel == Kernel::Nearest || kernel == Kernel::NearestExact;
   if (!nearest && !is_floating(x.dtype)) reject(c, "integers are interpolated in another arithmetic");
   Shape shape = x.shape;
+  require_at_least(c, shape[1], 1, "channels");
   for (size_t d = 0; d < Spatial; ++d) {
     require_at_least(c, out[d], 1, "output size");
     require_at_least(c, shape[2 + d], 1, "input size");

@@ -51,6 +51,10 @@ std::vector<Node*> index_reduce(Builder& b, const Call& c) {
   Node* self = at_least_one_dim(b, c.tensor(0));
   Node* source = at_least_one_dim(b, c.tensor(3));
   const size_t dim = c.dim(1, dims_of(self));
+  check_line_of_indices(c, 2);
+  check_source(c, dim);
+  if (const std::string reduce = c.string(4); reduce == "sum")
+    reject(c, "reduce must be prod, mean, amax or amin, found 'sum'");
   Node* made = b.call("aten.scatter_reduce.two",
                       {self, static_cast<int64_t>(dim), index_along(b, c.tensor(2), source, dim), source, c.arg(4)},
                       {{"include_self", c.boolean(5)}});
@@ -63,6 +67,7 @@ Type index_fill_type(const Call& c) {
 }
 std::vector<Node*> index_fill_tensor(Builder& b, const Call& c) {
   Node* self = at_least_one_dim(b, c.tensor(0));
+  check_line_of_indices(c, 2);
   std::vector<Argument> indices(c.dim(1, dims_of(self)), Argument());
   indices.push_back(all_in_one_dim(b, c.tensor(2)));
   Node* made =
@@ -71,6 +76,7 @@ std::vector<Node*> index_fill_tensor(Builder& b, const Call& c) {
 }
 
 std::vector<Node*> put(Builder& b, const Call& c) {
+  require_equal(c, tensor_type(c, 1).numel(), tensor_type(c, 2).numel(), "numbers of indices and of source's elements");
   Node* made = b.call("aten.index_put.default",
                       {all_in_one_dim(b, c.tensor(0)), Argument::list({all_in_one_dim(b, c.tensor(1))}),
                        all_in_one_dim(b, c.tensor(2)), c.boolean(3)});
@@ -82,9 +88,12 @@ std::vector<Node*> as_strided_scatter(Builder& b, const Call& c) {
   const TensorType& self = c.type(0);
   const Index size = c.integers(2), stride = c.integers(3);
   if (size.size() != stride.size()) reject(c, "size and stride must have as many elements");
+  for (const SymInt& s : stride) require_at_least(c, s, 0, "stride");
+  require_same_shape(c, tensor_type(c, 1).shape, size, "src and the view");
   const Type rows = result_like(c, self.dtype, self.shape);
   if (!self.strides || !same_sizes(*self.strides, *rows.tensor.strides)) reject(c, "self must lie row-major");
   SymInt last = c.optional_integer(4).value_or(0);
+  require_at_least(c, last, 0, "storage_offset");
   Node* at = b.call("aten.full.default", {sizes(size), integer(last)}, {{"dtype", DType::I64}});
   for (size_t d = 0; d < size.size(); ++d) {
     Index line(size.size(), SymInt(1));
@@ -103,6 +112,7 @@ std::vector<Node*> as_strided_scatter(Builder& b, const Call& c) {
 /// Values that the mask leaves out are added as zeros, at indices brought into range.
 std::vector<Node*> masked_index_put(Builder& b, const Call& c) {
   const std::vector<Node*> given = c.tensors(2);
+  if (given.size() > tensor_type(c, 0).shape.size()) reject(c, "there are more indices than dimensions");
   std::vector<Argument> indices;
   for (size_t d = 0; d < given.size(); ++d) {
     const SymInt n = c.type(0).shape.at(d);

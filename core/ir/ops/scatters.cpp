@@ -353,8 +353,12 @@ std::vector<Node*> slice_scatter_gradient(const GradientCall& g) {
 
 std::vector<Node*> select_scatter(Builder& b, const Call& c) {
   const auto& shape = c.type(0).shape;
+  if (shape.empty()) reject(c, "a 0-dimensional tensor has no dimension to select from");
   const size_t dim = c.dim(2, shape.size());
   const SymInt index = element_index(c, c.integer(3), shape, dim);
+  Index slice = shape;
+  slice.erase(slice.begin() + static_cast<ptrdiff_t>(dim));
+  require_same_shape(c, tensor_type(c, 1).shape, slice, "src and the slice");
   return {b.call("aten.slice_scatter.default", {c.tensor(0), b.unsqueeze(c.tensor(1), static_cast<int64_t>(dim)),
                                                 static_cast<int64_t>(dim), integer(index), integer(index + 1)})};
 }

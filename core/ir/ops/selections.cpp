@@ -3,6 +3,7 @@
 
 // Operators that choose between elements, and the fused multiply-adds of ATen.
 
+#include "core/ir/ops/neural.h"
 #include "core/ir/ops/pointwise.h"
 
 namespace strata::ops {
@@ -88,8 +89,11 @@ Rows wheres() {
 // --------------------------------------------------------------------------------------------------------- masked_fill
 
 Type masked_fill_type(const Call& call) {
-  check_condition(call, 1);
+  if (const DType mask = tensor_type(call, 1).dtype; mask != DType::Bool)
+    reject(call, "the mask must be bool, found " + std::string(dtype_name(mask)));
   const TensorType& self = tensor_type(call, 0);
+  if (is_tensor(call, 2) && is_complex(tensor_type(call, 2).dtype) && !is_complex(self.dtype))
+    reject(call, "a complex value does not fit into " + std::string(dtype_name(self.dtype)));
   if (is_tensor(call, 2) && !tensor_type(call, 2).shape.empty())
     reject(call, "value must be a number or a 0-dimensional tensor");
   return result_like(call, self.dtype, broadcast(self.shape, tensor_type(call, 1).shape, call.node()));
@@ -261,6 +265,9 @@ Rows multiply_adds() {
     r.push_back(simple(
         schema, pointwise_type,
         [](Builder& b, const Call& c) -> std::vector<Node*> {
+          require_same_dtype(c, 0, 1);
+          // A number that only a run tells is a weight of the widest type.
+          if (is_tensor(c, 2) && !c.type(2).shape.empty()) require_same_dtype(c, 0, 2);
           // All in the type that the three come to, which two of them alone may not.
           const DType type = pointwise_compute_dtype(c);
           Node* self = b.cast(c.tensor(0), type);

@@ -165,7 +165,8 @@ SymInt powers_wanted(const Call& c) {
   const Shape& shape = sizes_of(c.tensor(0));
   if (shape.empty() && c.is_none(1)) reject(c, "expected at least one dimension, or the number of columns");
   const SymInt count = c.is_none(1) ? shape.back() : c.integer(1);
-  if (count.is_const() && count.value() < 1) reject(c, "expected at least one column");
+  const int64_t least = c.op().name.starts_with("aten.linalg") ? 2 : 1;
+  require_at_least(c, count, least, "columns");
   return count;
 }
 

@@ -25,6 +25,7 @@ void check_floating(const Call& c) {
 /// -(y log x + (1 - y) log(1 - x)); logarithms are at least -100.
 Nodes binary_cross_entropy(Builder& b, const Call& c) {
   check_floating(c);
+  require_same_shape(c, tensor_type(c, 1).shape, c.type(0).shape, "target and input");
   const DType dtype = c.type(0).dtype;
   Node *x = widen(b, c.tensor(0)), *y = widen(b, c.tensor(1));
   const auto bounded = [&](Node* z) { return b.call("aten.clamp.default", {z, -100}); };
@@ -59,6 +60,8 @@ Nodes kl_div(Builder& b, const Call& c) {
 
 Nodes soft_margin_loss(Builder& b, const Call& c) {
   check_floating(c);
+  require_same_shape(c, broadcast(c.type(0).shape, tensor_type(c, 1).shape, c.node()), c.type(0).shape,
+                     "what input and target broadcast to and input");
   Node* z = b.neg(b.mul(c.tensor(0), c.tensor(1)));
   Node* loss = b.call("aten.log1p.default", {b.call("aten.exp.default", {z})});
   return {reduce_loss(b, c, loss, c.constant(2))};
@@ -99,6 +102,7 @@ Nodes is_signed_infinity(Builder& b, const Call& c) {
 }
 
 Nodes heaviside(Builder& b, const Call& c) {
+  require_same_dtype(c, 0, 1);
   Node *x = c.tensor(0), *at_zero = c.tensor(1);
   Node* side = b.cast(b.call("aten.gt.Scalar", {x, 0}), x->tensor().dtype);
   return {b.call("aten.where.self", {b.call("aten.eq.Scalar", {x, 0}), at_zero, side})};
@@ -153,7 +157,9 @@ Nodes isin(Builder& b, const Call& c) {
 
 Nodes float_power(Builder& b, const Call& c) {
   const std::string& name = c.op().name;
-  const auto wide = [&](size_t i) { return Argument(b.cast(c.tensor(i), DType::F64)); };
+  const bool complex =
+      (is_tensor(c, 0) && is_complex(c.type(0).dtype)) || (is_tensor(c, 1) && is_complex(c.type(1).dtype));
+  const auto wide = [&](size_t i) { return Argument(b.cast(c.tensor(i), complex ? DType::C128 : DType::F64)); };
   if (name.ends_with(".Scalar")) return {b.call("aten.pow.Scalar", {c.number(0), wide(1)})};
   if (name.ends_with("Tensor_Scalar")) return {b.call("aten.pow.Tensor_Scalar", {wide(0), c.number(1)})};
   return {b.call("aten.pow.Tensor_Tensor", {wide(0), wide(1)})};
@@ -162,7 +168,7 @@ Nodes float_power(Builder& b, const Call& c) {
 Nodes sinc(Builder& b, const Call& c) {
   constexpr double pi = 3.14159265358979323846;
   Node* x = c.tensor(0);
-  if (!is_floating(x->tensor().dtype)) x = b.cast(x, DType::F32);
+  if (!is_floating(x->tensor().dtype) && !is_complex(x->tensor().dtype)) x = b.cast(x, DType::F32);
   Node* angle = b.mul(widen(b, x), pi);
   Node* ratio = b.div(b.call("aten.sin.default", {angle}), angle);
   Node* y = where_else(b, b.call("aten.ne.Scalar", {x, 0}), ratio, 1);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "core/ir/ops/neural.h"
@@ -83,9 +84,10 @@ Nodes trapezoid(Builder& b, const Call& c) {
     Node* x = c.tensor(1);
     if (rank(x) == 0) reject(c, "places of at least one dimension are expected");
     Shape shape(shape_of(y).size(), SymInt(1));
-    if (rank(x) == 1)
+    if (rank(x) == 1) {
+      require_equal(c, shape_of(x)[0], shape_of(y)[static_cast<size_t>(dim)], "numbers of places and of values");
       shape[static_cast<size_t>(dim)] = shape_of(x)[0];
-    else if (rank(x) <= rank(y))
+    } else if (rank(x) <= rank(y))
       std::copy(shape_of(x).begin(), shape_of(x).end(), shape.end() - rank(x));
     else
       reject(c, "places have more dimensions than values");
@@ -141,7 +143,13 @@ Nodes tensordot(Builder& b, const Call& c) {
 
 Nodes product_of_all(Builder& b, const Call& c) {
   const auto factors = c.tensors(0);
-  if (factors.empty()) reject(c, "expected at least one matrix");
+  if (factors.size() < 2) reject(c, "expected at least two tensors");
+  for (size_t i = 0; i < factors.size(); ++i) {
+    const bool inner = i > 0 && i + 1 < factors.size();
+    if (rank(factors[i]) != 2 && (inner || rank(factors[i]) != 1))
+      reject(c, "tensor " + std::to_string(i) + ": expected " + (inner ? "2" : "1 or 2") + " dimensions, found " +
+                    std::to_string(rank(factors[i])));
+  }
   Node* product = factors[0];
   for (size_t i = 1; i < factors.size(); ++i) product = b.call("aten.matmul.default", {product, factors[i]});
   return {product};
@@ -149,11 +157,16 @@ Nodes product_of_all(Builder& b, const Call& c) {
 
 Nodes matrix_power(Builder& b, const Call& c) {
   int64_t n = c.constant(1);
-  if (n < 0) reject(c, "powers of 0 and more are computed, found " + std::to_string(n), "call inverse() first");
+  require_rank(c, 0, 2, 64);
+  const Shape& shape = shape_of(c.tensor(0));
+  require_equal(c, shape.back(), shape[shape.size() - 2], "rows and columns of a matrix");
   Node *square = c.tensor(0), *result = nullptr;
+  if (n < 0) {
+    if (n == std::numeric_limits<int64_t>::min()) reject(c, "n is too small: " + std::to_string(n));
+    square = b.call("aten.inverse.default", {square});
+    n = -n;
+  }
   if (n == 0) {
-    const std::vector<SymInt>& shape = shape_of(square);
-    require_rank(c, 0, 2, 64);
     Node* one = b.call("aten.eye.default", {integer(shape.back())}, {{"dtype", square->tensor().dtype}});
     return {b.expand(one, shape)};
   }
@@ -164,6 +177,7 @@ Nodes matrix_power(Builder& b, const Call& c) {
 }
 
 Nodes vecdot(Builder& b, const Call& c) {
+  require_same_dtype(c, 0, 1);
   Node* product = b.mul(c.tensor(0), c.tensor(1));
   const auto dim = static_cast<int64_t>(c.dim(2, shape_of(product).size()));
   return {b.cast(b.sum(product, {dim}, false), product->tensor().dtype)};
@@ -220,8 +234,23 @@ Nodes cosine_embedding_loss(Builder& b, const Call& c) {
 
 // ------------------------------------------------------------------------------------------------------------- numbers
 
-/// self * 2^other.
-Nodes ldexp(Builder& b, const Call& c) { return {b.mul(c.tensor(0), b.call("aten.pow.Scalar", {2.0, c.tensor(1)}))}; }
+/// self * 2^other. By whole numbers the result is rounded once, also where 2^other is too large or too small to be a
+/// number: float64 has room for the others' powers, and takes its own in three steps.
+Nodes ldexp(Builder& b, const Call& c) {
+  Node *x = in_floats(b, c.tensor(0)), *exponent = c.tensor(1);
+  const auto power = [&](Node* e) { return b.call("aten.pow.Scalar", {2.0, e}); };
+  if (!is_integral_or_bool(exponent->tensor().dtype)) return {b.mul(c.tensor(0), power(exponent))};
+  const DType dtype = x->tensor().dtype;
+  const int64_t steps = dtype == DType::F64 ? 3 : 1;
+  exponent = b.call("aten.clamp.default", {b.cast(exponent, DType::F64), -700.0 * steps, 700.0 * steps});
+  Node* y = b.cast(x, DType::F64);
+  for (int64_t step = steps; step > 0; --step) {
+    Node* part = step == 1 ? exponent : b.call("aten.trunc.default", {b.div(exponent, step)});
+    y = b.mul(y, power(part));
+    if (step > 1) exponent = b.sub(exponent, part);
+  }
+  return {b.cast(y, dtype)};
+}
 
 /// log2(2^x + 2^y): the larger, and what the other adds to it.
 Nodes logaddexp2(Builder& b, const Call& c) {
@@ -276,7 +305,7 @@ Nodes ndtr(Builder& b, const Call& c) {
 
 /// x log(1 + y), 0 where x is 0 and y a number.
 Nodes xlog1py(Builder& b, const Call& c) {
-  Node *x = c.tensor(0), *y = c.tensor(1);
+  Node *x = c.tensor(0), *y = in_floats_of(b, c.tensor(1), x);
   Node* product = b.mul(x, b.call("aten.log1p.default", {y}));
   Node* zero = b.call("aten.masked_fill.Scalar", {product, b.call("aten.eq.Scalar", {x, 0}), 0.0});
   return {b.call("aten.where.self", {b.call("aten.isnan.default", {y}), y, zero})};
@@ -308,6 +337,8 @@ std::vector<int64_t> all_but(const Node* x, size_t own) {
 Nodes renorm(Builder& b, const Call& c) {
   Node* x = c.tensor(0);
   if (rank(x) < 2) reject(c, "expected at least two dimensions");
+  if (!(c.number(1) > 0)) reject(c, "p must be positive");
+  if (!(c.number(3) >= 0)) reject(c, "maxnorm must not be negative");
   const std::vector<int64_t> dims = all_but(x, c.dim(2, shape_of(x).size()));
   Node* norm = b.call("aten.linalg_vector_norm.default", {widen(b, x), c.number(1), int_list(dims), true});
   Node* shorter = b.mul(b.call("aten.reciprocal.default", {b.add(norm, 1e-7)}), c.number(3));

@@ -70,9 +70,13 @@ Nodes broadcast_tensors(Builder& b, const Call& c) {
 Nodes block_diag(Builder& b, const Call& c) {
   Nodes blocks;
   SymInt columns = 0;
-  for (Node* x : c.tensors(0)) {
+  const Nodes given = c.tensors(0);
+  if (given.empty()) reject(c, "expected at least one block");
+  DType dtype = given[0]->tensor().dtype;
+  for (const Node* x : given) dtype = promote(dtype, x->tensor().dtype);
+  for (Node* x : given) {
     if (rank_of(x) > 2) reject(c, "expected blocks of at most 2 dimensions");
-    blocks.push_back(at_least(b, x, 2));
+    blocks.push_back(at_least(b, b.cast(x, dtype), 2));
     columns = columns + blocks.back()->tensor().shape[1];
   }
   SymInt before = 0;
@@ -247,17 +251,20 @@ Nodes kron(Builder& b, const Call& c) {
 }
 
 Nodes cross(Builder& b, const Call& c) {
-  const Shape shape = broadcast(c.type(0).shape, c.type(1).shape, c.node());
-  if (shape.empty()) reject(c, "expected at least 1 dimension");
+  const Shape &own = tensor_type(c, 0).shape, &other = tensor_type(c, 1).shape;
+  if (own.size() != other.size()) reject(c, "self and other must have the same number of dimensions");
+  if (own.empty()) reject(c, "expected at least 1 dimension");
+  require_same_dtype(c, 0, 1);
   const bool named = c.op().name.find("linalg") != std::string::npos || !c.is_none(2);
   size_t dim = 0;
   if (named) {
-    dim = c.dim(2, shape.size());
+    dim = c.dim(2, own.size());
   } else {  // the first one of size 3
-    while (dim < shape.size() && !known_eq(shape[dim], 3)) ++dim;
-    if (dim == shape.size()) reject(c, "no dimension has size 3");
+    while (dim < own.size() && !known_eq(own[dim], 3)) ++dim;
+    if (dim == own.size()) reject(c, "no dimension has size 3");
   }
-  require_equal(c, shape[dim], 3, "size of the dimension and 3");
+  for (const Shape* given : {&own, &other}) require_equal(c, (*given)[dim], 3, "size of the dimension and 3");
+  const Shape shape = broadcast(own, other, c.node());
   Node *x = b.expand(c.tensor(0), shape), *y = b.expand(c.tensor(1), shape);
   const auto part = [&](Node* z, int64_t i) {
     return b.call("aten.select.int", {z, static_cast<int64_t>(dim), (i % 3)});
@@ -474,6 +481,7 @@ Rows shorthand_copies() {
       "sum_to_size(Tensor self, SymInt[] size) -> Tensor",
       [](Builder& b, const Call& c) -> Nodes {
         const auto wanted = c.integers(1);
+        for (const SymInt& size : wanted) require_at_least(c, size, 0, "size");
         // One number is the sum of all, even of one: of integers an int64.
         return {wanted.empty() ? b.call("aten.sum.default", {c.tensor(0)}) : b.sum_to(c.tensor(0), wanted)};
       },

@@ -37,9 +37,10 @@ RefValue special_reference(const RefContext& c) {
   return as_result(c, out);
 }
 
-OpDef special_row(const std::string& schema, const char* doc, std::variant<Gradient, NoGradient> gradient) {
-  return OpDef("aten::" + schema + " -> Tensor", OpClass::Indexing, 0, Promotion::IntToFloat, pointwise_type,
-               special_reference, nullptr, gradient, KernelRule{"special"}, "", doc);
+OpDef special_row(const std::string& schema, const char* doc, std::variant<Gradient, NoGradient> gradient,
+                  ShapeRule type = pointwise_type) {
+  return OpDef("aten::" + schema + " -> Tensor", OpClass::Indexing, 0, Promotion::IntToFloat, type, special_reference,
+               nullptr, gradient, KernelRule{"special"}, "", doc);
 }
 
 Node* call1(Builder& b, const char* op, Node* x) { return b.call(op, {x}); }
@@ -52,6 +53,10 @@ std::vector<Node*> digamma_gradient(const GradientCall& g) {
   return gradient_of<[](const GradientContext& c) {
     return c.b.mul(c.dy, c.b.call("aten.polygamma.default", {1, c.x()}));
   }>(g);
+}
+Type polygamma_type(const Call& c) {
+  if (const int64_t n = c.constant(0); n < 0) reject(c, "n must not be negative, found " + std::to_string(n));
+  return pointwise_type(c);
 }
 std::vector<Node*> polygamma_gradient(const GradientCall& g) {
   std::vector<Node*> out = no_cotangents(g);
@@ -118,7 +123,7 @@ Rows binary_functions() {
   const auto pending = NoGradient::Pending;
   for (const char* name : {"polygamma", "special_polygamma"})
     r.push_back(special_row(std::string(name) + "(int n, Tensor self)", "n-th derivative of digamma",
-                            Gradient(polygamma_gradient)));
+                            Gradient(polygamma_gradient), polygamma_type));
   r.push_back(special_row("special_zeta(Tensor self, Tensor other)", "Hurwitz's zeta function", pending));
   r.push_back(special_row("special_zeta.self_scalar(Scalar self, Tensor other)", "Hurwitz's zeta function", pending));
   r.push_back(special_row("special_zeta.other_scalar(Tensor self, Scalar other)", "Hurwitz's zeta function", pending));
@@ -148,7 +153,9 @@ Rows binary_functions() {
 std::vector<Node*> mvlgamma(Builder& b, const Call& c) {
   const int64_t p = c.constant(1);
   if (p < 1) reject(c, "p has to be greater than or equal to 1");
+  if (constexpr int64_t kMost = 1000; p > kMost) reject(c, "p is too large: " + std::to_string(p));
   Node* x = c.tensor(0);
+  if (c.type(0).dtype == DType::Bool) reject(c, "expected numbers, found bool");
   const DType d = is_floating(c.type(0).dtype) ? c.type(0).dtype : DType::F32;
   x = b.cast(x, compute_dtype(d));
   Node* sum = nullptr;

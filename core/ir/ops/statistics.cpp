@@ -66,6 +66,10 @@ Moments moments(Each each) {
   return {static_cast<double>(mean), static_cast<double>(m2), n};
 }
 
+double degrees_of_freedom(double count, double correction) {
+  return count > 0 ? std::max(0.0, count - correction) : 0.0;
+}
+
 enum class Statistic : uint8_t { Variance, Deviation, Mean };
 Tensor statistic(const RefContext& c, Statistic which) {
   const DType compute = result_storage(c);
@@ -76,7 +80,7 @@ Tensor statistic(const RefContext& c, Statistic which) {
       const Moments m = moments(each);
       if (which == Statistic::Mean) return m.mean;
       // In the type that kernels have it in: where it is too large for that, so is the root of it.
-      const double variance = static_cast<double>(static_cast<T>(m.m2 / std::max(0.0, m.n - correction)));
+      const double variance = static_cast<double>(static_cast<T>(m.m2 / degrees_of_freedom(m.n, correction)));
       return which == Statistic::Variance ? variance : std::sqrt(variance);
     });
   });
@@ -98,14 +102,16 @@ RefValue statistic_mean_reference(const RefContext& c) {
   return std::vector<RefValue>{shaped(c, statistic(c, S), 0), shaped(c, statistic(c, Statistic::Mean), 1)};
 }
 
-/// Elements to divide by: max(0, n - correction), as a number, a symbolic integer or, if that is no integer, a tensor
-/// without dimensions of type `dtype`.
+/// Elements to divide by: max(0, n - correction), of none 0, as a number, a symbolic integer or, if that is no integer,
+/// a tensor without dimensions of type `dtype`.
 Argument freedom(Builder& b, const Call& c, DType dtype) {
   const SymInt n = reduced_count(c);
   const double correction = correction_of(c);
-  if (n.is_const()) return std::max(0.0, static_cast<double>(n.value()) - correction);
-  if (correction == std::floor(correction))
-    return integer(max(SymInt(0), n - SymInt(static_cast<int64_t>(correction))));
+  if (n.is_const()) return degrees_of_freedom(static_cast<double>(n.value()), correction);
+  if (correction == std::floor(correction)) {
+    const SymInt left = n - SymInt(static_cast<int64_t>(correction));
+    return integer(correction < 0 ? left * min(n, SymInt(1)) : max(SymInt(0), left));
+  }
   Node* count = b.call("aten.full.default", {sizes({}), integer(n)}, {{"dtype", DType::F64}});
   return b.cast(b.call("aten.clamp.default", {b.sub(count, correction), 0.0}), dtype);
 }
@@ -319,7 +325,13 @@ std::optional<size_t> param(const Call& call, std::string_view name) {
 Type norm_type(const Call& call) {
   DType d = real_dtype(tensor_type(call, 0).dtype);
   if (!is_floating(d)) reject(call, "expected a floating-point tensor, found " + std::string(dtype_name(d)));
-  if (const auto p = param(call, "dtype")) d = real_dtype(call.dtype(*p).value_or(d));
+  if (const auto p = param(call, "dtype"); p && call.dtype(*p)) {
+    const DType wanted = real_dtype(*call.dtype(*p));
+    if (promote(wanted, d) != wanted)
+      reject(call,
+             "dtype: " + std::string(dtype_name(wanted)) + " does not hold numbers of " + std::string(dtype_name(d)));
+    d = wanted;
+  }
   return reduced_type(call, d);
 }
 
