@@ -386,7 +386,10 @@ TEST(OpsEdges, OperandsOfOneKindAreOfOneType) {
     for (const auto& [a, b] : {std::pair{x, flags}, {flags, x}})
       EXPECT_THAT(c.refusal(op, {a, b}), HasSubstr("found bool"));
   EXPECT_THAT(c.refusal("aten.masked_fill.Scalar", {x, bytes, 1.0}), HasSubstr("must be bool, found uint8"));
-  EXPECT_THAT(c.refusal("aten.masked_fill.Tensor", {x, flags, wave}), HasSubstr("complex"));
+  EXPECT_THAT(c.refusal("aten.masked_fill.Tensor", {x, flags, wave}), HasSubstr("complex numbers do not fit"));
+  Node* waves = c.graph.placeholder("waves", Type::of(DType::C64, {3}));
+  EXPECT_THAT(c.refusal("aten.select_scatter.default", {x, waves, 0, 0}), HasSubstr("complex numbers do not fit"));
+  EXPECT_THAT(c.refusal("aten.diagonal_scatter.default", {x, waves}), HasSubstr("complex numbers do not fit"));
   EXPECT_THAT(c.refusal("aten.masked_scatter.default", {x, bytes, x}), HasSubstr("must be bool, found uint8"));
   EXPECT_THAT(c.refusal("aten.masked_scatter.default", {x, flags, wide}), HasSubstr("one type"));
   const auto norm = [&](DType dtype) {
@@ -435,6 +438,7 @@ TEST(OpsEdges, ShapesThatPyTorchDoesNotBroadcast) {
   EXPECT_NE(c.refusal("aten.uniform.default", {rows, 2.0, 1.0}), "none");
   EXPECT_NE(c.refusal("aten.exponential.default", {rows, 0.0}), "none");
   EXPECT_NE(c.refusal("aten.normal_functional.default", {rows, 0.0, -1.0}), "none");
+  EXPECT_NE(c.refusal("aten.gradient.scalarint", {number}, {{"dim", 0}}), "none");
   EXPECT_EQ(c.refusal("aten.sub.Tensor", {rows, number}), "none");
 }
 

@@ -60,6 +60,12 @@ const TensorType& tensor_type(const Call& call, size_t i) {
   return call.arg(i).node()->type.tensor;
 }
 
+void require_fits(const Call& call, size_t i) {
+  const DType into = tensor_type(call, 0).dtype;
+  if (is_tensor(call, i) && is_complex(tensor_type(call, i).dtype) && !is_complex(into))
+    reject(call, "complex numbers do not fit into " + std::string(dtype_name(into)));
+}
+
 std::vector<size_t> distinct_dims(const Call& call, size_t i, size_t rank) {
   std::vector<size_t> dims;
   for (const int64_t d : call.constants(i)) {
@@ -129,9 +135,9 @@ SymInt unless_empty(const SymInt& size, const std::vector<SymInt>& shape) {
   return size * any;
 }
 
-Node* in_floats_of(Builder& builder, Node* x, const Node* floats) {
-  const bool whole = is_integral_or_bool(x->tensor().dtype) && is_floating(floats->tensor().dtype);
-  return whole ? builder.cast(x, floats->tensor().dtype) : x;
+Node* in_common_floats(Builder& builder, const Call& call, size_t i) {
+  const DType common = pointwise_compute_dtype(call);
+  return builder.cast(call.tensor(i), is_integral_or_bool(common) ? DType::F32 : common);
 }
 
 Argument sizes(const std::vector<SymInt>& shape) { return Argument::ints(shape); }

@@ -39,6 +39,8 @@ bool is_tensor(const Call& call, size_t i);
 const TensorType& tensor_type(const Call& call, size_t i);
 /// The dimensions of a tensor of `rank` that the list of parameter `i` names; a user Error where one is named twice.
 std::vector<size_t> distinct_dims(const Call& call, size_t i, size_t rank);
+/// Rejects parameter `i`, which is written into parameter 0, if it is complex and that is not.
+void require_fits(const Call& call, size_t i);
 SymInt product(const std::vector<SymInt>& sizes);
 /// Whether one of them is 0 for certain.
 bool has_zero(const std::vector<SymInt>& sizes);
@@ -54,8 +56,9 @@ void require_multiple(const Call& call, const SymInt& size, const SymInt& factor
 void require_at_least(const Call& call, const SymInt& size, const SymInt& least, const std::string& what);
 /// `size`, but 0 where a tensor of `shape` has no elements.
 SymInt unless_empty(const SymInt& size, const std::vector<SymInt>& shape);
-/// Whole numbers beside floats, in their type: what two operands come to, one of them alone may not.
-Node* in_floats_of(Builder& builder, Node* x, const Node* floats);
+/// Operand `i` in the floating-point type that all come to (float32 for whole numbers): what is made of one of them
+/// alone would be rounded to, or be of, another. Of a row without a promotion of its own.
+Node* in_common_floats(Builder& builder, const Call& call, size_t i);
 /// Sizes given as an argument list.
 Argument sizes(const std::vector<SymInt>& shape);
 Argument int_list(const std::vector<int64_t>& items);

@@ -77,7 +77,7 @@ Nodes logaddexp(Builder& b, const Call& c) {
 }
 
 Nodes xlogy(Builder& b, const Call& c) {
-  Node* y = in_floats_of(b, c.tensor(1), c.tensor(0));
+  Node* y = in_common_floats(b, c, 1);
   Node* product = b.mul(c.tensor(0), call1(b, "aten.log.default", y));
   Node* zero = b.call("aten.masked_fill.Scalar", {product, compare(b, "aten.eq.Scalar", c.tensor(0), 0), 0.0});
   return {where(b, call1(b, "aten.isnan.default", y), y, zero)};

@@ -103,8 +103,9 @@ std::vector<Node*> decompose_nll_forward(Builder& b, const Call& call) {
   const Likelihood l = likelihood(b, widen(b, x), call.tensor(1), call.optional_tensor(2), call.arg(4));
   const int64_t reduction = call.constant(3);
   const DType dtype = x->tensor().dtype;
-  Node* weight =
-      reduction == 0 ? b.mul(l.total_weight, 0.0) : l.total_weight;  // PyTorch leaves it zero when nothing is reduced
+  // PyTorch leaves it zero where nothing is reduced, but for a single sample.
+  const bool none = reduction == 0 && x->tensor().shape.size() > 1;
+  Node* weight = none ? b.mul(l.total_weight, 0.0) : l.total_weight;
   return {b.cast(reduced(b, call, l.loss, l.total_weight, reduction), dtype), b.cast(weight, dtype)};
 }
 std::vector<Node*> decompose_nll_loss(Builder& b, const Call& call) {

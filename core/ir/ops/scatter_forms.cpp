@@ -139,6 +139,7 @@ Band band_of(const Call& c) {
 }
 
 Type diagonal_scatter_type(const Call& c) {
+  require_fits(c, 1);
   const Band band = band_of(c);
   const Index &self = c.type(0).shape, &src = tensor_type(c, 1).shape;
   Index expected;

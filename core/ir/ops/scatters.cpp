@@ -300,6 +300,7 @@ SliceBounds scatter_bounds(const Call& call) {
 
 Type slice_scatter_type(const Call& call) {
   const TensorType& self = tensor_type(call, 0);
+  require_fits(call, 1);
   const SliceBounds s = scatter_bounds(call);
   Index expected = self.shape;
   expected[s.dim] = s.length;
@@ -358,6 +359,7 @@ std::vector<Node*> select_scatter(Builder& b, const Call& c) {
   const SymInt index = element_index(c, c.integer(3), shape, dim);
   Index slice = shape;
   slice.erase(slice.begin() + static_cast<ptrdiff_t>(dim));
+  require_fits(c, 1);
   require_same_shape(c, tensor_type(c, 1).shape, slice, "src and the slice");
   return {b.call("aten.slice_scatter.default", {c.tensor(0), b.unsqueeze(c.tensor(1), static_cast<int64_t>(dim)),
                                                 static_cast<int64_t>(dim), integer(index), integer(index + 1)})};

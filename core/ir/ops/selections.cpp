@@ -92,8 +92,7 @@ Type masked_fill_type(const Call& call) {
   if (const DType mask = tensor_type(call, 1).dtype; mask != DType::Bool)
     reject(call, "the mask must be bool, found " + std::string(dtype_name(mask)));
   const TensorType& self = tensor_type(call, 0);
-  if (is_tensor(call, 2) && is_complex(tensor_type(call, 2).dtype) && !is_complex(self.dtype))
-    reject(call, "a complex value does not fit into " + std::string(dtype_name(self.dtype)));
+  require_fits(call, 2);
   if (is_tensor(call, 2) && !tensor_type(call, 2).shape.empty())
     reject(call, "value must be a number or a 0-dimensional tensor");
   return result_like(call, self.dtype, broadcast(self.shape, tensor_type(call, 1).shape, call.node()));

@@ -226,6 +226,8 @@ Node* slope(Builder& b, const Call& c, Node* x, int64_t dim, double spacing, int
 
 Nodes gradient(Builder& b, const Call& c) {
   Node* x = c.tensor(0);
+  require_rank(c, 0, 1, 64);
+  if (x->tensor().dtype == DType::U8) reject(c, "expected numbers that may be negative, found uint8");
   const auto order = static_cast<int64_t>(c.number(3));
   if (order != 1 && order != 2) reject(c, "edge_order: expected 1 or 2, found " + std::to_string(order));
   if (!is_floating(x->tensor().dtype)) x = b.cast(x, DType::F32);

@@ -215,7 +215,7 @@ Nodes cosine_similarity(Builder& b, const Call& c) {
     Node* length = b.call("aten.linalg_vector_norm.default", {x, 2, int_list({dim}), true});
     return b.div(x, b.call("aten.clamp_min.default", {length, c.number(3)}));
   };
-  return {b.sum(b.mul(unit(c.tensor(0)), unit(c.tensor(1))), {dim}, false)};
+  return {b.sum(b.mul(unit(in_common_floats(b, c, 0)), unit(in_common_floats(b, c, 1))), {dim}, false)};
 }
 
 Nodes triplet_margin_loss(Builder& b, const Call& c) {

@@ -305,7 +305,7 @@ Nodes ndtr(Builder& b, const Call& c) {
 
 /// x log(1 + y), 0 where x is 0 and y a number.
 Nodes xlog1py(Builder& b, const Call& c) {
-  Node *x = c.tensor(0), *y = in_floats_of(b, c.tensor(1), x);
+  Node *x = c.tensor(0), *y = in_common_floats(b, c, 1);
   Node* product = b.mul(x, b.call("aten.log1p.default", {y}));
   Node* zero = b.call("aten.masked_fill.Scalar", {product, b.call("aten.eq.Scalar", {x, 0}), 0.0});
   return {b.call("aten.where.self", {b.call("aten.isnan.default", {y}), y, zero})};
