@@ -241,6 +241,7 @@ Results conjugate(const Split& s) {
 }
 Results conjugate_transposed(const Split& s) {
   const ComplexParts x = s.value(0);
+  if (x.real->tensor().shape.empty()) return conjugate(s);
   return {{s.b.transpose(x.real, -2, -1), s.b.neg(s.b.transpose(x.imag, -2, -1))}};
 }
 Results size(const Split& s) { return {{s.with_first(s.call.op().name, s.operand(0)), nullptr}}; }

@@ -242,6 +242,8 @@ Shape Generator::other_strides(const Shape& shape) {
 
 Node* Generator::input(DType dtype, const Shape& wanted, const Domain& domain) {
   const std::vector<int64_t> sizes = concrete(wanted);  // refuses sizes that only a run tells
+  for (const int64_t size : sizes)  // of a result whose assumptions do not hold, which is seen later
+    if (size < 0) throw_user("an input of size " + std::to_string(size));
   require_few(wanted);
   // Now and then a number where others have symbols, as parameters do: equal, but not written alike.
   Shape shape = wanted;
