@@ -52,14 +52,39 @@ Node* copy_with_expressions(GraphRewriter& rewriter, const Node& node) {
   return copied;
 }
 
+/// A size that only a run tells may have a symbol of its own although the operands tell it, as where `x[:n]` begins or
+/// ends at an `n` of unknown sign. It is what they make it.
+std::vector<Rewrite> tell_sizes(Graph& graph) {
+  KnownSizes known;
+  std::vector<Rewrite> told_of;
+  for (const auto& node : graph.nodes()) {
+    const bool is_value = node->kind == NodeKind::Call && node->op && node->type.is_tensor();
+    for (size_t d = 0; is_value && d < node->tensor().shape.size(); ++d) {
+      const SymInt stated = node->tensor().shape[d];
+      const auto symbol = graph.env().symbol_id(stated);
+      if (!symbol || known.has(stated)) continue;
+      Node call = *node;
+      for (Argument& a : call.args) a = with_expressions(a);
+      for (auto& [key, a] : call.kwargs) a = with_expressions(a);
+      const Type made = call.op->shape(Call(call));
+      if (!made.is_tensor() || made.tensor.shape.size() != node->tensor().shape.size()) break;
+      const SymInt told = made.tensor.shape[d];
+      if (!known.has(told)) continue;
+      graph.substitute([&](size_t id) { return id == *symbol ? std::optional(told) : std::nullopt; });
+      told_of.push_back({"tell a size", {node->id}, {node->id}, stated.str() + " is " + told.str()});
+    }
+    known.note(node->type);
+  }
+  return told_of;
+}
+
 bool contradict(const Type& a, const Type& b) {
   if (a.kind == Type::Kind::Tuple && b.kind == Type::Kind::Tuple) {
     if (a.parts.size() != b.parts.size()) return true;
     return !std::equal(a.parts.begin(), a.parts.end(), b.parts.begin(),
                        [](const Type& x, const Type& y) { return !contradict(x, y); });
   }
-  const auto is_value = [](const Type& type) { return type.is_tensor() || type.kind == Type::Kind::Tuple; };
-  if (is_value(a) && is_value(b) && a.kind != b.kind) return true;
+  if (a.is_result() && b.is_result() && a.kind != b.kind) return true;
   if (!a.is_tensor() || !b.is_tensor()) return false;
   const auto &x = a.tensor.shape, &y = b.tensor.shape;
   return a.tensor.dtype != b.tensor.dtype || x.size() != y.size() ||
@@ -72,8 +97,7 @@ class StatedTypes {
  public:
   /// Of a call by its row's rule.
   void check(const Node& node) {
-    const bool states = node.type.is_tensor() || node.type.kind == Type::Kind::Tuple;
-    if (node.kind == NodeKind::Call && node.op && states) compare(node, node.op->shape(Call(node)));
+    if (node.kind == NodeKind::Call && node.op && node.type.is_result()) compare(node, node.op->shape(Call(node)));
     known_.note(node.type);
   }
   /// Of a call by what it has become.
@@ -207,6 +231,7 @@ void collapse(Graph& graph, std::vector<Rewrite>& rewrites, const Graph& origina
 PassResult decompose(const Graph& graph, const PassContext&) {
   PassResult result{Graph(graph.shared_env(), graph.ids()), {}};
   Graph current = graph.clone();
+  const std::vector<Rewrite> told = tell_sizes(current);
   StatedTypes stated;
   for (int round = 0;; ++round) {
     if (round == kMaxRounds)
@@ -217,6 +242,7 @@ PassResult decompose(const Graph& graph, const PassContext&) {
     if (!changed) break;
   }
   collapse(current, result.rewrites, graph);
+  result.rewrites.insert(result.rewrites.begin(), told.begin(), told.end());
   result.graph = std::move(current);
   return result;
 }

@@ -377,8 +377,7 @@ void require_same_result(const Node& node, const Type& ours, const Type& theirs)
       require_same_result(node, ours.parts[i], theirs.parts[i]);
     return;
   }
-  const auto is_value = [](const Type& type) { return type.is_tensor() || type.kind == Type::Kind::Tuple; };
-  if (!is_value(ours) || !is_value(theirs)) return;
+  if (!ours.is_result() || !theirs.is_result()) return;
   const auto &a = ours.tensor.shape, &b = theirs.tensor.shape;
   bool same = ours.kind == theirs.kind && ours.tensor.dtype == theirs.tensor.dtype && a.size() == b.size();
   for (size_t d = 0; same && d < a.size(); ++d) same = !known_ne(a[d], b[d]);

@@ -69,6 +69,8 @@ struct Type {
   std::string text;         ///< Other (or the annotation exactly as PyTorch wrote it, when read from FX text)
 
   bool is_tensor() const { return kind == Kind::Tensor; }
+  /// A tensor, or several values.
+  bool is_result() const { return is_tensor() || kind == Kind::Tuple; }
   static Type of(TensorType t);
   static Type of(DType dtype, std::vector<SymInt> shape, std::string device = "cpu");  ///< contiguous
   static Type symint(SymInt e);

@@ -310,6 +310,32 @@ class Exported(unittest.TestCase):
         batch, length = torch.export.Dim.DYNAMIC, torch.export.Dim.DYNAMIC
         self.check(M().eval(), draw(5, 7), draw(1, 7), draw(5, 1), draw(1, 1), draw(0, 7), draw(3, 40), dynamic=({0: batch, 2: length}, {0: length, 1: batch}))
 
+    # The exporter gives what `x[:n]` has a size of its own where nothing says that n is not negative.
+    @unittest.skipIf(version < (2, 9), "older exporters want to be told")
+    def test_slices_that_begin_and_end_where_data_says(self):
+        class M(torch.nn.Module):
+            def __init__(self, function):
+                super().__init__()
+                self.function = function
+
+            def forward(self, x, n):
+                return self.function(x, n.item())
+
+        def written(x, n):
+            y = x.clone()
+            y[:n] = 7
+            return y
+
+        functions = {
+            "to": lambda x, n: x[:n] * 2, "from": lambda x, n: x[n:] + 1, "both": lambda x, n: x[n : n + 2].sum(0), "columns": lambda x, n: x[:, :n].relu(),
+            "from the end": lambda x, n: x[-n:] * 3, "steps": lambda x, n: x[:n:2] + 0, "used twice": lambda x, n: (x[:n] @ x[:n].t()).softmax(-1),
+            "joined": lambda x, n: torch.cat([x[:n], x[n:]]) + 1, "written": written, "half": lambda x, n: x[: n // 2] * 2, "rolled": lambda x, n: x.roll(n, 0),
+        }  # fmt: skip
+        x = torch.randn(6, 5)
+        for name, function in functions.items():
+            with self.subTest(name):
+                self.check(M(function), *((x, torch.tensor(n)) for n in (3, 1, 0, 6, 9, -2, -6, -9)))
+
     def test_many_writes_to_squares_of_a_symbolic_size(self):
         class M(torch.nn.Module):
             def forward(self, x):

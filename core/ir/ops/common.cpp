@@ -60,6 +60,11 @@ const TensorType& tensor_type(const Call& call, size_t i) {
   return call.arg(i).node()->type.tensor;
 }
 
+void require_mask(const Call& call, size_t i) {
+  if (const DType d = tensor_type(call, i).dtype; d != DType::Bool)
+    reject(call, "the mask must be bool, found " + std::string(dtype_name(d)));
+}
+
 void require_fits(const Call& call, size_t i) {
   const DType into = tensor_type(call, 0).dtype;
   if (is_tensor(call, i) && is_complex(tensor_type(call, i).dtype) && !is_complex(into))

@@ -39,6 +39,8 @@ bool is_tensor(const Call& call, size_t i);
 const TensorType& tensor_type(const Call& call, size_t i);
 /// The dimensions of a tensor of `rank` that the list of parameter `i` names; a user Error where one is named twice.
 std::vector<size_t> distinct_dims(const Call& call, size_t i, size_t rank);
+/// Rejects parameter `i`, a mask, unless it is bool.
+void require_mask(const Call& call, size_t i);
 /// Rejects parameter `i`, which is written into parameter 0, if it is complex and that is not.
 void require_fits(const Call& call, size_t i);
 SymInt product(const std::vector<SymInt>& sizes);

@@ -241,7 +241,8 @@ Rows backward_halves() {
 /// others, at other indices.
 Nodes roll(Builder& b, const Call& c) {
   Node* x = c.tensor(0);
-  const auto shifts = c.constants(1), dims = c.constants(2);
+  const std::vector<SymInt> shifts = c.integers(1);
+  const std::vector<int64_t> dims = c.constants(2);
   const bool flat = dims.empty();
   if (rank(x) == 0 && !flat) reject(c, "a 0-dimensional tensor has no dimension to roll along");
   if (flat ? shifts.size() != 1 : shifts.size() != dims.size()) reject(c, "shifts and dims must have the same length");
@@ -251,7 +252,7 @@ Nodes roll(Builder& b, const Call& c) {
   std::vector<SymInt> by(rank(x), SymInt(0));
   for (size_t i = 0; i < shifts.size(); ++i) {
     const size_t dim = flat ? 0 : normalize_dim(dims[i], rank(x), c.node());
-    by[dim] = by[dim] + SymInt(shifts[i]);
+    by[dim] = by[dim] + shifts[i];
   }
   const size_t last = rank(x) - 1;
   const SymInt n = size(x, last), cut = n == SymInt(0) ? n : mod(SymInt(0) - by[last], n);
@@ -390,8 +391,7 @@ Nodes fill_diagonal(Builder& b, const Call& c) {
 Nodes masked_scatter(Builder& b, const Call& c) {
   Node* x = c.tensor(0);
   const std::vector<SymInt> shape = broadcast(x->type.tensor.shape, c.type(1).shape, c.node());
-  if (tensor_type(c, 1).dtype != DType::Bool)
-    reject(c, "the mask must be bool, found " + std::string(dtype_name(c.type(1).dtype)));
+  require_mask(c, 1);
   if (tensor_type(c, 2).dtype != c.type(0).dtype) reject(c, "self and source must have one type");
   Node* mask = b.reshape(b.expand(c.tensor(1), shape), {product(shape)});
   Node* order = b.call("aten.cumsum.default", {mask, 0});

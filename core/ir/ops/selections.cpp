@@ -89,8 +89,7 @@ Rows wheres() {
 // --------------------------------------------------------------------------------------------------------- masked_fill
 
 Type masked_fill_type(const Call& call) {
-  if (const DType mask = tensor_type(call, 1).dtype; mask != DType::Bool)
-    reject(call, "the mask must be bool, found " + std::string(dtype_name(mask)));
+  require_mask(call, 1);
   const TensorType& self = tensor_type(call, 0);
   require_fits(call, 2);
   if (is_tensor(call, 2) && !tensor_type(call, 2).shape.empty())
