@@ -58,8 +58,8 @@ std::vector<Rewrite> tell_sizes(Graph& graph) {
   KnownSizes known;
   std::vector<Rewrite> told_of;
   for (const auto& node : graph.nodes()) {
-    const bool is_value = node->kind == NodeKind::Call && node->op && node->type.is_tensor();
-    for (size_t d = 0; is_value && d < node->tensor().shape.size(); ++d) {
+    const bool is_slice = node->is("aten.slice.Tensor") && node->op && node->type.is_tensor();
+    for (size_t d = 0; is_slice && d < node->tensor().shape.size(); ++d) {
       const SymInt stated = node->tensor().shape[d];
       const auto symbol = graph.env().symbol_id(stated);
       if (!symbol || known.has(stated)) continue;

@@ -683,6 +683,7 @@ const std::set<std::string_view>& decomposed_for_complex() {
                                                    "aten.fft_irfftn",
                                                    "aten.fft_fftshift",
                                                    "aten.fft_ifftshift",
+                                                   "aten.istft",
                                                    "aten.stft"};
   return names;
 }

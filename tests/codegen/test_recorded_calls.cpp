@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Recorded calls of ops_d.json (scatters, sizes that data tells, runs, matrices) and ops_e.json, ops_f.json
-// (interpolation, words for what others say in a few), ops_g.json (complex numbers, Fourier transforms), decomposed,
-// scheduled and compiled, against PyTorch's results. Nothing runs in the interpreter.
+// (interpolation, words for what others say in a few), ops_g.json (complex numbers, Fourier transforms), ops_h.json
+// (cells, windows, frames), decomposed, scheduled and compiled, against PyTorch's results. Nothing runs in the
+// interpreter.
 
 #include <gtest/gtest.h>
 
@@ -79,6 +80,8 @@ TEST(RecordedCalls, CompiledCallsGivePyTorchsResults) { compare_all("ops_d.json"
 TEST(RecordedCalls, CompiledWordsGivePyTorchsResults) { compare_all("ops_e.json", 250); }
 TEST(RecordedCalls, CompiledNamesGivePyTorchsResults) { compare_all("ops_f.json", 150); }
 TEST(RecordedCalls, CompiledComplexCallsGivePyTorchsResults) { compare_all("ops_g.json", 400); }
+
+TEST(RecordedCalls, CompiledCallsOfExportedProgramsGivePyTorchsResults) { compare_all("ops_h.json", 100); }
 
 }  // namespace
 }  // namespace strata

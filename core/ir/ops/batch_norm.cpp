@@ -143,8 +143,9 @@ std::vector<Node*> decompose_no_stats(Builder& b, const Call& call) {
   return {n.value, n.mean, n.rstd};
 }
 
-/// old * (1 - momentum) + new * momentum
-Node* moved(Builder& b, Node* old, Node* fresh, double momentum) {
+/// old * (1 - momentum) + new * momentum; of a batch without elements the old one.
+Node* moved(Builder& b, const Call& call, Node* old, Node* fresh, double momentum) {
+  if (has_zero(call.type(kInput).shape)) return b.call("aten.clone.default", {old});
   return b.add(b.mul(old, 1.0 - momentum), b.mul(fresh, momentum));
 }
 
@@ -168,7 +169,7 @@ std::vector<Node*> decompose_functional(Builder& b, const Call& call) {
     unbiased = b.call("aten.mul.Tensor", {n.var, integer(count)});
     unbiased = b.call("aten.div.Tensor", {unbiased, integer(count - 1)});
   }
-  return {n.value, n.mean, n.rstd, moved(b, mean, n.mean, momentum), moved(b, var, unbiased, momentum)};
+  return {n.value, n.mean, n.rstd, moved(b, call, mean, n.mean, momentum), moved(b, call, var, unbiased, momentum)};
 }
 
 std::vector<Node*> decompose_instance_norm(Builder& b, const Call& call) {

@@ -134,6 +134,14 @@ Rows activations_composed() {
       },
       "x moved towards 0 by lambd"));
   r.push_back(composed(
+      "aten::rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? "
+      "generator=None) -> Tensor",
+      [](Builder& b, const Call& c) -> Nodes {
+        if (c.boolean(3)) reject(c, "random slopes, in training, are not supported");
+        return {b.call("aten.leaky_relu.default", {c.tensor(0), (c.number(1) + c.number(2)) / 2})};
+      },
+      "leaky_relu with the mean of two slopes"));
+  r.push_back(composed(
       "aten::prelu(Tensor self, Tensor weight) -> Tensor",
       [](Builder& b, const Call& c) -> Nodes {
         Node* x = c.tensor(0);

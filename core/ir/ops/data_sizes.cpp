@@ -82,6 +82,21 @@ Type nonzero_type(const Call& call) {
 
 Nodes nonzero(Builder& b, const Call& c) { return {nonzero_of(b, c.tensor(0), stated_size(c, 0, 0))}; }
 
+/// A list of indices for each dimension; a number is a line of one.
+Type nonzero_lists_type(const Call& call) {
+  const size_t rank = std::max<size_t>(tensor_type(call, 0).shape.size(), 1);
+  return Type::tuple(std::vector<Type>(rank, result_like(call, DType::I64, {stated_size(call, 0, 0)})));
+}
+
+Nodes nonzero_lists(Builder& b, const Call& c) {
+  Node* x = c.type(0).shape.empty() ? b.unsqueeze(c.tensor(0), 0) : c.tensor(0);
+  Node* places = nonzero_of(b, x, stated_size(c, 0, 0));
+  Nodes lists;
+  for (size_t d = 0; d < x->tensor().shape.size(); ++d)
+    lists.push_back(b.call("aten.select.int", {places, 1, static_cast<int64_t>(d)}));
+  return lists;
+}
+
 // --------------------------------------------------------------------------------------------------- masked_select
 
 Type masked_fill_type(const Call& call) {
@@ -478,6 +493,9 @@ Rows data_sizes() {
                      bincount_fill_reference, {"bincount"}, "how often each number below `count` occurs"));
   r.push_back(sized("aten::nonzero(Tensor self) -> Tensor", nonzero_type, nonzero, "positions that are not zero"));
   r.push_back(sized("aten::argwhere(Tensor self) -> Tensor", nonzero_type, nonzero, "positions that are not zero"));
+  for (const char* schema :
+       {"aten::nonzero_numpy(Tensor self) -> Tensor[]", "aten::where(Tensor condition) -> Tensor[]"})
+    r.push_back(sized(schema, nonzero_lists_type, nonzero_lists, "positions that are not zero, a list a dimension"));
   r.push_back(sized("aten::masked_select(Tensor self, Tensor mask) -> Tensor", masked_select_type, masked_select,
                     "elements where the mask holds"));
   r.push_back(

@@ -408,6 +408,48 @@ Nodes stft(Builder& b, const Call& c) {
   return {batched ? y : b.call("aten.squeeze.dim", {y, 0})};
 }
 
+/// The signal whose frames these are: transformed back, each times the window, added up where they overlap and divided
+/// by what the windows add up to.
+Nodes istft(Builder& b, const Call& c) {
+  require_rank(c, 0, 2, 3);
+  Node* x = floating(b, c);
+  if (!is_complex(x->tensor().dtype)) reject(c, "expected complex numbers");
+  const bool batched = x->tensor().shape.size() == 3;
+  if (!batched) x = b.unsqueeze(x, 0);
+  const int64_t n = c.constant(1), hop = c.is_none(2) ? n / 4 : c.constant(2), width = c.is_none(3) ? n : c.constant(3);
+  if (n < 1 || hop < 1 || width < 1 || width > n || hop > width)
+    reject(c, "expected 0 < hop_length <= win_length <= n_fft");
+  if (c.boolean(9) || (!c.is_none(7) && !c.boolean(7)))
+    reject(c, "complex signals are not supported", "leave out return_complex, and onesided=False");
+  const Shape shape = x->tensor().shape;
+  require_equal(c, shape[1], n / 2 + 1, "frequencies and n_fft / 2 + 1");
+  require_at_least(c, shape[2], 1, "frames");
+  const SymInt whole = (shape[2] - 1) * hop + n;
+  Node* frames = b.call("aten._fft_c2r.default", {b.transpose(x, 1, 2), int_list({2}), c.boolean(6) ? 1 : 2, n});
+  const DType d = frames->tensor().dtype;
+  Node* window = c.optional_tensor(4);
+  if (!window) window = b.call("aten.full.default", {int_list({width}), 1}, {{"dtype", d}});
+  require_same_shape(c, window->tensor().shape, {SymInt(width)}, "the window and win_length");
+  const int64_t left = (n - width) / 2;
+  if (width < n) window = b.call("aten.constant_pad_nd.default", {window, int_list({left, n - width - left}), 0});
+  const auto added_up = [&](Node* columns) {  // [batch, n, frames] to [batch, whole]
+    Node* line = b.call("aten.col2im.default", {columns, sizes({SymInt(1), whole}), int_list({1, n}), int_list({1, 1}),
+                                                int_list({0, 0}), int_list({1, hop})});
+    return b.reshape(line, {columns->tensor().shape[0], whole});
+  };
+  Node* signal = added_up(b.transpose(b.mul(frames, window), 1, 2));
+  Node* square = b.expand(b.reshape(b.mul(window, window), {1, n, 1}), {1, n, shape[2]});
+  signal = b.div(signal, added_up(b.call("aten.contiguous.default", {square})));
+  const bool centered = c.boolean(5);
+  const SymInt start = centered ? n / 2 : 0;
+  const SymInt end = c.is_none(8) ? (centered ? whole - n / 2 : whole) : start + c.integer(8);
+  signal = b.call("aten.slice.Tensor", {signal, 1, integer(start), integer(min(end, whole))});
+  const SymInt missing = max(end - whole, SymInt(0));
+  if (!(missing == SymInt(0)))
+    signal = b.call("aten.constant_pad_nd.default", {signal, sizes({SymInt(0), missing}), 0});
+  return {batched ? signal : b.call("aten.squeeze.dim", {signal, 0})};
+}
+
 // ---------------------------------------------------------------------------------------------------------------- rows
 
 OpDef kernel_row(const std::string& schema, ShapeRule type, Reference reference, KernelRule kernel, const char* doc) {
@@ -469,6 +511,10 @@ Rows fourier() {
   add("stft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool "
       "normalized=False, bool? onesided=None, bool? return_complex=None, bool? align_to_window=None) -> Tensor",
       stft, "Fourier transforms of overlapping frames");
+  add("istft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool "
+      "center=True, "
+      "bool normalized=False, bool? onesided=None, int? length=None, bool return_complex=False) -> Tensor",
+      istft, "the signal of overlapping frames' Fourier transforms");
   return r;
 }
 

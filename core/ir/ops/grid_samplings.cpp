@@ -148,6 +148,41 @@ std::vector<Node*> grid_sampler(Builder& b, const Call& c) {
   return {b.cast(b.reshape(y, shape), x.dtype)};
 }
 
+/// Places in the images that affine maps give: theta [N, D, D + 1] times the places of the result's elements, each from
+/// -1 to 1, the last dimension first, and 1.
+std::vector<Node*> affine_grid(Builder& b, const Call& c) {
+  const Index size = c.integers(1);
+  if (size.size() != 4 && size.size() != 5) reject(c, "expected a size of 4 or 5 dimensions");
+  const size_t spatial = size.size() - 2;
+  const auto count = static_cast<int64_t>(spatial);
+  require_same_shape(c, tensor_type(c, 0).shape, {size[0], count, count + 1}, "theta and the maps of such images");
+  const TensorType& theta = c.type(0);
+  const Index inner(size.begin() + 2, size.end());
+  std::vector<Argument> columns;
+  for (size_t d = spatial; d-- > 0;) {
+    const SymInt& n = inner[d];
+    require_at_least(c, n, 1, "size");
+    const std::vector<std::pair<std::string, Argument>> attributes{{"dtype", theta.dtype}};
+    Node* steps = b.call("aten.full.default", {sizes({}), integer(n)}, attributes);
+    // -1 to 1 from the first to the last element; otherwise these are the ends of the image.
+    Node* last = b.call("aten.clamp_min.default", {b.sub(steps, 1), 1});
+    Node* width = c.boolean(2) ? last : steps;
+    Node* place = b.mul(b.call("aten.arange.default", {integer(n)}, attributes), 2);
+    place = b.div(b.sub(place, b.sub(steps, 1)), width);
+    if (known_eq(n, 1)) place = b.call("aten.zeros_like.default", {place});
+    Index line(spatial, SymInt(1));
+    line[d] = n;
+    columns.emplace_back(b.reshape(b.expand(b.reshape(place, line), inner), {product(inner)}));
+  }
+  columns.emplace_back(b.call("aten.full.default", {sizes({product(inner)}), 1}, {{"dtype", theta.dtype}}));
+  Node* places = b.call("aten.stack.default", {Argument::list(std::move(columns)), 1});
+  Node* grid = b.call("aten.matmul.default", {places, b.transpose(c.tensor(0), 1, 2)});
+  Index shape{size[0]};
+  shape.insert(shape.end(), inner.begin(), inner.end());
+  shape.emplace_back(count);
+  return {b.reshape(grid, shape)};
+}
+
 }  // namespace
 
 Rows grid_samplings() {
@@ -159,7 +194,9 @@ Rows grid_samplings() {
   const char* doc = "values of images or volumes at places that a grid gives";
   return {compound("aten::grid_sampler_2d" + rest, 0, decomposed_type, grid_sampler<2>, doc),
           compound("aten::grid_sampler_3d" + rest, 0, decomposed_type, grid_sampler<3>, doc),
-          compound("aten::grid_sampler" + rest, 0, decomposed_type, either, doc)};
+          compound("aten::grid_sampler" + rest, 0, decomposed_type, either, doc),
+          compound("aten::affine_grid_generator(Tensor theta, SymInt[] size, bool align_corners) -> Tensor", 0,
+                   decomposed_type, affine_grid, "places in images that affine maps give")};
 }
 
 }  // namespace strata::ops

@@ -59,6 +59,8 @@ constexpr OtherSchema kOtherSchemas[] = {
     {"as_strided_copy(Tensor self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor",
      "aten.as_strided.default"},
     {"linalg_matrix_power(Tensor self, int n) -> Tensor", "aten.matrix_power.default"},
+    {"linalg_matmul(Tensor self, Tensor other) -> Tensor", "aten.matmul.default"},
+    {"orgqr(Tensor self, Tensor input2) -> Tensor", "aten.linalg_householder_product.default"},
     {"linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)", "aten.diagonal.default"},
     {"special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", "aten.softmax.int"},
     {"special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", "aten.log_softmax.int"},

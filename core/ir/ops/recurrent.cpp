@@ -213,6 +213,51 @@ Nodes decompose_network(Builder& b, const Call& call) {
   return results;
 }
 
+// -------------------------------------------------------------------------------------------------------------- cells
+
+/// The parameters that lstm_cell, gru_cell, rnn_tanh_cell and rnn_relu_cell share; lstm_cell's `hx` is a list of two.
+constexpr size_t kInputWeight = 2, kStateWeight = 3, kInputBias = 4, kStateBias = 5;
+
+/// One step. Gates stand in the order in which `advance` takes them.
+Nodes decompose_cell(Builder& b, const Call& call) {
+  const std::string cell = cell_name(call);
+  Node *h = nullptr, *memory = nullptr;
+  if (cell == "lstm") {
+    const Nodes states = call.tensors(kStates);
+    if (states.size() != 2) reject(call, "expected two states, found " + std::to_string(states.size()));
+    h = states[0];
+    memory = states[1];
+  } else {
+    h = call.tensor(kStates);
+  }
+  const auto share = [&](Node* x, size_t weight, size_t bias) {
+    return b.call("aten.linear.default", {x, call.arg(weight), call.arg(bias)});
+  };
+  Node *x = share(call.tensor(kInput), kInputWeight, kInputBias), *y = share(h, kStateWeight, kStateBias);
+  const SymInt n = h->tensor().shape.back();
+  const int64_t gates = cell == "lstm" ? 4 : cell == "gru" ? 3 : 1;
+  for (const Node* part : {x, y})
+    require_equal(call, part->tensor().shape.back(), n * gates, "rows of a weight and gates of the state");
+  const auto gate = [&](Node* of, int64_t i) {
+    return b.call("aten.slice.Tensor", {of, -1, integer(n * i), integer(n * (i + 1))});
+  };
+  const auto squashed = [&](const char* function, Node* z) {
+    return b.call("aten." + std::string(function) + ".default", {z});
+  };
+  if (cell == "lstm") {
+    Node* sum = b.add(x, y);
+    const auto open = [&](int64_t i) { return squashed("sigmoid", gate(sum, i)); };
+    memory = b.add(b.mul(open(1), memory), b.mul(open(0), squashed("tanh", gate(sum, 2))));
+    return {b.mul(open(3), squashed("tanh", memory)), memory};
+  }
+  if (cell == "gru") {
+    const auto open = [&](int64_t i) { return squashed("sigmoid", b.add(gate(x, i), gate(y, i))); };
+    Node* candidate = squashed("tanh", b.add(gate(x, 2), b.mul(open(0), gate(y, 2))));
+    return {b.add(candidate, b.mul(open(1), b.sub(h, candidate)))};
+  }
+  return {squashed(cell == "tanh" ? "tanh" : "relu", b.add(x, y))};
+}
+
 }  // namespace
 
 Rows recurrent_rows() {
@@ -233,6 +278,12 @@ Rows recurrent_rows() {
   add("gru.input(Tensor input, Tensor hx, ", "(Tensor, Tensor)", "gated recurrent units");
   add("rnn_tanh.input(Tensor input, Tensor hx, ", "(Tensor, Tensor)", "recurrent network with tanh");
   add("rnn_relu.input(Tensor input, Tensor hx, ", "(Tensor, Tensor)", "recurrent network with relu");
+  const std::string weights = "Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> ";
+  r.push_back(shorthand("lstm_cell(Tensor input, Tensor[] hx, " + weights + "(Tensor, Tensor)", decompose_cell,
+                        "a step of long short-term memory"));
+  for (const char* name : {"gru_cell", "rnn_tanh_cell", "rnn_relu_cell"})
+    r.push_back(shorthand(std::string(name) + "(Tensor input, Tensor hx, " + weights + "Tensor", decompose_cell,
+                          "a step of a recurrent network"));
   return r;
 }
 

@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Numbers spaced evenly between two ends, or powers with evenly spaced exponents. The ends are numbers or 0-dimensional
-// tensors, and become elements of the result before anything is computed.
+// tensors, and become elements of the result before anything is computed. And windows: functions of such numbers.
 
 #include <algorithm>
 #include <limits>
+#include <numbers>
 
 #include "core/ir/ops/indexing.h"
 
@@ -103,10 +104,75 @@ RefValue logspace_reference(const RefContext& c) {
   return out;
 }
 
+// ------------------------------------------------------------------------------------------------------------- windows
+
+/// Number `i` of a window's own, after its length and whether it is periodic.
+double shape_number(const Call& call, size_t i, double otherwise) {
+  return call.op().schema.params.size() > i && !call.op().schema.params[i].keyword_only ? call.number(i) : otherwise;
+}
+
+/// Values of a window at places from 0 to `last`, by PyTorch's `TensorFactories.cpp`.
+Node* window_at(Builder& b, const Call& c, Node* place, double last) {
+  const std::string_view name = c.op().name;
+  const auto cosine = [&](double times) {
+    return b.call("aten.cos.default", {b.mul(place, times * std::numbers::pi / last)});
+  };
+  if (name.starts_with("aten.bartlett")) {
+    Node* rising = b.mul(place, 2 / last);
+    return b.call("aten.minimum.default", {rising, b.call("aten.rsub.Scalar", {rising, 2})});
+  }
+  if (name.starts_with("aten.blackman")) return b.add(b.sub(b.mul(cosine(4), 0.08), b.mul(cosine(2), 0.5)), 0.42);
+  if (name.starts_with("aten.kaiser")) {
+    const double beta = shape_number(c, 2, 12.0);
+    Node* from_middle = b.sub(b.mul(place, 2 / last), 1);
+    Node* inside =
+        b.call("aten.clamp_min.default", {b.call("aten.rsub.Scalar", {b.mul(from_middle, from_middle), 1}), 0});
+    const auto bessel = [&](Node* x) { return b.call("aten.i0.default", {x}); };
+    Node* height = bessel(b.call("aten.full.default", {sizes({}), beta}, {{"dtype", place->tensor().dtype}}));
+    return b.div(bessel(b.mul(b.call("aten.sqrt.default", {inside}), beta)), height);
+  }
+  const bool hann = name.starts_with("aten.hann");
+  const double alpha = hann ? 0.5 : shape_number(c, 2, 0.54), beta = hann ? 0.5 : shape_number(c, 3, 0.46);
+  return b.add(b.mul(cosine(2), -beta), alpha);
+}
+
+/// A periodic window is one of an element more without its last.
+std::vector<Node*> window(Builder& b, const Call& c) {
+  const int64_t length = c.constant(0);
+  const auto& params = c.op().schema.params;
+  const bool periodic = params.size() < 2 || params[1].keyword_only || c.boolean(1);
+  DType d = DType::F32;
+  for (size_t i = 0; i < params.size(); ++i)
+    if (params[i].name == "dtype") d = c.dtype(i).value_or(d);
+  if (length < 0) reject(c, "window_length must not be negative, found " + std::to_string(length));
+  if (!is_floating(d)) reject(c, "expected a floating-point type, found " + std::string(dtype_name(d)));
+  if (length <= 1) return {b.call("aten.full.default", {int_list({length}), 1}, {{"dtype", d}})};
+  Node* place = b.call("aten.arange.default", {length}, {{"dtype", compute_dtype(d)}});
+  return {b.cast(window_at(b, c, place, static_cast<double>(periodic ? length : length - 1)), d)};
+}
+
+Rows windows() {
+  const std::string options =
+      ", *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor";
+  Rows r;
+  const auto add = [&](const std::string& name, const std::string& overload, const std::string& more) {
+    r.push_back(compound("aten::" + name + "_window" + overload + "(int window_length" + more + options, 0,
+                         decomposed_type, window, "weights of a frame's elements"));
+  };
+  for (const char* name : {"bartlett", "blackman", "hamming", "hann", "kaiser"}) {
+    add(name, "", "");
+    add(name, ".periodic", ", bool periodic");
+  }
+  add("hamming", ".periodic_alpha", ", bool periodic, float alpha");
+  add("hamming", ".periodic_alpha_beta", ", bool periodic, float alpha, float beta");
+  add("kaiser", ".beta", ", bool periodic, float beta");
+  return r;
+}
+
 }  // namespace
 
 Rows spacings() {
-  Rows r;
+  Rows r = windows();
   const std::string options =
       ", *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor";
   const std::array<std::string, 4> heads{"(Scalar start, Scalar end", ".Tensor_Tensor(Tensor start, Tensor end",

@@ -1,0 +1,63 @@
+# Copyright 2026 The Strata Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Writes ops_h.json: operators that exported programs keep whole: steps of recurrent networks, windows, affine maps, signals of frames,
+lists of places. With the results that PyTorch gives.
+
+Run with PyTorch 2.13 or later: python3 make_ops_h.py
+"""
+import torch
+
+from op_cases import b, case, f, t, write
+
+torch.manual_seed(23)
+DOUBLE, BRAIN = torch.float64, torch.bfloat16
+
+# --------------------------------------------------------------------------------------------------------------- cells
+for shape in ([3], [1]):
+    x, h, memory = f(*shape, 4), f(*shape, 5), f(*shape, 5)
+    for name, gates in (("lstm_cell", 4), ("gru_cell", 3), ("rnn_tanh_cell", 1), ("rnn_relu_cell", 1)):
+        state = [h, memory] if name == "lstm_cell" else h
+        weights = f(5 * gates, 4), f(5 * gates, 5)
+        case(name, x, state, *weights, f(5 * gates), f(5 * gates))
+        case(name, x, state, *weights)
+
+# ------------------------------------------------------------------------------------------------------------- windows
+for name in ("bartlett", "blackman", "hamming", "hann", "kaiser"):
+    for length in (0, 1, 2, 7, 16):
+        case(f"{name}_window", length)
+        for periodic in (False, True):
+            case(f"{name}_window.periodic", length, periodic)
+    case(f"{name}_window", 9, dtype=DOUBLE)
+    case(f"{name}_window.periodic", 9, False, dtype=BRAIN)
+case("hamming_window.periodic_alpha", 9, True, 0.6)
+case("hamming_window.periodic_alpha_beta", 9, False, 0.6, 0.3)
+case("kaiser_window.beta", 9, True, 5.0)
+
+# ---------------------------------------------------------------------------------------------------------------- maps
+for align in (False, True):
+    for size in ([3, 2, 4, 5], [3, 2, 1, 3]):
+        case("affine_grid_generator", f(3, 2, 3), size, align)
+    case("affine_grid_generator", f(2, 3, 4), [2, 1, 3, 1, 2], align)
+    case("affine_grid_generator", f(2, 2, 3, dt=DOUBLE), [2, 1, 2, 4], align)
+case("rrelu", f(3, 4))
+case("rrelu", f(5), 0.1, 0.5)
+case("linalg_matmul", f(2, 3, 4), f(4, 5))
+case("orgqr", f(4, 3), f(3))
+
+# -------------------------------------------------------------------------------------------------------------- frames
+for dt in (torch.float32, DOUBLE):
+    spectrum = torch.complex(f(2, 9, 11, dt=dt), f(2, 9, 11, dt=dt))
+    window = f(16, lo=0.5, hi=1, dt=dt)
+    for length in (None, 30, 50):
+        case("istft", spectrum, 16, 4, 16, window, length=length)
+    case("istft", spectrum, 16, 4, 16, window, False)
+    case("istft", spectrum, 16, 4, 16, window, True, True)
+    case("istft", spectrum[0], 16)
+    case("istft", spectrum[1], 16, 3, 12, window[2:14], onesided=True)
+
+# --------------------------------------------------------------------------------------------------------------- lists
+for name in ("where", "nonzero_numpy"):
+    for x in (b(3, 4), t([0, 3, 0, -1]), t(2.0), t([[0.0], [0.0]])):
+        case(name, x)
+
+write("ops_h.json")
