@@ -43,8 +43,8 @@ from strata import _strata as core
 DTYPES = {"f32": torch.float32, "f64": torch.float64, "bf16": torch.bfloat16, "f16": torch.float16, "i64": torch.int64, "i32": torch.int32,
           "i16": torch.int16, "i8": torch.int8, "u8": torch.uint8, "b8": torch.bool, "c64": torch.complex64, "c128": torch.complex128}  # fmt: skip
 SIXTEEN_BITS = (torch.bfloat16, torch.float16)
-# PyTorch's own steps of Fourier transforms read and write beyond memory where sizes do not fit.
-UNCHECKED = {"aten._fft_r2c.default", "aten._fft_c2c.default", "aten._fft_c2r.default"}
+# PyTorch itself reads and writes beyond memory where sizes or places do not fit: whoever comes next dies of it.
+UNCHECKED = {"aten._fft_r2c.default", "aten._fft_c2c.default", "aten._fft_c2r.default", "aten.max_pool2d_with_indices_backward.default"}
 # What is refused before an operator is asked, or for want of memory.
 NOT_ASKED = re.compile("pin_memory|can't allocate|Device string|Expected one of cpu, cuda|Expected a value of type|MKL FFT error")
 # A call whose type Strata finds to be another than the graph says.

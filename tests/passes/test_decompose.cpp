@@ -117,6 +117,32 @@ def forward(self, x: "f32[s0, 4]", w: "f32[s1, 4]"):
 }
 
 // What follows goes by what a captured program says of a call: in a damaged file that may be anything.
+// What exporters write of `x[:n].relu()` where n may be negative.
+TEST(Decompose, SizesOfSlicesAreWhatTheirBoundsMakeThem) {
+  Graph graph;
+  Builder builder(graph);
+  const auto unknown = [&](const char* name) {
+    Symbol symbol;
+    symbol.name = name;
+    return graph.env().symbol(symbol);
+  };
+  const SymInt n = unknown("u0"), size = unknown("u1");
+  Node* x = graph.placeholder("x", Type::of(DType::F32, {6, 5}));
+  Node* item = builder.call("aten.item.default", {graph.placeholder("n", Type::of(DType::I64, {}))});
+  item->type = Type::symint(n);
+  Node* slice = builder.call("aten.slice.Tensor", {x, 0, 0, item});
+  slice->type = Type::of(DType::F32, {size, 5});
+  Node* relu = builder.call("aten.relu.default", {slice});
+  relu->type = slice->type;
+  graph.output(relu);
+  const PassResult result = decompose(graph, {});
+  ASSERT_FALSE(result.rewrites.empty());
+  EXPECT_EQ(result.rewrites[0].rule, "tell a size");
+  const SymInt told = result.graph.flat_outputs().at(0).node()->tensor().shape[0];
+  EXPECT_EQ(free_symbols(told), free_symbols(n)) << told.str();
+  EXPECT_EQ(graph.flat_outputs().at(0).node()->tensor().shape[0], size);  // the graph that was given stays
+}
+
 TEST(Decompose, StatedTypesAreWhatTheOperandsMake) {
   const auto refused = [](const char* node, const std::function<Type(ShapeEnv&)>& type) {
     Graph graph = graph_of(R"(

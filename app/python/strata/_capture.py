@@ -93,6 +93,11 @@ def _trace(function, mode, fakes, decompositions, pre_dispatch):
         raise
 
 
+# The table has these for exported programs, which keep them. Here what they are made of says more: lists have the size that `nonzero` gives,
+# and of `istft` the steps are ours where not all of it is.
+_TAKEN_APART = {"aten.nonzero_numpy.default", "aten.where.default", "aten.istft.default"}
+
+
 def _fake_constants(traced):
     """Tensors that were not traced: those of function transforms, which PyTorch's first level of dispatch does not see."""
     wrapped = torch._C._functorch.is_functorch_wrapped_tensor
@@ -178,7 +183,8 @@ def capture(gm, inputs):
     """`to_aten` in operators that can be compiled or called, and the names of those that are called."""
     traced = _traced(gm, inputs)
     missing, foreign = _strata.operators_of_fx(traced)
-    missing = [*missing, *{str(n.target) for n in traced.graph.nodes if _rewrite.hides_writes(n) or n.target in FAST_PATHS}]
+    made_of_others = lambda n: _rewrite.hides_writes(n) or n.target in FAST_PATHS or str(n.target) in _TAKEN_APART
+    missing = [*missing, *{str(n.target) for n in traced.graph.nodes if made_of_others(n)}]
     table = {}
     while missing:  # what comes out of a decomposition may have to be decomposed in turn
         more = _decompositions(traced, set(missing))
