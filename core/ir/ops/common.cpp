@@ -60,6 +60,18 @@ const TensorType& tensor_type(const Call& call, size_t i) {
   return call.arg(i).node()->type.tensor;
 }
 
+std::optional<size_t> param(const Call& call, std::string_view name) {
+  const auto& params = call.op().schema.params;
+  for (size_t i = 0; i < params.size(); ++i)
+    if (params[i].name == name) return i;
+  return {};
+}
+
+std::optional<DType> given_dtype(const Call& call) {
+  const auto i = param(call, "dtype");
+  return i ? call.dtype(*i) : std::nullopt;
+}
+
 void require_mask(const Call& call, size_t i) {
   if (const DType d = tensor_type(call, i).dtype; d != DType::Bool)
     reject(call, "the mask must be bool, found " + std::string(dtype_name(d)));

@@ -16,6 +16,8 @@
 #include <cmath>
 #include <concepts>
 #include <cstdint>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "core/ir/builder.h"
@@ -37,6 +39,10 @@ std::string describe(const Node& node);
 bool is_tensor(const Call& call, size_t i);
 /// The operand's type; a user Error if it is no tensor.
 const TensorType& tensor_type(const Call& call, size_t i);
+/// The place of the parameter of that name; none where the row has no such.
+std::optional<size_t> param(const Call& call, std::string_view name);
+/// What the call gives for the parameter `dtype`.
+std::optional<DType> given_dtype(const Call& call);
 /// The dimensions of a tensor of `rank` that the list of parameter `i` names; a user Error where one is named twice.
 std::vector<size_t> distinct_dims(const Call& call, size_t i, size_t rank);
 /// Rejects parameter `i`, a mask, unless it is bool.

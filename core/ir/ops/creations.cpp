@@ -14,18 +14,6 @@ namespace {
 constexpr auto kNone = NoGradient::Nondifferentiable;
 const std::string kOptions = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None";
 
-std::optional<size_t> param(const Call& call, std::string_view name) {
-  const auto& params = call.op().schema.params;
-  for (size_t i = 0; i < params.size(); ++i)
-    if (params[i].name == name) return i;
-  return {};
-}
-
-std::optional<DType> given_dtype(const Call& call) {
-  const auto p = param(call, "dtype");
-  return p ? call.dtype(*p) : std::nullopt;
-}
-
 std::string device_of(const Call& call) {
   if (const auto p = param(call, "device"))
     if (const auto* d = call.arg(*p).as<DeviceArg>()) return d->name;

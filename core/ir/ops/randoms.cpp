@@ -19,16 +19,11 @@ const std::string kOptions = "ScalarType? dtype=None, Layout? layout=None, Devic
 const std::string kWhole = "ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None";
 constexpr size_t kMissing = static_cast<size_t>(-1);
 
-size_t param(const Call& call, std::string_view name) {
-  const auto& params = call.op().schema.params;
-  for (size_t i = 0; i < params.size(); ++i)
-    if (params[i].name == name) return i;
-  return kMissing;
-}
+size_t named(const Call& call, std::string_view name) { return param(call, name).value_or(kMissing); }
 
 /// The number 4 stands for int64 in PyTorch's schemas.
 DType dtype_or(const Call& call, DType otherwise) {
-  const size_t i = param(call, "dtype");
+  const size_t i = named(call, "dtype");
   if (i == kMissing || call.is_none(i)) return otherwise;
   return call.arg(i).as<int64_t>() ? DType::I64 : call.dtype(i).value_or(otherwise);
 }
@@ -134,7 +129,7 @@ TensorType without_gaps(const Call& call, TensorType t) {
 /// itself keeps its gaps.
 TensorType like_type(const Call& call) {
   TensorType t = tensor_type(call, 0);
-  const size_t i = param(call, "memory_format");
+  const size_t i = named(call, "memory_format");
   const auto* format = i == kMissing ? nullptr : call.arg(i).as<EnumArg>();
   if (call.op().name.find("_functional") != std::string::npos) return t;
   if (!format || format->name.ends_with("preserve_format")) return without_gaps(call, std::move(t));
@@ -146,7 +141,7 @@ TensorType like_type(const Call& call) {
 /// What the row's numbers are laid out like.
 TensorType layout_of(const Call& call) {
   if (!call.op().schema.params.empty() && call.op().schema.params[0].type == "Tensor") return like_type(call);
-  const size_t size = param(call, "size");
+  const size_t size = named(call, "size");
   return Type::of(DType::F32, size == kMissing ? std::vector<SymInt>{call.integer(0)} : call.integers(size)).tensor;
 }
 
@@ -170,7 +165,7 @@ Type plain_type(const Call& call) {
 }
 
 double number_or(const Call& call, std::string_view name, double otherwise) {
-  const size_t i = param(call, name);
+  const size_t i = named(call, name);
   return i == kMissing ? otherwise : call.number(i);
 }
 
@@ -198,7 +193,7 @@ std::vector<Node*> exponential(Builder& b, const Call& c) {
 }
 
 std::vector<Node*> integers(Builder& b, const Call& c) {
-  const size_t low = std::min(param(c, "low"), param(c, "from")), high = std::min(param(c, "high"), param(c, "to"));
+  const size_t low = std::min(named(c, "low"), named(c, "from")), high = std::min(named(c, "high"), named(c, "to"));
   return {drawn_like(b, c, layout_of(c), whole_dtype(c), "strata.draw_integers.default",
                      {low == kMissing ? Argument(0) : integer(c.integer(low)), integer(c.integer(high))})};
 }
@@ -343,7 +338,7 @@ Node* drawn_like(Builder& b, const Call& call, const TensorType& like, DType dty
 bool draws_within(const Node& node) {
   if (!node.is("aten.scaled_dot_product_attention.default")) return false;
   const Call call(node);
-  return call.number(param(call, "dropout_p")) != 0;
+  return call.number(named(call, "dropout_p")) != 0;
 }
 
 Rows randoms() {

@@ -5,21 +5,10 @@
 #include <algorithm>
 
 namespace strata::ops {
-namespace {
-
-std::optional<size_t> find_param(const Call& call, std::string_view name) {
-  const auto& params = call.op().schema.params;
-  for (size_t i = 0; i < params.size(); ++i)
-    if (params[i].name == name) return i;
-  return {};
-}
-
-}  // namespace
-
 std::vector<bool> reduced_dims(const Call& call) {
   const size_t rank = tensor_type(call, 0).shape.size();
-  const auto param = find_param(call, "dim");
-  const std::vector<size_t> dims = param ? distinct_dims(call, *param, rank) : std::vector<size_t>();
+  const auto named = param(call, "dim");
+  const std::vector<size_t> dims = named ? distinct_dims(call, *named, rank) : std::vector<size_t>();
   if (dims.empty()) return std::vector<bool>(rank, true);
   std::vector<bool> reduced(std::max<size_t>(rank, 1), false);
   for (const size_t d : dims) reduced[d] = true;
@@ -36,8 +25,8 @@ std::vector<int64_t> reduced_dim_list(const Call& call) {
 }
 
 bool keeps_dims(const Call& call) {
-  const auto param = find_param(call, "keepdim");
-  return param && call.boolean(*param);
+  const auto keeps = param(call, "keepdim");
+  return keeps && call.boolean(*keeps);
 }
 
 std::vector<SymInt> reduced_shape(const std::vector<SymInt>& shape, const std::vector<bool>& reduced, bool keepdim) {

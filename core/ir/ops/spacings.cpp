@@ -16,9 +16,7 @@ namespace {
 constexpr auto kNone = NoGradient::Nondifferentiable;
 
 DType spaced_dtype(const Call& call) {
-  const auto& params = call.op().schema.params;
-  for (size_t i = 0; i < params.size(); ++i)
-    if (params[i].name == "dtype" && call.dtype(i)) return *call.dtype(i);
+  if (const auto given = given_dtype(call)) return *given;
   const auto is_complex_end = [&](size_t i) {
     return is_tensor(call, i) ? is_complex(tensor_type(call, i).dtype)
                               : call.arg(i).as<std::complex<double>>() != nullptr;
@@ -141,9 +139,7 @@ std::vector<Node*> window(Builder& b, const Call& c) {
   const int64_t length = c.constant(0);
   const auto& params = c.op().schema.params;
   const bool periodic = params.size() < 2 || params[1].keyword_only || c.boolean(1);
-  DType d = DType::F32;
-  for (size_t i = 0; i < params.size(); ++i)
-    if (params[i].name == "dtype") d = c.dtype(i).value_or(d);
+  const DType d = given_dtype(c).value_or(DType::F32);
   if (length < 0) reject(c, "window_length must not be negative, found " + std::to_string(length));
   if (!is_floating(d)) reject(c, "expected a floating-point type, found " + std::string(dtype_name(d)));
   if (length <= 1) return {b.call("aten.full.default", {int_list({length}), 1}, {{"dtype", d}})};

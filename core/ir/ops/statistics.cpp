@@ -315,18 +315,11 @@ std::vector<Node*> logsumexp(Builder& b, const Call& c) {
 
 // --------------------------------------------------------------------------------------------------------------- norms
 
-std::optional<size_t> param(const Call& call, std::string_view name) {
-  const auto& params = call.op().schema.params;
-  for (size_t i = 0; i < params.size(); ++i)
-    if (params[i].name == name) return i;
-  return {};
-}
-
 Type norm_type(const Call& call) {
   DType d = real_dtype(tensor_type(call, 0).dtype);
   if (!is_floating(d)) reject(call, "expected a floating-point tensor, found " + std::string(dtype_name(d)));
-  if (const auto p = param(call, "dtype"); p && call.dtype(*p)) {
-    const DType wanted = real_dtype(*call.dtype(*p));
+  if (const auto given = given_dtype(call)) {
+    const DType wanted = real_dtype(*given);
     if (promote(wanted, d) != wanted)
       reject(call,
              "dtype: " + std::string(dtype_name(wanted)) + " does not hold numbers of " + std::string(dtype_name(d)));
