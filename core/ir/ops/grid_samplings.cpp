@@ -64,6 +64,7 @@ struct Volume {
       Node* i = b.cast(b.call("aten.clamp.default", {place[d], 0, integer(size[d] - 1)}), DType::I64);
       index = index ? b.add(b.mul(index, integer(size[d])), i) : i;
     }
+    if (!index) throw_internal("an image without dimensions");
     const Index& shape = flat->type.tensor.shape;
     const Index all{shape[0], shape[1], index->type.tensor.shape[1]};
     Node* value = b.call("aten.gather.default", {flat, 2, b.expand(b.unsqueeze(index, 1), all)});
