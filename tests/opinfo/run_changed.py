@@ -23,7 +23,6 @@ import operator
 import os
 import random
 import re
-import signal
 import sys
 import warnings
 
@@ -37,6 +36,7 @@ import torch.utils._pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import strata
+from children import result_of, totals_of
 from samples import name_of, op_db
 from strata import _strata as core
 
@@ -301,20 +301,11 @@ def in_child(op, options):
     def note(who, *call):
         os.pwrite(notes, f"{who}: {described(*call)}"[:2000].ljust(2000).encode()[:2000], 0)
 
-    read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
-        signal.alarm(options.seconds)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # PyTorch's warnings
-        os.write(write, repr(try_operator(op, options, note)).encode())
-        os._exit(0)
-    os.close(write)
-    with os.fdopen(read, "rb") as stream:
-        text = stream.read().decode()
-    status, last = os.waitpid(child, 0)[1], os.pread(notes, 2000, 0).decode().strip()
+    value, status = result_of(lambda: try_operator(op, options, note), options.seconds, quiet=(2,))  # PyTorch's warnings
+    last = os.pread(notes, 2000, 0).decode().strip()
     os.close(notes)
-    if text and not status:
-        return eval(text)  # noqa: S307
+    if not status:
+        return value
     who = "died" if last.startswith("Strata") else "PyTorch died"
     return {who: 1}, [(who, last, f"status {status}")]
 
@@ -331,26 +322,14 @@ def main():
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
     wanted = [op for op in op_db if not options.names or any(fnmatch.fnmatch(name_of(op), name) for name in options.names)]
-    children = []
-    for job in range(options.jobs):
-        read, write = os.pipe()
-        if os.fork() == 0:
-            os.close(read)
-            totals = collections.Counter()
-            for op in wanted[job :: options.jobs]:
-                counts, shown = in_child(op, options)
-                totals.update(counts)
-                for kind, what, said in shown:
-                    print(f"{kind}: [{name_of(op)}] {what}" + (f"\n      {said}" if said else ""), flush=True)
-            os.write(write, repr(dict(totals)).encode())
-            os._exit(0)
-        os.close(write)
-        children.append(read)
-    totals = collections.Counter()
-    for read in children:
-        with os.fdopen(read, "rb") as stream:
-            totals.update(eval(stream.read().decode() or "{'died': 1}"))  # noqa: S307
-        os.wait()
+
+    def work(op):
+        counts, shown = in_child(op, options)
+        for kind, what, said in shown:
+            print(f"{kind}: [{name_of(op)}] {what}" + (f"\n      {said}" if said else ""), flush=True)
+        return collections.Counter(counts)
+
+    totals = totals_of(wanted, work, options.jobs, "died")
     print(", ".join(f"{count} {kind}" for kind, count in totals.most_common()))
     return 1 if totals["internal"] or totals["died"] else 0
 

@@ -13,7 +13,6 @@ import collections
 import fnmatch
 import functools
 import os
-import signal
 import tempfile
 import warnings
 
@@ -22,6 +21,7 @@ import torch
 import torch.utils._pytree as pytree
 
 import strata
+from children import result_of
 from samples import as_exact, in_float64, op_db
 
 DTYPES = ["float32", "float64", "bfloat16", "float16", "complex64", "complex128", "int64", "int32", "int16", "int8", "uint8", "bool"]
@@ -124,19 +124,14 @@ def try_operator(op, count, in_place, dtype):
 
 def in_child(op, count, seconds, in_place, dtype):
     """In a process of its own: what crashes or hangs is one operator's."""
-    read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
-        signal.alarm(seconds)
+
+    def run():
         torch.manual_seed(0)
         totals, reasons = try_operator(op, count, in_place, dtype)
-        os.write(write, repr((dict(totals), reasons)).encode())
-        os._exit(0)
-    os.close(write)
-    with os.fdopen(read, "rb") as stream:
-        text = stream.read().decode()
-    status = os.waitpid(child, 0)[1]
-    return eval(text) if text and not status else ({"failed": 1}, {"failed": f"the process ended with status {status}"})  # noqa: S307
+        return dict(totals), reasons
+
+    found, status = result_of(run, seconds)
+    return ({"failed": 1}, {"failed": f"the process ended with status {status}"}) if status else found
 
 
 def main():

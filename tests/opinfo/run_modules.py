@@ -14,7 +14,6 @@ import collections
 import copy
 import fnmatch
 import os
-import signal
 import sys
 import tempfile
 import warnings
@@ -28,6 +27,7 @@ import torch
 import torch.utils._pytree as pytree
 
 import strata
+from children import result_of, totals_of
 from samples import as_exact
 from torch._export.db.examples import all_examples
 from torch.testing._internal.common_modules import module_db
@@ -130,18 +130,8 @@ def outcomes(make, args, kwargs, dynamic):
 
 def in_child(case, seconds):
     """In a process of its own: what crashes or hangs is one module's."""
-    read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
-        signal.alarm(seconds)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-        os.write(write, repr(list(outcomes(*case))).encode())
-        os._exit(0)
-    os.close(write)
-    with os.fdopen(read, "rb") as stream:
-        text = stream.read().decode()
-    status = os.waitpid(child, 0)[1]
-    return eval(text) if text and not status else [("both", "failed", f"the process ended with status {status}")]  # noqa: S307
+    found, status = result_of(lambda: list(outcomes(*case)), seconds, quiet=(2,))
+    return [("both", "failed", f"the process ended with status {status}")] if status else found
 
 
 def main():
@@ -155,26 +145,16 @@ def main():
     torch.set_num_threads(1)
     wanted = lambda label: not options.names or any(fnmatch.fnmatch(label.split("#")[0], name) for name in options.names)
     cases = [case for case in modules(options.inputs) if wanted(case[0])]
-    children = []
-    for job in range(options.jobs):
-        read, write = os.pipe()
-        if os.fork() == 0:
-            os.close(read)
-            totals = collections.Counter()
-            for label, *case in cases[job :: options.jobs]:
-                for way, kind, why in in_child(case, options.seconds):
-                    totals[f"{way} {kind}"] += 1
-                    if kind not in ("agrees", "not exported"):
-                        print(f"{label:44} {way} {kind}  {why}", flush=True)
-            os.write(write, repr(dict(totals)).encode())
-            os._exit(0)
-        os.close(write)
-        children.append(read)
-    totals = collections.Counter()
-    for read in children:
-        with os.fdopen(read, "rb") as stream:
-            totals.update(eval(stream.read().decode() or "{'both failed': 1}"))  # noqa: S307
-        os.wait()
+
+    def work(case):
+        label, totals = case[0], collections.Counter()
+        for way, kind, why in in_child(case[1:], options.seconds):
+            totals[f"{way} {kind}"] += 1
+            if kind not in ("agrees", "not exported"):
+                print(f"{label:44} {way} {kind}  {why}", flush=True)
+        return totals
+
+    totals = totals_of(cases, work, options.jobs, "both failed")
     print(", ".join(f"{count} {kind}" for kind, count in totals.most_common()))
     return 1 if any(kind.endswith(("differs", "failed")) for kind in totals) else 0
 

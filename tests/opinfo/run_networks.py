@@ -23,7 +23,6 @@ import importlib.util
 import inspect
 import math
 import os
-import signal
 import sys
 import tempfile
 import time
@@ -35,6 +34,7 @@ import torch
 import torch.utils._pytree as pytree
 
 import strata
+from children import result_of
 
 SIZES = {
     2: "num_hidden_layers n_layer n_layers num_layers encoder_layers decoder_layers num_decoder_layers depth num_blocks encoder_num_layers",
@@ -390,21 +390,8 @@ def try_network(library, name, ways):
 
 def in_child(library, name, options):
     """In a process of its own: what crashes or hangs is one network's."""
-    read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
-        signal.alarm(options.seconds)
-        nothing = os.open(os.devnull, os.O_RDWR)
-        os.dup2(nothing, 1), os.dup2(nothing, 2)
-        text = repr(try_network(library, name, options.only.split(","))).encode()
-        while text:
-            text = text[os.write(write, text) :]
-        os._exit(0)
-    os.close(write)
-    with os.fdopen(read, "rb") as stream:
-        text = stream.read().decode()
-    status = os.waitpid(child, 0)[1]
-    return eval(text) if text and not status else [("both", "failed", f"the process ended with status {status}", 0.0)]  # noqa: S307
+    found, status = result_of(lambda: try_network(library, name, options.only.split(",")), options.seconds, quiet=(1, 2))
+    return [("both", "failed", f"the process ended with status {status}", 0.0)] if status else found
 
 
 def main():
