@@ -15,12 +15,6 @@ namespace py = pybind11;
 namespace strata {
 namespace {
 
-py::object tuple_of(const std::vector<int64_t>& values) {
-  py::tuple result(values.size());
-  for (size_t i = 0; i < values.size(); ++i) result[i] = py::int_(values[i]);
-  return result;
-}
-
 /// Whether the elements lie as `strides` says; a dimension of one element may say anything.
 bool lies_in(const Tensor& tensor, const std::vector<int64_t>& strides) {
   for (size_t d = 0; d < tensor.rank(); ++d) {
@@ -39,9 +33,7 @@ bool expands(const Tensor& tensor, const std::vector<int64_t>& strides) {
 
 /// By PyTorch's copy, which is fast for any pair of layouts.
 py::object laid_out(Tensor tensor, const std::vector<int64_t>& strides) {
-  static const auto* empty = new py::object(py::module_::import("torch").attr("empty_strided"));
-  const py::object shape = tuple_of(tensor.shape), dtype = dtype_to_torch(tensor.dtype);
-  const py::object result = (*empty)(shape, tuple_of(strides), py::arg("dtype") = dtype);
+  const py::object result = empty_of_torch(tensor.shape, strides, tensor.dtype);
   // PyTorch has no negative strides, which a flip of what was made here has.
   if (std::ranges::any_of(tensor.strides, [](int64_t s) { return s < 0; })) tensor = tensor.clone();
   return result.attr("copy_")(to_torch(std::move(tensor)));

@@ -136,6 +136,7 @@ void update_view(Tensor& view, py::handle object, size_t position) {
 }
 
 py::object to_torch(Tensor tensor) {
+  if (tensor.numel() == 0) return empty_of_torch(tensor.shape, tensor.strides, tensor.dtype);
   const dlpack::ExchangeApi* api = exchange();
   dlpack::ManagedArray* managed = manage(std::move(tensor));
   void* object = nullptr;
@@ -151,6 +152,17 @@ DType dtype_of_torch(py::handle dtype) {
   const auto found = parse_dtype_name(text);
   if (!found) throw_user("the element type " + text + " is not supported");
   return *found;
+}
+
+py::tuple tuple_of(const std::vector<int64_t>& values) {
+  py::tuple result(values.size());
+  for (size_t i = 0; i < values.size(); ++i) result[i] = py::int_(values[i]);
+  return result;
+}
+
+py::object empty_of_torch(const std::vector<int64_t>& shape, const std::vector<int64_t>& strides, DType dtype) {
+  static const auto* empty = new py::object(torch().attr("empty_strided"));
+  return (*empty)(tuple_of(shape), tuple_of(strides), py::arg("dtype") = dtype_to_torch(dtype));
 }
 
 py::object dtype_to_torch(DType dtype) { return torch().attr(std::string(dtype_name(dtype)).c_str()); }

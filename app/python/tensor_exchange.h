@@ -7,6 +7,8 @@
 
 #include <pybind11/pybind11.h>
 
+#include <vector>
+
 #include "core/runtime/tensor.h"
 
 namespace strata {
@@ -19,8 +21,14 @@ Tensor view_of_torch(pybind11::handle object, const std::string& what);
 /// it did. `position` is for messages. Throws a user Error for what is no tensor.
 void update_view(Tensor& view, pybind11::handle object, size_t position);
 
-/// A `torch.Tensor` over the tensor's memory, which it keeps alive.
+/// A `torch.Tensor` over the tensor's memory, which it keeps alive. Without elements it is PyTorch's own: `resize_` works.
 pybind11::object to_torch(Tensor tensor);
+
+/// Whole numbers of Python.
+pybind11::tuple tuple_of(const std::vector<int64_t>& values);
+
+/// `torch.empty_strided`: memory of PyTorch's. Strides may not be negative.
+pybind11::object empty_of_torch(const std::vector<int64_t>& shape, const std::vector<int64_t>& strides, DType dtype);
 
 /// `torch.float32` and back.
 DType dtype_of_torch(pybind11::handle dtype);

@@ -318,6 +318,15 @@ class Misses(Case):
     def test_shape(self):
         self.check_other((scaled(2), (torch.randn(3, 4),)), (scaled(2), (torch.randn(4, 3),)))
 
+    def test_elements_that_pytorch_guards_on(self):
+        def pick(x, i):
+            y = x * 2
+            y[i] += 1.0
+            return y
+
+        x = torch.randn(3, 4)
+        self.check_other((pick, (x, torch.tensor(0))), (pick, (x, torch.tensor(2))))
+
     def test_strides(self):
         self.check_other((scaled(2), (torch.randn(4, 4),)), (scaled(2), (torch.randn(4, 4).t(),)))
 

@@ -128,6 +128,14 @@ class Backend(unittest.TestCase):
         strata.reset()
         self.check(lambda x: x * 3 + x.t(), (torch.randn(1, 1).expand(4, 4),), compiles=1)
 
+    def test_results_without_elements_can_be_resized(self):
+        def function(x):
+            state = x.new()
+            torch._dynamo.graph_break()
+            return state.resize_(x.shape).zero_() + x
+
+        self.check(function, (torch.randn(3, 4),), compiles=2)
+
     def test_results_that_share_memory_do_so(self):
         def both(x):
             y = x * 3

@@ -159,9 +159,19 @@ def _inputs(gm, inputs):
 
 
 def has_symbols(gm):
-    """Whether a size of an input is a symbol."""
+    """Whether a trace looks at symbols of PyTorch's: a size of an input is one, or there are guards on the element of an input."""
     fakes = [node.meta.get("example_value") for node in gm.graph.nodes if node.op == "placeholder"]
-    return any(not isinstance(fake, torch.Tensor) or any(type(n) is str for n in _numbers(_layout(fake))) for fake in fakes)
+    return any(not isinstance(fake, torch.Tensor) or any(type(n) is str for n in _numbers(_layout(fake))) or _guards_element(fake) for fake in fakes)
+
+
+def _guards_element(fake):
+    """Whether Dynamo has guards on the number in an input without dimensions (`x[i]`): a trace makes a constant of it."""
+    element = getattr(fake, "item_memo", None)
+    if element is None or not hasattr(element, "node"):
+        return element is not None
+    env, symbols = element.node.shape_env, element.node._expr.free_symbols
+    told = [*env.replacements, *(symbol for guard in env.guards for symbol in guard.expr.free_symbols)]
+    return not symbols or not symbols.isdisjoint(told)
 
 
 def _symbols_of(value):

@@ -111,14 +111,78 @@ std::map<int, SymInt> label_sizes(const Call& call, const Equation& equation) {
   return sizes;
 }
 
-/// Whether elements of one operand are added up by themselves: a sum of integers is an int64.
-bool sums_alone(const Equation& equation) {
-  for (const Labels& labels : equation.inputs)
-    for (int label : labels)
-      if (!has(equation.output, label) &&
-          std::ranges::count_if(equation.inputs, [&](const Labels& l) { return has(l, label); }) == 1)
-        return true;
-  return false;
+/// The labels that are still wanted when operands up to `i` are one.
+std::function<bool(int)> wanted_after(const Equation& equation, size_t i) {
+  return [&equation, rest = std::span(equation.inputs).subspan(i + 1)](int label) {
+    return has(equation.output, label) || std::ranges::any_of(rest, [&](const Labels& l) { return has(l, label); });
+  };
+}
+
+struct Contraction {
+  Labels batch, inner, rows, columns;
+};
+
+/// Of labels that are in one operand alone none is left that is not `wanted`.
+Contraction contraction_of(const Labels& x, const Labels& y, const std::function<bool(int)>& wanted) {
+  Contraction c;
+  for (int l : x) (has(y, l) ? (wanted(l) ? c.batch : c.inner) : c.rows).push_back(l);
+  for (int l : y)
+    if (!has(x, l)) c.columns.push_back(l);
+  return c;
+}
+
+Labels join(std::initializer_list<Labels> parts) {
+  Labels all;
+  for (const Labels& p : parts) all.insert(all.end(), p.begin(), p.end());
+  return all;
+}
+
+/// What is left of labels, each once, when those that are not `wanted` are summed up; a sum of integers is an int64.
+Labels left_of(const Labels& labels, const std::function<bool(int)>& wanted, DType& type) {
+  Labels left;
+  for (int l : labels) {
+    if (!wanted(l)) {
+      if (is_integral_or_bool(type)) type = DType::I64;
+    } else if (!has(left, l)) {
+      left.push_back(l);
+    }
+  }
+  return left;
+}
+
+/// Whether a dimension is one that PyTorch drops before it multiplies: of size 1, and not in the result.
+bool is_dropped(const Call& call, const Equation& equation, size_t i, int label) {
+  if (equation.inputs.size() == 1 || has(equation.output, label)) return false;
+  const Labels& labels = equation.inputs[i];
+  const auto at = static_cast<size_t>(std::find(labels.begin(), labels.end(), label) - labels.begin());
+  return call.tensors(1)[i]->tensor().shape[at] == 1;
+}
+
+/// The steps of `decompose_einsum`: products promote their operands as `mul` does, those with a sum take one type.
+DType einsum_dtype(const Call& call, const Equation& equation) {
+  const std::vector<Node*> tensors = call.tensors(1);
+  DType type = tensors[0]->tensor().dtype;
+  const auto labels_of = [&](size_t i) {
+    Labels labels = equation.inputs[i];
+    std::erase_if(labels, [&](int label) { return is_dropped(call, equation, i, label); });
+    return labels;
+  };
+  Labels labels = labels_of(0);
+  for (size_t i = 1; i < tensors.size(); ++i) {
+    const auto wanted = wanted_after(equation, i);
+    DType other = tensors[i]->tensor().dtype;
+    const Labels x = labels, y = labels_of(i);
+    labels = left_of(x, [&](int l) { return wanted(l) || has(y, l); }, type);
+    const Contraction c =
+        contraction_of(labels, left_of(y, [&](int l) { return wanted(l) || has(x, l); }, other), wanted);
+    if (c.inner.empty())
+      type = promote(type, other);
+    else if (type != other)
+      reject(call, "the products that are summed are of " + std::string(dtype_name(type)) + " and " + std::string(dtype_name(other)));
+    labels = join({c.batch, c.rows, c.columns});
+  }
+  left_of(labels, [&](int label) { return has(equation.output, label); }, type);
+  return type;
 }
 
 Type einsum_type(const Call& call) {
@@ -127,9 +191,7 @@ Type einsum_type(const Call& call) {
   const std::map<int, SymInt> sizes = label_sizes(call, equation);
   std::vector<SymInt> shape;
   for (int label : equation.output) shape.push_back(sizes.at(label));
-  const DType type = call.tensors(1)[0]->tensor().dtype;
-  const bool counts = is_integral_or_bool(type) && sums_alone(equation);
-  return result_like(call, counts ? DType::I64 : type, std::move(shape));
+  return result_like(call, einsum_dtype(call, equation), std::move(shape));
 }
 
 struct Term {
@@ -156,12 +218,6 @@ Node* arrange(Builder& b, const Term& term, const Labels& order) {
   return std::is_sorted(dims.begin(), dims.end()) ? term.value : b.permute(term.value, dims);
 }
 
-Labels join(std::initializer_list<Labels> parts) {
-  Labels all;
-  for (const Labels& p : parts) all.insert(all.end(), p.begin(), p.end());
-  return all;
-}
-
 using Sizes = std::map<int, SymInt>;
 SymInt extent(const Labels& labels, const Sizes& sizes) {
   SymInt n = 1;
@@ -176,24 +232,35 @@ Node* folded(Builder& b, const Term& term, const Labels& order, const Sizes& siz
   return b.reshape(b.expand(arrange(b, term, order), full), shape);
 }
 
-Term contract(Builder& b, Term x, Term y, const std::function<bool(int)>& later, const Sizes& sizes) {
-  x = sum_out(b, x, [&](int l) { return later(l) || has(y.labels, l); });
-  y = sum_out(b, y, [&](int l) { return later(l) || has(x.labels, l); });
-  Labels batch, inner, rows, columns;
-  for (int l : x.labels) (has(y.labels, l) ? (later(l) ? batch : inner) : rows).push_back(l);
-  for (int l : y.labels)
-    if (!has(x.labels, l)) columns.push_back(l);
-  const SymInt n = extent(batch, sizes), k = extent(inner, sizes), r = extent(rows, sizes), c = extent(columns, sizes);
-  Node* left = folded(b, x, join({batch, rows, inner}), sizes, {n, r, k});
-  Node* right = folded(b, y, join({batch, inner, columns}), sizes, {n, k, c});
-  const Labels labels = join({batch, rows, columns});
+/// The operand with dimensions in `order`, one of size 1 where it lacks a label.
+Node* spread(Builder& b, const Term& term, const Labels& order) {
+  Labels own;
+  std::ranges::copy_if(order, std::back_inserter(own), [&](int l) { return has(term.labels, l); });
+  Node* value = arrange(b, term, own);
+  for (size_t d = 0; d < order.size(); ++d)
+    if (!has(own, order[d])) value = b.call("aten.unsqueeze.default", {value, static_cast<int64_t>(d)});
+  return value;
+}
+
+Term contract(Builder& b, Term x, Term y, const std::function<bool(int)>& wanted, const Sizes& sizes) {
+  x = sum_out(b, x, [&](int l) { return wanted(l) || has(y.labels, l); });
+  y = sum_out(b, y, [&](int l) { return wanted(l) || has(x.labels, l); });
+  const Contraction of = contraction_of(x.labels, y.labels, wanted);
+  const Labels labels = join({of.batch, of.rows, of.columns});
+  if (of.inner.empty())
+    return {b.call("aten.mul.Tensor", {spread(b, x, labels), spread(b, y, labels)}), labels};
+  const SymInt n = extent(of.batch, sizes), k = extent(of.inner, sizes);
+  Node* left = folded(b, x, join({of.batch, of.rows, of.inner}), sizes, {n, extent(of.rows, sizes), k});
+  Node* right = folded(b, y, join({of.batch, of.inner, of.columns}), sizes, {n, k, extent(of.columns, sizes)});
   std::vector<SymInt> shape;
   for (int l : labels) shape.push_back(sizes.at(l));
   return {b.reshape(b.call("aten.bmm.default", {left, right}), shape), labels};
 }
 
 /// The operand, with a label that it has twice as one dimension: the diagonal of the two.
-Term operand(Builder& b, Node* value, Labels labels) {
+Term operand(Builder& b, const Call& call, const Equation& equation, size_t i) {
+  Node* value = call.tensors(1)[i];
+  Labels labels = equation.inputs[i];
   for (size_t d = 0; d < labels.size(); ++d) {
     const auto again = std::find(labels.begin() + static_cast<long>(d) + 1, labels.end(), labels[d]);
     if (again == labels.end()) continue;
@@ -202,22 +269,20 @@ Term operand(Builder& b, Node* value, Labels labels) {
     std::rotate(labels.begin() + static_cast<long>(d), labels.begin() + static_cast<long>(d) + 1, labels.end());
     --d;  // another dimension now; diagonal's is the last
   }
+  for (size_t d = labels.size(); d-- > 0;) {
+    if (!is_dropped(call, equation, i, labels[d])) continue;
+    value = b.call("aten.squeeze.dim", {value, static_cast<int64_t>(d)});
+    labels.erase(labels.begin() + static_cast<long>(d));
+  }
   return {value, labels};
 }
 
 std::vector<Node*> decompose_einsum(Builder& b, const Call& call) {
   const Equation equation = parse_equation(call);
   const Sizes sizes = label_sizes(call, equation);
-  const std::vector<Node*> tensors = call.tensors(1);
-  Term term = operand(b, tensors[0], equation.inputs[0]);
-  for (size_t i = 1; i < tensors.size(); ++i) {
-    const auto later = [&](int label) {
-      return has(equation.output, label) ||
-             std::any_of(equation.inputs.begin() + static_cast<long>(i) + 1, equation.inputs.end(),
-                         [&](const Labels& l) { return has(l, label); });
-    };
-    term = contract(b, term, operand(b, tensors[i], equation.inputs[i]), later, sizes);
-  }
+  Term term = operand(b, call, equation, 0);
+  for (size_t i = 1; i < equation.inputs.size(); ++i)
+    term = contract(b, term, operand(b, call, equation, i), wanted_after(equation, i), sizes);
   term = sum_out(b, term, [&](int label) { return has(equation.output, label); });
   return {arrange(b, term, equation.output)};
 }
