@@ -1,7 +1,7 @@
 # Copyright 2026 The Strata Authors
 # SPDX-License-Identifier: Apache-2.0
 """Writes ops_h.json: operators that exported programs keep whole: steps of recurrent networks, windows, affine maps, signals of frames,
-lists of places. With the results that PyTorch gives.
+lists of places, products that mix types. With the results that PyTorch gives.
 
 Run with PyTorch 2.13 or later: python3 make_ops_h.py
 """
@@ -59,5 +59,14 @@ for dt in (torch.float32, DOUBLE):
 for name in ("where", "nonzero_numpy"):
     for x in (b(3, 4), t([0, 3, 0, -1]), t(2.0), t([[0.0], [0.0]])):
         case(name, x)
+
+# ---------------------------------------------------------------------------------- products that mix types, and ones of one
+counts = torch.arange(4)
+case("einsum", "i,j->ij", [counts, f(3)])
+case("einsum", "i,j->ij", [counts.int(), counts[:3]])
+case("einsum", "ij,j->ij", [f(2, 4, dt=BRAIN), f(4)])
+case("einsum", "ij,j->", [counts.int().view(1, 4), counts.int()])
+case("einsum", "bij,k->jk", [f(1, 2, 3), f(1)])
+case("einsum", "ab,c,cab->ba", [f(2, 3), f(1), f(1, 2, 3)])
 
 write("ops_h.json")
