@@ -21,7 +21,8 @@ Tensor view_of_torch(pybind11::handle object, const std::string& what);
 /// it did. `position` is for messages. Throws a user Error for what is no tensor.
 void update_view(Tensor& view, pybind11::handle object, size_t position);
 
-/// A `torch.Tensor` over the tensor's memory, which it keeps alive. Without elements it is PyTorch's own: `resize_` works.
+/// A `torch.Tensor` over the tensor's memory, which it keeps alive. Without elements it is PyTorch's own: `resize_`
+/// works.
 pybind11::object to_torch(Tensor tensor);
 
 /// Whole numbers of Python.

@@ -1032,6 +1032,8 @@ def programs():
           dynamic=True, turns=3),
         p("floats on 16 bits, dynamic", lambda x, a: (x * a, x + a), lambda: (randn(4).bfloat16(), rand(()).item()), dynamic=True, turns=3,
           close=dict(rtol=2e-2, atol=1e-2)),
+        p("rounded quotients of 16 bits by one wider number", lambda x, a: (x // a, torch.div(x, a, rounding_mode="trunc")),
+          lambda: (torch.tensor([0.74609375, -1.5, 0.7421875]).bfloat16(), torch.tensor([0.7467915415763855, 0.7489249110221863][randint(2, ())]))),
         p("math on floats, dynamic", lambda x, a: x * math.sqrt(a) + math.exp(a) * math.floor(a), lambda: (randn(3), rand(()).item() + 1),
           dynamic=True, opaque=None, turns=3, compiles=None),
         p("item() as an integer", lambda x, n: x * n.item() + n.item() // 2, lambda: (randn(3), randint(2, 9, ())),

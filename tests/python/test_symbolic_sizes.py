@@ -128,6 +128,15 @@ class Functions(SymbolicSizes):
             self.setUp()
             self.check(function)
 
+    def test_given_back(self):
+        for function in (
+            lambda x: (x + 1, math.ceil(x.shape[0] / 3), int(x.shape[0] * 0.5), x.shape[0] / 2),
+            lambda x: F.pad(x, (math.floor((x.shape[0] - 3.0) / 2.0), math.ceil(float(x.shape[0]) / 1.0))),
+            lambda x: (x.reshape(-1)[math.floor(x.shape[0] / 2.0) :], round(x.shape[0] * 0.7)),
+        ):
+            self.setUp()
+            self.check(function)
+
     def test_progressions(self):
         for function in (
             lambda x: torch.arange(0.5, x.shape[0]) * 2,

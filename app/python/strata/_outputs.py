@@ -5,11 +5,16 @@
 Which outputs are views of inputs or of one another is read off the fake tensors; those are made anew in every call, so that they
 share memory as PyTorch's would.
 """
+import collections
+import math
 import re
 
-import collections
-
 import torch
+
+try:
+    from torch.utils._sympy.printers import PythonPrinter
+except ImportError:
+    PythonPrinter = None
 
 from ._capture import draws
 from ._control_flow import CHECKS
@@ -24,31 +29,44 @@ def _storage(value):
 def _sizes(values):
     """Sizes as the compiled call takes them: whole numbers and expressions in the symbols; a function of the symbols' values where
     an expression is of a kind that only Python can evaluate."""
-    texts = [v if isinstance(v, int) else str(v.node.expr) for v in values]
+    exprs = [v if isinstance(v, int) else v.node.expr for v in values]
+    texts = [v if isinstance(v, int) else str(v) for v in exprs]
     if not any(isinstance(text, str) and _BY_PYTHON.search(text) for text in texts):
         return texts
-    code = compile("(" + "".join(f"{text}," for text in texts) + ")", "<sizes>", "eval")
+    code = compile("(" + "".join(f"{v if isinstance(v, int) else _in_python(v)}," for v in exprs) + ")", "<sizes>", "eval")
     return lambda symbols: [int(v) for v in eval(code, _FUNCTIONS, symbols)]
 
 
 # Functions beyond whole numbers, and true division.
-_BY_PYTHON = re.compile(r"CeilToInt|IntTrueDiv|TruncToInt|ToFloat|(?<!/)/(?!/)")
+_BY_PYTHON = re.compile(r"\b(?!(?:Max|Min|Mod|PythonMod|FloorDiv|CleanDiv|Pow|PowByNatural|ModularIndexing|Identity)\()\w+\(|(?<!/)/(?!/)")
 
 
-def _power(a, b):
-    return a**b
+def _in_python(expr):
+    """An expression as PyTorch writes those of its guards, or sympy where PyTorch is older."""
+    return PythonPrinter().doprint(expr) if PythonPrinter else str(expr)
 
 
 _FUNCTIONS = {
+    "math": math,
+    "abs": abs,
+    "float": float,
+    "int": int,
+    "max": max,
+    "min": min,
+    "round": round,
+    "torch": torch,
+    # as sympy writes them
     "Max": max,
     "Min": min,
     "Mod": lambda a, b: a % b,
     "PythonMod": lambda a, b: a % b,
     "FloorDiv": lambda a, b: a // b,
     "CleanDiv": lambda a, b: a // b,
-    "CeilToInt": lambda a: -int(-a // 1),
-    "Pow": _power,
-    "PowByNatural": _power,
+    "CeilToInt": math.ceil,
+    "FloorToInt": math.floor,
+    "FloatTrueDiv": lambda a, b: a / b,
+    "Pow": pow,
+    "PowByNatural": pow,
     "IntTrueDiv": lambda a, b: a / b,
     "TruncToInt": int,
     "ToFloat": float,
@@ -114,6 +132,8 @@ class Outputs:
                 self.kept.append(whole)
 
     def _maker(self, value):
+        if isinstance(value, torch.SymInt):  # in place of a call (`functions_of_sizes`)
+            return ("size", _sizes([value]))
         if not isinstance(value, torch.fx.Node):
             return ("constant", value)
         if value in self.inputs:

@@ -243,12 +243,15 @@ Rows divisions() {
   constexpr auto remainder = binary_reference<[](auto a, auto b) { return python_remainder(a, b); }>;
   constexpr auto fmod = binary_reference<[](auto a, auto b) { return c_remainder(a, b); }>;
   Rows r;
-  r.push_back(row("aten::floor_divide(Tensor self, Tensor other) -> Tensor", 0, kDefault, mixed_number_type, floor_div,
-                  division_body<ScalarOp::FloorDiv>, gradient_of<zeros, zeros>, "Python's self // other"));
-  r.push_back(row("aten::floor_divide.Scalar(Tensor self, Scalar other) -> Tensor", 0, kDefault, mixed_number_type,
-                  floor_div, division_body<ScalarOp::FloorDiv>, gradient_of<zeros>, "Python's self // other"));
-  r.push_back(row("prims::div_trunc(Tensor self, Tensor other) -> Tensor", 0, kDefault, mixed_number_type, trunc_div,
-                  trunc_div_body, gradient_of<zeros, zeros>, "self / other rounded towards zero"));
+  r.push_back(row("aten::floor_divide(Tensor self, Tensor other) -> Tensor", trait::WideFactor, kDefault,
+                  mixed_number_type, floor_div, division_body<ScalarOp::FloorDiv>, gradient_of<zeros, zeros>,
+                  "Python's self // other"));
+  r.push_back(row("aten::floor_divide.Scalar(Tensor self, Scalar other) -> Tensor", trait::WideFactor, kDefault,
+                  mixed_number_type, floor_div, division_body<ScalarOp::FloorDiv>, gradient_of<zeros>,
+                  "Python's self // other"));
+  r.push_back(row("prims::div_trunc(Tensor self, Tensor other) -> Tensor", trait::WideFactor, kDefault,
+                  mixed_number_type, trunc_div, trunc_div_body, gradient_of<zeros, zeros>,
+                  "self / other rounded towards zero"));
   r.push_back(row("aten::remainder.Tensor(Tensor self, Tensor other) -> Tensor", 0, kDefault, mixed_number_type,
                   remainder, division_body<ScalarOp::Mod>, gradient_of<kSame, kMinusFloor>,
                   "Python's self % other: the divisor's sign"));

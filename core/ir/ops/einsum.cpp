@@ -178,7 +178,8 @@ DType einsum_dtype(const Call& call, const Equation& equation) {
     if (c.inner.empty())
       type = promote(type, other);
     else if (type != other)
-      reject(call, "the products that are summed are of " + std::string(dtype_name(type)) + " and " + std::string(dtype_name(other)));
+      reject(call, "the products that are summed are of " + std::string(dtype_name(type)) + " and " +
+                       std::string(dtype_name(other)));
     labels = join({c.batch, c.rows, c.columns});
   }
   left_of(labels, [&](int label) { return has(equation.output, label); }, type);
@@ -247,8 +248,7 @@ Term contract(Builder& b, Term x, Term y, const std::function<bool(int)>& wanted
   y = sum_out(b, y, [&](int l) { return wanted(l) || has(x.labels, l); });
   const Contraction of = contraction_of(x.labels, y.labels, wanted);
   const Labels labels = join({of.batch, of.rows, of.columns});
-  if (of.inner.empty())
-    return {b.call("aten.mul.Tensor", {spread(b, x, labels), spread(b, y, labels)}), labels};
+  if (of.inner.empty()) return {b.call("aten.mul.Tensor", {spread(b, x, labels), spread(b, y, labels)}), labels};
   const SymInt n = extent(of.batch, sizes), k = extent(of.inner, sizes);
   Node* left = folded(b, x, join({of.batch, of.rows, of.inner}), sizes, {n, extent(of.rows, sizes), k});
   Node* right = folded(b, y, join({of.batch, of.inner, of.columns}), sizes, {n, k, extent(of.columns, sizes)});
