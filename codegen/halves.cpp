@@ -60,12 +60,14 @@ void narrow_each(const float* from, T* to, int64_t n) {
 }  // namespace
 
 void halves_to_floats(DType dtype, const void* from, float* to, int64_t n) {
+  if (has_avx512()) return widen_by_sixteen(dtype, static_cast<const uint16_t*>(from), to, n);
   if (has_avx2()) return widen_by_vectors(dtype, static_cast<const uint16_t*>(from), to, n);
   dtype == DType::BF16 ? widen_each(static_cast<const BFloat16*>(from), to, n)
                        : widen_each(static_cast<const Half*>(from), to, n);
 }
 
 void floats_to_halves(DType dtype, const float* from, void* to, int64_t n) {
+  if (has_avx512()) return narrow_by_sixteen(dtype, from, static_cast<uint16_t*>(to), n);
   if (has_avx2()) return narrow_by_vectors(dtype, from, static_cast<uint16_t*>(to), n);
   dtype == DType::BF16 ? narrow_each(from, static_cast<BFloat16*>(to), n)
                        : narrow_each(from, static_cast<Half*>(to), n);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// 16-bit floats (BF16 and F16) from and to float32, by vectors where the processor has AVX2.
+/// 16-bit floats (BF16 and F16) from and to float32, by vectors where the processor has AVX2 or AVX-512.
 
 #include <cstdint>
 
@@ -14,5 +14,9 @@ namespace strata::library {
 void halves_to_floats(DType dtype, const void* from, float* to, int64_t n);
 /// Rounds to nearest, ties to even; NaN stays NaN.
 void floats_to_halves(DType dtype, const float* from, void* to, int64_t n);
+
+/// The same where there is AVX-512.
+void widen_by_sixteen(DType dtype, const uint16_t* from, float* to, int64_t n);
+void narrow_by_sixteen(DType dtype, const float* from, uint16_t* to, int64_t n);
 
 }  // namespace strata::library

@@ -16,7 +16,8 @@ struct MatmulProduct {
   View a, b, result;
   float scale = 1;            ///< of the product, before everything else
   std::vector<ResultOp> ops;  ///< an unusual bias first
-  std::optional<View> bias;   ///< float32 along the last dimension, added before the operations
+  std::optional<View>
+      bias;  ///< float32 along the last dimension, added before the operations (bfloat16 is an operation here)
   bool b_constant = false;
   const void* b_key = nullptr;
 };

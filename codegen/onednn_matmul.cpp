@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Matrix products through oneDNN's matmul primitive. Its blocked kernels cost 0.3 us to call and take the constant
-/// side packed; the inner product primitive is no faster on packed weights and slower on plain ones.
+/// side packed; the inner product primitive is no faster on packed weights (but for short sums with AMX) and slower on
+/// plain ones.
 
 #include <fmt/format.h>
 
@@ -82,6 +83,22 @@ std::optional<Attempt> attempt(const MatmulProduct& p, const View& into, const m
   }
 }
 
+/// A row that is added first is the primitive's own bias, in either type: as an operand of the other operations on the
+/// result it costs a third of a short sum's time.
+void take_bias(MatmulProduct& p, DType dtype) {
+  if (p.bias || p.scale != 1 || p.ops.empty() || p.ops[0].kind != PostOp::Kind::Add || p.ops[0].apart) return;
+  const View& row = p.ops[0].operand;
+  const bool fits = row.dtype == DType::F32 || (row.dtype == DType::BF16 && dtype == DType::BF16);
+  if (!fits || row.shape.back() != p.result.shape.back() || row.numel() != row.shape.back()) return;
+  if (row.strides.back() != 1) return;
+  p.bias = row;
+  p.ops.erase(p.ops.begin());
+}
+
+/// Functions that take the library several times as long as a pass of ours over what it wrote. The result is rounded
+/// before, as PyTorch's product is.
+bool is_better_apart(PostOp::Kind kind) { return kind == PostOp::Kind::GeluErf; }
+
 /// Elements of `a` up to which its rows are put together for a better kernel.
 constexpr int64_t kMostGathered = 65'536;
 
@@ -118,6 +135,9 @@ bool build(const ConcreteCall& call, DType dtype, PackedConstants& packed, Insta
   Instance made;
   made.scratch = instance.scratch;
   MatmulProduct p = make_matmul_product(call, made);
+  take_bias(p, dtype);
+  if (p.result.dtype == DType::BF16)
+    for (ResultOp& op : p.ops) op.apart = op.apart || is_better_apart(op.kind);
   const bool pack = p.b_constant && p.b.dtype == dtype && p.b.rank() == 2;
   stage(p.a, dtype, made);
   if (!pack) stage(p.b, dtype, made);
@@ -131,7 +151,8 @@ bool build(const ConcreteCall& call, DType dtype, PackedConstants& packed, Insta
   const memory::desc b_any(memory::dims(p.b.shape.begin(), p.b.shape.end()), *onednn_dtype(dtype),
                            memory::format_tag::any);
   std::optional<Attempt> found = attempt(p, into, pack ? b_any : b_plain);
-  if (found && found->attr.taken < p.ops.size() && into.dtype != DType::F32) {
+  const auto is_rounded_here = [&](const Attempt& a) { return is_better_apart(p.ops[a.attr.taken].kind); };
+  if (found && found->attr.taken < p.ops.size() && into.dtype != DType::F32 && !is_rounded_here(*found)) {
     // What is left to do must not start from a rounded result.
     into = made.scratch.tensor(DType::F32, p.result.shape);
     found = attempt(p, into, pack ? b_any : b_plain);

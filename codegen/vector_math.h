@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Functions of many float32 numbers for kernels written by hand: the vector library's (libmvec, at most 4 units in the
-/// last place) where the processor and the library have them, else C's one by one.
+/// Functions of many float32 numbers for kernels written by hand: erf after erf_tables.h, the others the vector
+/// library's (libmvec, at most 4 units in the last place) where the processor and the library have them, else C's one
+/// by one.
 
 #include <cstdint>
 

@@ -9,6 +9,7 @@
 #include <array>
 #include <span>
 
+#include "codegen/erf_tables.h"
 #include "codegen/llvm_math.h"
 
 namespace strata::codegen {
@@ -16,46 +17,6 @@ namespace strata::codegen {
 namespace intrinsic = llvm::Intrinsic;
 
 namespace {
-
-/// Of the polynomial that erf is around i / kSteps, in d = kSteps * |x| - i, |d| <= 1/2: row k holds the factors of
-/// d^k, column i belongs to i. From the last column on erf is 1 in float32.
-constexpr double kSteps = 3.6875;
-constexpr std::array<std::array<float, kWideLanes>, 6> kErf = {{
-    {0, 0.298662454, 0.556936979, 0.750081182, 0.874985635, 0.944835424, 0.978613615, 0.992738545, 0.997845948,
-     0.999442816, 0.999874532, 0.999975443, 0.999995828, 0.999999404, 0.99999994, 1},
-    {0.306001127, 0.284304768, 0.228017077, 0.157860219, 0.0943409577, 0.0486687236, 0.0216731392, 0.00833135936,
-     0.00276459823, 0.000791900035, 0.000195808185, 4.17939555e-05, 7.70048791e-06, 1.22474364e-06, 1.68149001e-07, 0},
-    {0, -0.0209079757, -0.0335374549, -0.0348273925, -0.0277521275, -0.0178962853, -0.00956278574, -0.00428956654,
-     -0.00162701029, -0.000524301955, -0.000144493897, -3.43279098e-05, -7.0471001e-06, -1.81203177e-06,
-     -7.59191266e-07, 0},
-    {-0.00750114815, -0.00594484434, -0.00230143126, 0.00125303876, 0.00312981359, 0.00319400569, 0.0022819771,
-     0.00126772223, 0.000570191245, 0.000211864492, 6.57986166e-05, 1.72079272e-05, 3.8088267e-06, 7.16097475e-07,
-     1.14665937e-07, 0},
-    {0, 0.000725488295, 0.000985676539, 0.000710884226, 0.000221223381, -0.000145286293, -0.000269723299,
-     -0.000218352972, -0.00012613248, -5.69329059e-05, -1.89051007e-05, -4.1653725e-06, -5.47939351e-07, 2.21047071e-06,
-     2.25740473e-06, 0},
-    {0.000164094803, 0.000111013345, -5.91840035e-06, -9.08159855e-05, -9.44804124e-05, -4.8770271e-05, -3.20149775e-06,
-     1.74096294e-05, 1.7456834e-05, 1.05039044e-05, 4.6551695e-06, 1.6213163e-06, 4.57338473e-07, 1.06268196e-07,
-     2.05562909e-08, 0},
-}};
-
-/// The same with half as many columns.
-constexpr double kWideSteps = 1.78125;
-constexpr std::array<std::array<float, kWideLanes / 2>, 8> kWideErf = {{
-    {0, 0.572772205, 0.887688518, 0.982773304, 0.998505652, 0.999928057, 0.999998093, 1},
-    {0.633476019, 0.462223351, 0.179563075, 0.0371386074, 0.00408956967, 0.000239757966, 7.48362299e-06,
-     1.24363865e-07},
-    {0, -0.145678565, -0.11318586, -0.0351149626, -0.00515606534, -0.000378810801, -1.37019842e-05, -2.23935467e-06},
-    {-0.0665515959, -0.0179488398, 0.0287006404, 0.0182332173, 0.003903531, 0.000371748174, 1.70553212e-05,
-     3.90530801e-07},
-    {0, 0.0181070548, 0.00283398875, -0.00493503734, -0.00191550201, -0.000242686569, -1.94114837e-05, 2.05503511e-05},
-    {0.00629039435, -0.000604814733, -0.00343437307, 0.000140230186, 0.000598763523, 0.000124488593, 9.45178635e-06,
-     3.1664996e-07},
-    {0, -0.00136620388, 0.000495025306, 0.000381572754, -9.64128267e-05, -7.25232312e-05, 7.82230381e-06,
-     -5.60749577e-05},
-    {-0.000457978429, 0.000213430831, 0.00017860542, -0.000106830834, -1.34719867e-05, 1.03841985e-05, 1.90703429e-06,
-     1.09686745e-07},
-}};
 
 /// Of tanh around the middle of an interval, which the first row has: row k + 1 holds the factors of d^k, d the
 /// distance from it. y = kStretch * |x| + 1/2 of the intervals goes from 1/2 to 8; they are as long as quarters (with
@@ -115,7 +76,7 @@ llvm::Value* MathEmitter::with_sign(Value* size, Value* x) {
 
 llvm::Value* MathEmitter::short_erf(Value* x) {
   const bool is_long = lanes_of(x) == kWideLanes;
-  const double steps_of_1 = is_long ? kSteps : kWideSteps, last = (lanes_of(x) - 1) / steps_of_1;
+  const double steps_of_1 = is_long ? kErfSteps : kWideErfSteps, last = (lanes_of(x) - 1) / steps_of_1;
   Value* size = b_.CreateUnaryIntrinsic(intrinsic::fabs, x);
   size = b_.CreateSelect(b_.CreateFCmpOLT(stored(last, x), size), stored(last, x), size);
   // Adding 1.5 * 2^23 rounds to a whole number, which then is in the low bits. Not to be folded: no flags.

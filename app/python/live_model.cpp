@@ -157,10 +157,10 @@ py::object LiveModel::call(PyObject* const* inputs, size_t count) {
     const RunLock::Hold one(lock_);
     take_inputs(inputs, count);
     results = brief_ ? run() : run_unlocked();
-    separate(results);
     if (outputs_ && outputs_->from_data() && compiled_->executor()) of_data = compiled_->executor()->symbols();
   }
   if (outputs_) return outputs_->make(inputs, results, of_data);
+  separate(results);
   py::tuple tuple(results.size());
   for (size_t i = 0; i < results.size(); ++i) tuple[i] = to_torch(std::move(results[i]));
   return tuple;

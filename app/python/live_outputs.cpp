@@ -39,14 +39,17 @@ py::object laid_out(Tensor tensor, const std::vector<int64_t>& strides) {
   return result.attr("copy_")(to_torch(std::move(tensor)));
 }
 
-py::object kept_result(Tensor& tensor, const std::vector<int64_t>& strides) {
+/// `shared`: another result lies in the same memory, which may not be seen.
+py::object kept_result(Tensor& tensor, const std::vector<int64_t>& strides, bool shared) {
   if (strides.size() != tensor.rank())
     throw_internal("a result has " + std::to_string(tensor.rank()) + " dimensions, but its strides are " +
                    std::to_string(strides.size()));
-  if (!lies_in(tensor, strides))
-    return expands(tensor, strides) ? to_torch(std::move(tensor)) : laid_out(std::move(tensor), strides);
-  tensor.strides = strides;
-  return to_torch(std::move(tensor));
+  if (!shared && lies_in(tensor, strides)) {
+    tensor.strides = strides;
+    return to_torch(std::move(tensor));
+  }
+  if (expands(tensor, strides)) return to_torch(shared ? tensor.clone() : std::move(tensor));
+  return laid_out(std::move(tensor), strides);
 }
 
 /// `base.as_strided(shape, strides, offset)`, the offset counted from the base's own.
@@ -174,9 +177,13 @@ py::object LiveOutputs::make(PyObject* const* inputs, std::vector<Tensor>& kept,
   const auto given = py::reinterpret_borrow<py::dict>(names);
   std::vector<py::object> results;
   results.reserve(kept.size());
+  std::vector<const Storage*> memory;
   for (size_t i = 0; i < kept.size(); ++i) {
     const LiveSizes& strides = strides_[i];
-    results.push_back(kept_result(kept[i], strides.fixed() ? strides.constants() : strides.values(symbols, given)));
+    const bool shared = std::ranges::find(memory, kept[i].storage.get()) != memory.end();
+    memory.push_back(kept[i].storage.get());
+    results.push_back(
+        kept_result(kept[i], strides.fixed() ? strides.constants() : strides.values(symbols, given), shared));
   }
   py::tuple outputs(makers_.size());
   for (size_t i = 0; i < makers_.size(); ++i) {

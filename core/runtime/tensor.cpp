@@ -69,19 +69,6 @@ T to_int(double value) {
   return static_cast<T>(static_cast<int64_t>(value));
 }
 
-void copy_same_type(const Tensor& from, const Tensor& to) {
-  const size_t item = dtype_size(from.dtype);
-  if (from.is_contiguous()) {
-    if (const int64_t n = from.numel(); n > 0) std::memcpy(to.data(), from.data(), static_cast<size_t>(n) * item);
-    return;
-  }
-  std::byte* out = to.data();
-  for_each_element(from, [&](const std::byte* p) {
-    std::memcpy(out, p, item);
-    out += item;
-  });
-}
-
 /// `from` and `to` are row-major. Gives what element by element gives, without a switch per element; false, and nothing
 /// is written, for types that are not among the four.
 bool convert_floats(const Tensor& from, const Tensor& to) {
@@ -125,20 +112,30 @@ std::string Tensor::str() const {
 }
 
 void copy_elements(const Tensor& from, const Tensor& to) {
-  const int64_t total = from.numel();
   const auto item = static_cast<int64_t>(dtype_size(from.dtype));
-  if (from.is_contiguous() && to.is_contiguous()) {
-    if (total > 0) std::memmove(to.data(), from.data(), static_cast<size_t>(total * item));
+  // Dimensions from the last on in which both are dense are copied as one run.
+  int64_t run = 1;
+  size_t outer = from.rank();
+  while (outer > 0) {
+    const size_t d = outer - 1;
+    if (from.shape[d] != 1 && (from.strides[d] != run || to.strides[d] != run)) break;
+    run *= from.shape[d];
+    outer = d;
+  }
+  const int64_t total = from.numel();
+  if (total == 0) return;
+  if (outer == 0) {
+    std::memmove(to.data(), from.data(), static_cast<size_t>(total * item));
     return;
   }
   int64_t few[16] = {};
   std::vector<int64_t> many;
-  if (from.rank() > std::size(few)) many.resize(from.rank());
+  if (outer > std::size(few)) many.resize(outer);
   int64_t* const index = many.empty() ? few : many.data();
   std::byte *p = from.data(), *q = to.data();
-  for (int64_t n = 0; n < total; ++n) {
-    std::memcpy(q, p, static_cast<size_t>(item));
-    for (size_t d = from.rank(); d-- > 0;) {
+  for (int64_t n = 0; n < total; n += run) {
+    std::memcpy(q, p, static_cast<size_t>(run * item));
+    for (size_t d = outer; d-- > 0;) {
       p += from.strides[d] * item;
       q += to.strides[d] * item;
       if (++index[d] < from.shape[d]) break;
@@ -198,7 +195,7 @@ Tensor Tensor::scalar(DType dtype, double value) { return full(dtype, {}, value)
 
 Tensor Tensor::clone() const {
   Tensor out = empty(dtype, shape);
-  copy_same_type(*this, out);
+  copy_elements(*this, out);
   return out;
 }
 
