@@ -11,26 +11,8 @@
 #pragma GCC push_options
 #pragma GCC target("avx2,fma,f16c")
 #include "codegen/vector_avx2.h"
-
-namespace strata::library {
-namespace {
-
-void widen_by_vectors(DType dtype, const uint16_t* from, float* to, int64_t n) {
-  for (int64_t i = 0; i < n; i += kFloatLanes) {
-    const __m256 x = dtype == DType::BF16 ? load_halves(from + i, n - i) : load_float16s(from + i, n - i);
-    store_floats(to + i, x, n - i);
-  }
-}
-
-void narrow_by_vectors(DType dtype, const float* from, uint16_t* to, int64_t n) {
-  for (int64_t i = 0; i < n; i += kFloatLanes) {
-    const __m256 x = load_floats(from + i, n - i);
-    dtype == DType::BF16 ? store_halves(to + i, x, n - i) : store_float16s(to + i, x, n - i);
-  }
-}
-
-}  // namespace
-}  // namespace strata::library
+// After the vector that it is written in.
+#include "codegen/halves_tile.h"
 #pragma GCC pop_options
 
 #else

@@ -14,21 +14,14 @@
 #pragma GCC push_options
 #pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,fma,f16c")
 #include "codegen/vector_avx512.h"
+// After the vector that it is written in.
+#include "codegen/halves_tile.h"
 
 namespace strata::library {
 
-void widen_by_sixteen(DType dtype, const uint16_t* from, float* to, int64_t n) {
-  for (int64_t i = 0; i < n; i += kFloatLanes) {
-    const __m512 x = dtype == DType::BF16 ? load_halves(from + i, n - i) : load_float16s(from + i, n - i);
-    store_floats(to + i, x, n - i);
-  }
-}
-
+void widen_by_sixteen(DType dtype, const uint16_t* from, float* to, int64_t n) { widen_by_vectors(dtype, from, to, n); }
 void narrow_by_sixteen(DType dtype, const float* from, uint16_t* to, int64_t n) {
-  for (int64_t i = 0; i < n; i += kFloatLanes) {
-    const __m512 x = load_floats(from + i, n - i);
-    dtype == DType::BF16 ? store_halves(to + i, x, n - i) : store_float16s(to + i, x, n - i);
-  }
+  narrow_by_vectors(dtype, from, to, n);
 }
 
 }  // namespace strata::library

@@ -9,13 +9,6 @@
 namespace strata::library {
 namespace {
 
-bool is_row_vector(const View& v) {
-  for (size_t d = 0; d + 1 < v.rank(); ++d) {
-    if (v.shape[d] != 1 && v.strides[d] != 0) return false;
-  }
-  return v.strides.back() == 1;
-}
-
 /// beta * bias joins the operations on the result unless the primitive can add it itself.
 void add_bias(const ConcreteCall& call, MatmulProduct& p, Instance& instance) {
   const LibraryCall& c = *call.call;
@@ -90,6 +83,13 @@ void merge_batch(MatmulProduct& p) {
 }
 
 }  // namespace
+
+bool is_row_vector(const View& v) {
+  for (size_t d = 0; d + 1 < v.rank(); ++d) {
+    if (v.shape[d] != 1 && v.strides[d] != 0) return false;
+  }
+  return v.strides.back() == 1;
+}
 
 bool is_plain_matrix(const View& v) {
   const size_t r = v.rank();

@@ -26,6 +26,9 @@ struct MatmulProduct {
 /// of two dimensions. Steps for a scaled bias are added to `instance`.
 MatmulProduct make_matmul_product(const ConcreteCall& call, Instance& instance);
 
+/// Elements that follow each other along the last dimension, and are the same along all others.
+bool is_row_vector(const View& v);
+
 /// A matrix in the last two dimensions, one of them dense and the other not overlapping it.
 bool is_plain_matrix(const View& v);
 

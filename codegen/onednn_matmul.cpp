@@ -89,8 +89,7 @@ void take_bias(MatmulProduct& p, DType dtype) {
   if (p.bias || p.scale != 1 || p.ops.empty() || p.ops[0].kind != PostOp::Kind::Add || p.ops[0].apart) return;
   const View& row = p.ops[0].operand;
   const bool fits = row.dtype == DType::F32 || (row.dtype == DType::BF16 && dtype == DType::BF16);
-  if (!fits || row.shape.back() != p.result.shape.back() || row.numel() != row.shape.back()) return;
-  if (row.strides.back() != 1) return;
+  if (!fits || !is_row_vector(row) || row.shape.back() != p.result.shape.back()) return;
   p.bias = row;
   p.ops.erase(p.ops.begin());
 }

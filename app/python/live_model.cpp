@@ -35,16 +35,6 @@ void update_size(Tensor& size, PyObject* value, size_t position) {
   size.set_int(0, number);
 }
 
-/// Results that the compiler found to be equal are one buffer; for the caller they are different tensors.
-void separate(std::vector<Tensor>& results) {
-  for (size_t i = 1; i < results.size(); ++i)
-    for (size_t j = 0; j < i; ++j)
-      if (results[i].storage == results[j].storage) {
-        results[i] = results[i].clone();
-        break;
-      }
-}
-
 }  // namespace
 
 LiveModel::LiveModel(const py::object& module, Program program, CompileRequest request, const py::dict& frozen)
@@ -150,6 +140,7 @@ std::vector<std::tuple<std::string, int64_t, bool>> LiveModel::times() const {
 py::object LiveModel::call(PyObject* const* inputs, size_t count) {
   if (thaw_ && count == count_ && !frozen_.unchanged(inputs))
     return py::reinterpret_steal<py::object>(PyObject_Vectorcall(thaw_.ptr(), inputs, count, nullptr));
+  if (!outputs_) throw_internal("a compiled graph is called before its outputs are described");
   const ProfilerRegion region(profiler_name);
   std::vector<Tensor> results;
   SymBindings of_data;
@@ -157,13 +148,9 @@ py::object LiveModel::call(PyObject* const* inputs, size_t count) {
     const RunLock::Hold one(lock_);
     take_inputs(inputs, count);
     results = brief_ ? run() : run_unlocked();
-    if (outputs_ && outputs_->from_data() && compiled_->executor()) of_data = compiled_->executor()->symbols();
+    if (outputs_->from_data() && compiled_->executor()) of_data = compiled_->executor()->symbols();
   }
-  if (outputs_) return outputs_->make(inputs, results, of_data);
-  separate(results);
-  py::tuple tuple(results.size());
-  for (size_t i = 0; i < results.size(); ++i) tuple[i] = to_torch(std::move(results[i]));
-  return tuple;
+  return outputs_->make(inputs, results, of_data);
 }
 
 // --------------------------------------------------------------------------------------------------- as a function

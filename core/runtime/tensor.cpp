@@ -134,7 +134,7 @@ void copy_elements(const Tensor& from, const Tensor& to) {
   int64_t* const index = many.empty() ? few : many.data();
   std::byte *p = from.data(), *q = to.data();
   for (int64_t n = 0; n < total; n += run) {
-    std::memcpy(q, p, static_cast<size_t>(run * item));
+    std::memmove(q, p, static_cast<size_t>(run * item));
     for (size_t d = outer; d-- > 0;) {
       p += from.strides[d] * item;
       q += to.strides[d] * item;
