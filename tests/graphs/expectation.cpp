@@ -6,8 +6,10 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "core/ir/control_flow.h"
 #include "core/support/error.h"
@@ -459,12 +461,23 @@ std::optional<DType> converts(const Node& node) {
   return is_floating(from) && epsilon(from) > epsilon(to) ? from : to;
 }
 
-/// Views of programs that write nothing, nor look at memory, become tensors of their own, so that places with one
-/// element differ too: the mean of equal numbers is rounded.
-bool may_own(const Graph& graph) {
-  return std::ranges::none_of(all_nodes(graph), [](const Node* n) {
-    return (n->op && n->op->op_class == OpClass::Mutation) || n->is("aten.as_strided.default");
-  });
+/// The views that become tensors of their own in a disturbed run, so that places with one element differ too: the mean
+/// of equal numbers is rounded. None in programs that write, and none whose memory `as_strided` looks at.
+std::unordered_set<const Node*> views_to_own(const Graph& graph) {
+  const std::vector<Node*> inputs = graph.placeholders();
+  std::unordered_set<const Node*> views, looked_at;
+  for (const Node* node : std::views::reverse(all_nodes(graph))) {
+    if (node->op && node->op->op_class == OpClass::Mutation) return {};
+    const bool looks = node->is("aten.as_strided.default"), seen = looked_at.contains(node);
+    if (seen && node->kind == NodeKind::Placeholder && std::ranges::find(inputs, node) == inputs.end()) return {};
+    const bool is_view = node->op && node->op->op_class == OpClass::View;
+    const bool may_alias = is_view || node->is("_operator.getitem") || (node->op && node->op->schema.returns_alias);
+    if ((seen || looks) && may_alias)
+      for (const Node* operand : node->operands()) looked_at.insert(operand);
+    else if (is_view && !looks)
+      views.insert(node);
+  }
+  return views;
 }
 
 bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
@@ -509,13 +522,12 @@ Results interpret(const RandomProgram& program, const Graph& graph, bool float64
       if (hides_rounding(*node) || may_leave_range(*node) || tests_equality(*node))
         for (const Node* operand : node->operands()) (*magnitudes)[operand] = 1;
     const auto operands = std::make_shared<Operands>();
-    options.observer = [run, type_of, magnitudes, operands, owns = may_own(graph)](const Node& node,
-                                                                                   const RefValue& seen) {
+    options.observer = [run, type_of, magnitudes, operands, owned = views_to_own(graph)](const Node& node,
+                                                                                         const RefValue& seen) {
       auto& value = const_cast<RefValue&>(seen);  // the interpreter's own, which it keeps for the users
-      const bool is_view = node.kind == NodeKind::Call && node.op && node.op->op_class == OpClass::View;
       const auto converted = converts(node);
       // What is converted lies in memory of its own, whatever the program writes to.
-      if (((owns && is_view) || converted) && node.type.is_tensor()) {
+      if ((owned.contains(&node) || converted) && node.type.is_tensor()) {
         value = value.tensor().clone();
         run->disturb(converted.value_or(node.tensor().dtype), value);
       }
