@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <set>
@@ -177,6 +178,11 @@ class Writer {
     if (f.kind == SymAtomKind::Opaque)
       throw_user("kernel '" + k_.name + "' needs '" + f.name + "' of sizes, which has no code");
     std::string a = index(f.args.at(0));
+    if (f.kind == SymAtomKind::Scaled) {
+      constexpr std::array kFunctions = {"trunc", "floor", "ceil", "nearbyint"};
+      return fmt::format("int64_t(std::{}({} * double({})))", kFunctions.at(static_cast<size_t>(f.rounding)), f.factor,
+                         a);
+    }
     for (size_t i = 1; i < f.args.size(); ++i) {
       std::string b = index(f.args[i]);
       switch (f.kind) {

@@ -57,11 +57,28 @@ llvm::Value* KernelEmitter::call_value(const SymAtomView& factor, Value* a, Valu
   }
 }
 
+/// `scaled` of a size, or of one in each lane: in float64, as PyTorch computes it.
+llvm::Value* KernelEmitter::scaled_value(const SymAtomView& factor, Value* size) {
+  llvm::Type* type = b_.getDoubleTy();
+  if (const unsigned lanes = MathEmitter::lanes_of(size)) type = FixedVectorType::get(type, lanes);
+  const llvm::Intrinsic::ID whole = factor.rounding == SymRounding::Trunc   ? llvm::Intrinsic::trunc
+                                    : factor.rounding == SymRounding::Floor ? llvm::Intrinsic::floor
+                                    : factor.rounding == SymRounding::Ceil  ? llvm::Intrinsic::ceil
+                                                                            : llvm::Intrinsic::roundeven;
+  Value* product = b_.CreateFMul(b_.CreateSIToFP(size, type), llvm::ConstantFP::get(type, factor.factor));
+  return b_.CreateFPToSI(b_.CreateUnaryIntrinsic(whole, product), size->getType());
+}
+
 std::pair<int, llvm::Value*> KernelEmitter::factor_value(const SymAtomView& factor) {
   int level = factor_level(factor);
   if (factor.kind == SymAtomKind::Symbol) return {level, symbol_value(factor.symbol)};
   if (factor.args.empty()) return {level, call_value(factor, nullptr, nullptr)};
   Value* out = expression(factor.args[0]);
+  if (factor.kind == SymAtomKind::Scaled) {
+    const llvm::IRBuilder<>::InsertPointGuard guard(b_);
+    set_insert(level);
+    return {level, scaled_value(factor, out)};
+  }
   for (size_t i = 1; i < factor.args.size(); ++i) {
     Value* next = expression(factor.args[i]);
     llvm::IRBuilder<>::InsertPointGuard guard(b_);
@@ -171,6 +188,7 @@ llvm::Value* KernelEmitter::lane_factor(const SymAtomView& f, llvm::Type* elemen
     return is_axis ? b_.CreateAdd(v, lane_numbers(element)) : v;
   }
   Value* out = lane_expression(f.args[0], element);
+  if (f.kind == SymAtomKind::Scaled) return scaled_value(f, out);
   for (size_t i = 1; i < f.args.size(); ++i) out = call_value(f, out, lane_expression(f.args[i], element));
   return out;
 }

@@ -45,6 +45,9 @@ class Canonical {
       return it == names_.end() ? "?" + std::to_string(f.symbol) : it->second;
     }
     std::string out = std::to_string(static_cast<int>(f.kind)) + f.name + "(";
+    if (f.kind == SymAtomKind::Scaled)
+      out +=
+          std::to_string(static_cast<int>(f.rounding)) + "," + std::to_string(std::bit_cast<uint64_t>(f.factor)) + ",";
     for (const SymInt& arg : f.args) out += text(arg) + ",";
     return out + ")";
   }

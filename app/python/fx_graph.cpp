@@ -111,6 +111,16 @@ void collect_operators(const py::object& module, std::set<std::string>& missing,
   }
 }
 
+/// An expression as PyTorch prints it, or, where it has floats, with all their digits.
+std::string text_of_size(const py::handle& expression) {
+  std::string text = text_of(expression);
+  return text.find('.') == std::string::npos ? text : text_of(py::module_::import("sympy").attr("srepr")(expression));
+}
+
+SymInt parse_size(ShapeEnv& env, std::string_view text) {
+  return text.find("Float('") == std::string_view::npos ? parse_sym(env, text) : parse_srepr(env, text);
+}
+
 class FxReader {
  public:
   FxReader(const py::object& module, std::shared_ptr<ShapeEnv> env, std::shared_ptr<IdSource> ids)
@@ -129,14 +139,14 @@ class FxReader {
     if (PyLong_Check(value.ptr())) return value.cast<int64_t>();
     const py::object node = value.attr("node");
     const py::object expression = node.attr("expr");
-    const std::string text = text_of(expression);
+    const std::string text = text_of_size(expression);
     if (const auto known = sizes_.find(text); known != sizes_.end()) return known->second;
     describe_symbols(expression, node.attr("shape_env"));
-    return sizes_.emplace(text, parse_sym(graph_.env(), text)).first->second;
+    return sizes_.emplace(text, parse_size(graph_.env(), text)).first->second;
   }
 
-  /// A size that is computed with floats (`TruncToInt(0.7*ToFloat(s0))`) is a symbol of its own: the graph reads it off
-  /// a tensor, and later sizes are made of it.
+  /// A size that is computed with floats in a way that sizes do not have (`TruncToInt(ToFloat(s0)**0.5)`) is a symbol
+  /// of its own: the graph reads it off a tensor, and later sizes are made of it.
   void name_size(py::handle value) {
     const SymInt call = size_of(value);
     if (is_computable(call)) return;
@@ -472,6 +482,11 @@ FxOperators operators_of_fx_graph(const py::object& module) {
   std::set<std::string> missing, foreign;
   collect_operators(module, missing, foreign);
   return {{missing.begin(), missing.end()}, {foreign.begin(), foreign.end()}};
+}
+
+bool is_size(const py::object& expression) {
+  ShapeEnv env;
+  return is_computable(parse_size(env, text_of_size(expression)));
 }
 
 }  // namespace strata

@@ -35,4 +35,7 @@ FxOperators operators_of_fx_graph(const pybind11::object& module);
 /// by node name, with what its rules say. Only rules of shapes and decompositions are asked. Throws like read_fx_graph.
 std::map<std::string, std::string> rejected_calls(const pybind11::object& module);
 
+/// Whether sizes in whole numbers, or times a float, tell an expression of sympy.
+bool is_size(const pybind11::object& expression);
+
 }  // namespace strata

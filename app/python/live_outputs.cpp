@@ -170,8 +170,10 @@ py::object LiveOutputs::make(PyObject* const* inputs, std::vector<Tensor>& kept,
     for (size_t id = 0; id < std::min(names_.size(), of_data.size()); ++id)
       if (of_data[id]) names[py::str(names_[id])] = py::int_(*of_data[id]);
     for (const Symbol& s : symbols_) {
-      if (s.id < symbols.size()) symbols[s.id] = py::handle(inputs[s.input]).cast<int64_t>();
-      names[s.name] = py::handle(inputs[s.input]);
+      const py::handle value(inputs[s.input]);
+      const bool is_size = PyLong_Check(value.ptr());
+      if (is_size && s.id < symbols.size()) symbols[s.id] = value.cast<int64_t>();
+      names[s.name] = is_size ? py::reinterpret_borrow<py::object>(value) : value.attr("item")();
     }
   }
   const auto given = py::reinterpret_borrow<py::dict>(names);

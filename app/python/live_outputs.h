@@ -43,7 +43,7 @@ class LiveOutputs {
   /// `makers`, one per output: ("kept", i), ("input", i), ("constant", object), ("size", sizes), ("view of input", i,
   /// shape, strides, offset) and ("view of kept", ...), offsets counted from the start of what is viewed, and ("item",
   /// maker), the number in the only element of what that maker gives. `strides`: those that each kept result has to
-  /// have. `symbols`: (position, name) of the inputs that are sizes.
+  /// have. `symbols`: (position, name) of the inputs that are sizes, and of numbers that are handed over as tensors.
   LiveOutputs(ShapeEnv& env, const pybind11::sequence& makers, const pybind11::sequence& strides,
               const pybind11::sequence& symbols);
 

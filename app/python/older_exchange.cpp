@@ -189,22 +189,27 @@ void drop_unused(PyObject* capsule) {
 /// When it fails the array is the caller's still.
 int object_by_capsule(dlpack::ManagedArray* managed, void** object) {
   static PyObject* from_dlpack = py::object(torch_c().attr("_from_dlpack")).release().ptr();
-  auto old = std::make_unique<OldManaged>(OldManaged{managed->array, managed, [](OldManaged* self) {
-                                                       if (auto* m = static_cast<dlpack::ManagedArray*>(self->manager))
-                                                         m->deleter(m);
-                                                       delete self;
-                                                     }});
-  OldManaged* held = old.get();
-  PyObject* capsule = PyCapsule_New(held, "dltensor", drop_unused);
+  PyObject* capsule = dlpack_capsule(managed);
   if (!capsule) return -1;
-  old.release();
   *object = PyObject_CallOneArg(from_dlpack, capsule);
-  if (!*object && PyCapsule_IsValid(capsule, "dltensor")) held->manager = nullptr;
+  if (!*object && PyCapsule_IsValid(capsule, "dltensor"))
+    static_cast<OldManaged*>(PyCapsule_GetPointer(capsule, "dltensor"))->manager = nullptr;
   Py_DECREF(capsule);
   return *object ? 0 : -1;
 }
 
 }  // namespace
+
+PyObject* dlpack_capsule(dlpack::ManagedArray* managed) {
+  auto old = std::make_unique<OldManaged>(OldManaged{managed->array, managed, [](OldManaged* self) {
+                                                       if (auto* m = static_cast<dlpack::ManagedArray*>(self->manager))
+                                                         m->deleter(m);
+                                                       delete self;
+                                                     }});
+  PyObject* capsule = PyCapsule_New(old.get(), "dltensor", drop_unused);
+  if (capsule) old.release();
+  return capsule;
+}
 
 const dlpack::ExchangeApi* older_exchange() {
   static const dlpack::ExchangeApi* table = [] {

@@ -242,9 +242,13 @@ PYBIND11_MODULE(_strata, m) {
       PyErr_SetString(PyExc_IndexError, error.what());
     }
   });
-  py::class_<Tensor>(m, "Tensor", py::buffer_protocol(),
-                     "Result of a call. Has the buffer protocol; bfloat16 comes as uint16 bits, float8 as uint8.")
+  py::class_<Tensor>(
+      m, "Tensor", py::buffer_protocol(),
+      "Result of a call. Has the buffer protocol (bfloat16 comes as uint16 bits, float8 as uint8) and DLPack's: "
+      "torch.from_dlpack.")
       .def_buffer(&to_buffer)
+      .def("__dlpack__", [](const Tensor& t, const py::kwargs&) { return to_dlpack(t); })
+      .def("__dlpack_device__", [](const Tensor&) { return std::pair(1, 0); })  // the processor's memory
       .def_property_readonly("shape", [](const Tensor& t) { return py::tuple(py::cast(t.shape)); })
       .def_property_readonly("dtype", [](const Tensor& t) { return std::string(dtype_name(t.dtype)); })
       .def("__repr__", [](const Tensor& t) { return "strata.Tensor(" + t.str() + ")"; });
@@ -284,10 +288,7 @@ PYBIND11_MODULE(_strata, m) {
     FxOperators found = operators_of_fx_graph(module);
     return py::make_tuple(std::move(found.missing), std::move(found.foreign));
   });
-  m.def("is_size", [](const std::string& expression) {
-    ShapeEnv env;
-    return is_computable(parse_sym(env, expression));
-  });
+  m.def("is_size", &is_size);
   m.def("rejected_calls", &rejected_calls);
   m.def("set_caller", &set_opaque_caller);
   m.def("draw_from", &draw_from);

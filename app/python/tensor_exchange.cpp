@@ -106,7 +106,7 @@ dlpack::ManagedArray* manage(Tensor value) {
   for (const Pair& p : kPairs)
     if (p.dtype == tensor.dtype) array.dtype = {p.code, p.bits, 1};
   if (array.dtype.bits == 0)
-    throw_user("an output of type " + std::string(dtype_name(tensor.dtype)) + " cannot be handed to PyTorch");
+    throw_user("an output of type " + std::string(dtype_name(tensor.dtype)) + " cannot be handed on");
   array.shape = manager->tensor.shape.data();
   array.strides = manager->tensor.strides.data();
   manager->managed.manager = manager.get();
@@ -145,6 +145,16 @@ py::object to_torch(Tensor tensor) {
     throw py::error_already_set();
   }
   return py::reinterpret_steal<py::object>(static_cast<PyObject*>(object));
+}
+
+py::object to_dlpack(Tensor tensor) {
+  dlpack::ManagedArray* managed = manage(std::move(tensor));
+  PyObject* capsule = dlpack_capsule(managed);
+  if (!capsule) {
+    managed->deleter(managed);
+    throw py::error_already_set();
+  }
+  return py::reinterpret_steal<py::object>(capsule);
 }
 
 DType dtype_of_torch(py::handle dtype) {

@@ -25,6 +25,10 @@ void update_view(Tensor& view, pybind11::handle object, size_t position);
 /// works.
 pybind11::object to_torch(Tensor tensor);
 
+/// DLPack's capsule over the tensor's memory, which it keeps alive: any library's `from_dlpack`. Without PyTorch.
+/// Throws a user Error for element types that DLPack has no name for.
+pybind11::object to_dlpack(Tensor tensor);
+
 /// Whole numbers of Python.
 pybind11::tuple tuple_of(const std::vector<int64_t>& values);
 

@@ -54,6 +54,18 @@ int64_t floordiv_int(int64_t a, int64_t b) {
   return (a % b != 0 && ((a < 0) != (b < 0))) ? q - 1 : q;
 }
 
+int64_t scaled_int(SymRounding rounding, double factor, int64_t size) {
+  const double product = factor * static_cast<double>(size);
+  const double whole = rounding == SymRounding::Trunc   ? std::trunc(product)
+                       : rounding == SymRounding::Floor ? std::floor(product)
+                       : rounding == SymRounding::Ceil  ? std::ceil(product)
+                                                        : std::nearbyint(product);
+  if (!(std::abs(whole) < 0x1p63)) {
+    throw_user("size arithmetic overflows 64 bits: " + std::to_string(factor) + " * " + std::to_string(size));
+  }
+  return static_cast<int64_t>(whole);
+}
+
 int64_t mod_int(int64_t a, int64_t b) {
   if (b == -1) return 0;
   int64_t r = a % b;
@@ -74,6 +86,8 @@ const SymAtom* SymCore::find_atom(SymAtom& probe) const {
   probe.hash = mix(static_cast<size_t>(probe.kind) + 1, probe.symbol);
   if (!probe.name.empty()) probe.hash = mix(probe.hash, std::hash<std::string>()(probe.name));
   for (const SymInt& arg : probe.args) probe.hash = mix(probe.hash, std::hash<SymInt>()(arg));
+  if (probe.kind == SymAtomKind::Scaled)
+    probe.hash = mix(probe.hash, std::hash<double>()(probe.factor) + static_cast<size_t>(probe.rounding));
   auto it = atom_set.find(&probe);
   return it == atom_set.end() ? nullptr : *it;
 }
@@ -467,6 +481,8 @@ std::optional<int64_t> value_of(const SymAtom& atom, const AtomValue& symbol) {
     values.push_back(*v);
   }
   switch (atom.kind) {
+    case SymAtomKind::Scaled:
+      return scaled_int(atom.rounding, atom.factor, values[0]);
     case SymAtomKind::Min:
       return *std::min_element(values.begin(), values.end());
     case SymAtomKind::Max:
@@ -528,6 +544,9 @@ SymInt replaced(const SymAtom* atom, SymCore& core, const Replacement& replaceme
       result = args[0];
       for (size_t i = 1; i < args.size(); ++i)
         result = atom->kind == SymAtomKind::Min ? min(result, args[i]) : max(result, args[i]);
+      break;
+    case SymAtomKind::Scaled:
+      result = scaled(atom->rounding, atom->factor, args[0]);
       break;
     case SymAtomKind::Opaque:
       result = core.env->opaque(atom->name, args);
@@ -599,6 +618,22 @@ std::optional<std::pair<int64_t, int64_t>> short_fraction(double factor) {
   return std::pair(static_cast<int64_t>(factor), denominator);
 }
 
+SymInt scaled(SymRounding rounding, double factor, const SymInt& size) {
+  if (!std::isfinite(factor)) throw_user("a size times " + std::to_string(factor) + " is no size");
+  if (factor == 0) return 0;
+  if (size.is_const()) return scaled_int(rounding, factor, size.value());
+  const bool is_quotient = rounding == SymRounding::Floor || rounding == SymRounding::Ceil ||
+                           (rounding == SymRounding::Trunc && range(size).min >= 0);
+  if (const auto fraction = short_fraction(factor); fraction && (is_quotient || fraction->second == 1)) {
+    const auto [over, under] = *fraction;
+    return floordiv(size * SymInt(over) + SymInt(rounding == SymRounding::Ceil ? under - 1 : 0), SymInt(under));
+  }
+  SymCore& core = *size.expr()->core;
+  std::lock_guard lock(core.mutex);
+  SymAtom probe{.kind = SymAtomKind::Scaled, .name = {}, .args = {size}, .factor = factor, .rounding = rounding};
+  return core.from_monomial({core.product({core.atom(std::move(probe))}), 1});
+}
+
 SymInt substitute(const SymInt& a, const std::function<std::optional<SymInt>(size_t)>& replacement) {
   if (a.is_const()) return a;
   std::lock_guard lock(a.expr()->core->mutex);
@@ -637,7 +672,8 @@ std::vector<SymTerm> terms(const SymInt& a) {
   std::vector<SymTerm> result;
   for (const SymMonomial& t : a.expr()->terms) {
     SymTerm term{t.coefficient, {}};
-    for (const SymAtom* f : t.product->factors) term.factors.push_back({f->kind, f->symbol, f->args, f->name});
+    for (const SymAtom* f : t.product->factors)
+      term.factors.push_back({f->kind, f->symbol, f->args, f->name, f->factor, f->rounding});
     result.push_back(std::move(term));
   }
   if (a.expr()->constant != 0) result.push_back({a.expr()->constant, {}});

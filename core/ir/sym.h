@@ -6,12 +6,12 @@
 ///
 /// A `SymInt` is a constant or a pointer to an interned polynomial owned by a `ShapeEnv`: constant + sum of coefficient
 /// times product of atoms. An atom is a symbol, `floordiv(a, b)`, `mod(a, b)` (Python's: the sign of the divisor),
-/// `min`, `max`, or an opaque call. Interning makes structural equality pointer equality, so `a == b` is cheap; it
-/// means "provably the same polynomial", and false means "not known to be equal". Expressions are immutable; a ShapeEnv
-/// must outlive its expressions. Expressions of one environment may be built and read by several threads;
-/// `ShapeEnv::info` may not be written meanwhile. Simplification uses the ranges known at that moment: narrow a
-/// symbol's range before building on it, never widen it later. Overflow of int64 in building or evaluating throws a
-/// user Error, and so does an expression that outgrows the limits below.
+/// `min`, `max`, a size times a float made whole, or an opaque call. Interning makes structural equality pointer
+/// equality, so `a == b` is cheap; it means "provably the same polynomial", and false means "not known to be equal".
+/// Expressions are immutable; a ShapeEnv must outlive its expressions. Expressions of one environment may be built and
+/// read by several threads; `ShapeEnv::info` may not be written meanwhile. Simplification uses the ranges known at that
+/// moment: narrow a symbol's range before building on it, never widen it later. Overflow of int64 in building or
+/// evaluating throws a user Error, and so does an expression that outgrows the limits below.
 
 #include <cstdint>
 #include <functional>
@@ -76,6 +76,12 @@ SymInt max(const SymInt& a, const SymInt& b);
 SymInt operator-(const SymInt& a);
 /// Smallest integer not below a / b.
 SymInt ceildiv(const SymInt& a, const SymInt& b);
+/// How a float becomes a whole number: Python's `int`, `math.floor`, `math.ceil`, `round` (half to even).
+enum class SymRounding : uint8_t { Trunc, Floor, Ceil, Even };
+/// `int(factor * size)` and the like, where the size becomes a float of 64 bits and the product is rounded to one, as
+/// Python does it: `int(0.29 * 100)` is 28. Quotients in whole numbers where these are the same. Throws a user
+/// Error for a factor that is no number, and for a constant result beyond 64 bits.
+SymInt scaled(SymRounding rounding, double factor, const SymInt& size);
 
 /// A symbol and what is known of it.
 struct Symbol {
@@ -198,12 +204,14 @@ struct Linear {
 std::optional<Linear> linear_in(const SymInt& a, size_t symbol);
 
 /// Read access to the structure of an expression, for printers and code generators.
-enum class SymAtomKind : uint8_t { Symbol, FloorDiv, Mod, Min, Max, Opaque };
+enum class SymAtomKind : uint8_t { Symbol, FloorDiv, Mod, Min, Max, Scaled, Opaque };
 struct SymAtomView {
   SymAtomKind kind;
   size_t symbol = 0;         ///< Symbol
   std::vector<SymInt> args;  ///< others
   std::string name;          ///< Opaque
+  double factor = 0;         ///< Scaled
+  SymRounding rounding = SymRounding::Trunc;
 };
 struct SymTerm {
   int64_t coefficient;

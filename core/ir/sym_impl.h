@@ -23,6 +23,8 @@ struct SymAtom {
   size_t symbol = 0;
   std::string name;
   std::vector<SymInt> args;
+  double factor = 0;  // Scaled, as is the next
+  SymRounding rounding = SymRounding::Trunc;
   size_t hash = 0;
   uint32_t id = 0, depth = 0, size = 1;
 };
@@ -60,7 +62,8 @@ struct SymPointerHash {
 };
 struct SymAtomEqual {
   bool operator()(const SymAtom* a, const SymAtom* b) const {
-    return a->kind == b->kind && a->symbol == b->symbol && a->name == b->name && a->args == b->args;
+    return a->kind == b->kind && a->symbol == b->symbol && a->name == b->name && a->args == b->args &&
+           a->factor == b->factor && a->rounding == b->rounding;
   }
 };
 struct SymProductEqual {
@@ -158,6 +161,8 @@ int64_t checked_add(int64_t a, int64_t b);
 int64_t checked_mul(int64_t a, int64_t b);
 /// Python's `//` and `%` on integers; b is not 0.
 int64_t floordiv_int(int64_t a, int64_t b);
+/// The value of `scaled`; a user Error where it is beyond 64 bits.
+int64_t scaled_int(SymRounding rounding, double factor, int64_t size);
 int64_t mod_int(int64_t a, int64_t b);
 
 }  // namespace strata

@@ -112,10 +112,25 @@ struct Ranger {
       case SymAtomKind::Min:
       case SymAtomKind::Max:
         return of_extremum(atom);
+      case SymAtomKind::Scaled:
+        return of_scaled(atom);
       case SymAtomKind::Opaque:
         break;
     }
     return {kSymMin, kSymMax};
+  }
+
+  /// Products of larger sizes are larger, or all smaller.
+  SymRange of_scaled(const SymAtom& atom) {
+    const SymRange size = of(atom.args[0]);
+    const auto at = [&](int64_t end) {
+      const bool is_large = end == kSymMin || end == kSymMax ||
+                            std::abs(atom.factor * static_cast<double>(end)) >= static_cast<double>(kSymMax);
+      if (is_large) return (end < 0) == (atom.factor < 0) ? kSymMax : kSymMin;
+      return scaled_int(atom.rounding, atom.factor, end);
+    };
+    const int64_t first = at(size.min), last = at(size.max);
+    return {std::min(first, last), std::max(first, last)};
   }
 
   SymRange of_extremum(const SymAtom& atom) {
@@ -226,6 +241,7 @@ std::vector<Bound> bounds_of(SymCore& core, const SymAtom& atom, bool upper) {
         for (const SymInt& arg : atom.args) bounds.push_back({arg});
       }
       break;
+    case SymAtomKind::Scaled:
     case SymAtomKind::Opaque:
       break;
   }

@@ -53,6 +53,30 @@ bool is_number_text(std::string_view s) {
   return i == s.size();
 }
 
+/// PyTorch's functions that make a whole number of a float.
+constexpr std::array<std::pair<std::string_view, SymRounding>, 4> kRoundings = {{{"TruncToInt", SymRounding::Trunc},
+                                                                                 {"FloorToInt", SymRounding::Floor},
+                                                                                 {"CeilToInt", SymRounding::Ceil},
+                                                                                 {"RoundToInt", SymRounding::Even}}};
+/// As many digits as sympy prints of a float, which may have more.
+constexpr int kPrintedDigits = 15;
+
+int significant_digits(std::string_view number) {
+  const std::string_view digits = number.substr(0, number.find_first_of("eE"));
+  const std::string_view significant = digits.substr(std::min(digits.find_first_of("123456789"), digits.size()));
+  return static_cast<int>(std::ranges::count_if(significant, digit));
+}
+
+/// The text of a factor, which tells all of it: not in as many digits as would be taken for a part of them.
+std::string factor_text(double factor) {
+  char text[40];
+  char* end = std::to_chars(text, text + sizeof text, factor).ptr;
+  if (significant_digits({text, end}) == kPrintedDigits)
+    end = std::to_chars(text, text + sizeof text, factor, std::chars_format::scientific, kPrintedDigits + 1).ptr;
+  const std::string digits(text, end);
+  return digits.find_first_of(".e") == std::string::npos ? digits + ".0" : digits;  // not a whole number's
+}
+
 std::string quoted(std::string_view name) {
   std::string out = "`";
   for (char c : name) {
@@ -98,6 +122,11 @@ Printed print(const SymAtom& atom, const SymCore& core) {
       return {"Min" + print_args(atom.args, true), Printed::Atomic};
     case SymAtomKind::Max:
       return {"Max" + print_args(atom.args, true), Printed::Atomic};
+    case SymAtomKind::Scaled: {
+      const auto is_it = [&](const auto& entry) { return entry.second == atom.rounding; };
+      const std::string name(std::ranges::find_if(kRoundings, is_it)->first);
+      return {name + "(" + factor_text(atom.factor) + "*ToFloat" + print_args(atom.args, false) + ")", Printed::Atomic};
+    }
     case SymAtomKind::Opaque:
       break;
   }
@@ -302,6 +331,22 @@ std::optional<SymInt> rounded(std::string_view name, const SymInt& value) {
   return rounded_fraction();
 }
 
+/// `TruncToInt(0.7*ToFloat(s0))`. Nothing for others, nor where the factor may have been printed in part.
+std::optional<SymInt> scaled_size(SymRounding rounding, const SymInt& value) {
+  const SymMonomial* term = only_term(value);
+  if (!term || std::abs(term->coefficient) != 1 || term->product->factors.size() != 2) return {};
+  std::optional<double> factor;
+  std::optional<SymInt> size;
+  for (const SymAtom* atom : term->product->factors) {
+    if (const auto number = float_of(*atom); number && significant_digits(atom->name) != kPrintedDigits)
+      factor = *number * static_cast<double>(term->coefficient);
+    else if (atom->kind == SymAtomKind::Opaque && atom->name == "ToFloat" && atom->args.size() == 1)
+      size = atom->args[0];
+  }
+  if (!factor || !size || !std::isfinite(*factor)) return {};
+  return scaled(rounding, *factor, *size);
+}
+
 /// A call by the names sympy, PyTorch and Python use; what has no rule is opaque.
 SymInt call(ShapeEnv& env, std::string_view name, const std::vector<SymInt>& args) {
   auto binary = [&](auto f) {
@@ -320,8 +365,12 @@ SymInt call(ShapeEnv& env, std::string_view name, const std::vector<SymInt>& arg
     return mod(floordiv(args[0], args[1]), args[2]);
   }
   if ((name == "Identity" || name == "Integer") && args.size() == 1) return args[0];
-  if ((name == "TruncToInt" || name == "FloorToInt" || name == "CeilToInt") && args.size() == 1)
-    if (auto whole = rounded(name, args[0])) return *whole;
+  if (const auto* rounding = std::ranges::find(kRoundings, name, [](const auto& entry) { return entry.first; });
+      rounding != kRoundings.end() && args.size() == 1) {
+    if (rounding->second != SymRounding::Even)
+      if (auto whole = rounded(name, args[0])) return *whole;
+    if (auto whole = scaled_size(rounding->second, args[0])) return *whole;
+  }
   if (name == "IntInfinity" && args.empty()) return env.opaque("int_oo", {});
   if (name == "NegativeIntInfinity" && args.empty()) return -env.opaque("int_oo", {});
   return env.opaque(name, args);

@@ -183,12 +183,18 @@ TEST(SymText, FloatsOfSizesBecomeWholeNumbersWhereTheyAreExact) {
   EXPECT_EQ(parse("FloorToInt(FloatTrueDiv(ToFloat(s0) + 0.5, 1.5))").str(), "(2*s0 + 1)//3");
   EXPECT_EQ(parse("CeilToInt(FloatTrueDiv(ToFloat(s0 - 9), 2.0))").str(), "s0//2 - 4");
   EXPECT_EQ(parse("CeilToInt(FloatTrueDiv(-0.5 + ToFloat(s0//16), 1.0))").str(), "s0//16");
-  // What a float rounds, or what may be less than 0 and loses its fraction, stays as it is.
+  // Products that a float rounds are computed as they are.
+  for (const char* text : {"TruncToInt(1.1*ToFloat(s0))", "TruncToInt(1.5*ToFloat(s0 - 9))",
+                           "FloorToInt(-0.3*ToFloat(s0))", "RoundToInt(0.5*ToFloat(s0))"}) {
+    EXPECT_EQ(parse(text).str(), text);
+    EXPECT_TRUE(is_computable(parse(text)));
+  }
+  // So are no others.
   for (const char* text :
-       {"TruncToInt(1.1*ToFloat(s0))", "TruncToInt(1.5*ToFloat(s0 - 9))", "TruncToInt(1.5*IntTrueDiv(s0, 3))",
-        "TruncToInt(1.5*ToFloat(s0) + 1)", "TruncToInt(0.5*1.5*ToFloat(s0))", "CeilToInt(IntTrueDiv(s0, s1))",
-        "TruncToInt(FloatTrueDiv(ToFloat(s0 - 9), 2.0))", "CeilToInt(FloatTrueDiv(ToFloat(s0), 1.1))",
-        "CeilToInt(FloatTrueDiv(ToFloat(s0), ToFloat(s1)))", "CeilToInt(0.5*FloatTrueDiv(ToFloat(s0), 2.0))"}) {
+       {"TruncToInt(1.5*IntTrueDiv(s0, 3))", "TruncToInt(1.5*ToFloat(s0) + 1)", "TruncToInt(0.5*1.5*ToFloat(s0))",
+        "CeilToInt(IntTrueDiv(s0, s1))", "TruncToInt(FloatTrueDiv(ToFloat(s0 - 9), 2.0))",
+        "CeilToInt(FloatTrueDiv(ToFloat(s0), 1.1))", "CeilToInt(FloatTrueDiv(ToFloat(s0), ToFloat(s1)))",
+        "CeilToInt(0.5*FloatTrueDiv(ToFloat(s0), 2.0))"}) {
     EXPECT_THAT(parse(text).str(), ::testing::HasSubstr("ToInt(")) << text;
     EXPECT_FALSE(is_computable(parse(text) * parse("s1") + 1)) << text;
   }
@@ -236,14 +242,50 @@ TEST_F(Sym, SizesAreTheSameByAssumptions) {
 }
 
 TEST_F(Sym, SymbolsStandForCalls) {
-  const SymInt call = parse("TruncToInt(1.1*ToFloat(s0))"), before = call * 2 + 1;
+  const SymInt call = parse("TruncToInt(sqrt(ToFloat(s0)))"), before = call * 2 + 1;
   const SymInt symbol = env.symbol({"f0", {0, kSymMax}, std::nullopt, 7, "s0"});
   env.define(call, symbol);
-  EXPECT_EQ(parse("TruncToInt(1.1*ToFloat(s0))"), symbol);
-  EXPECT_EQ(parse("2*TruncToInt(1.1*ToFloat(s0)) + 1").str(), "2*f0 + 1");
-  EXPECT_TRUE(is_computable(parse("TruncToInt(1.1*ToFloat(s0))//3")));
+  EXPECT_EQ(parse("TruncToInt(sqrt(ToFloat(s0)))"), symbol);
+  EXPECT_EQ(parse("2*TruncToInt(sqrt(ToFloat(s0))) + 1").str(), "2*f0 + 1");
+  EXPECT_TRUE(is_computable(parse("TruncToInt(sqrt(ToFloat(s0)))//3")));
   EXPECT_FALSE(is_computable(before));  // what was made before stays as it is
-  EXPECT_FALSE(is_computable(parse("TruncToInt(1.2*ToFloat(s0))")));
+  EXPECT_FALSE(is_computable(parse("TruncToInt(sqrt(ToFloat(s1)))")));
+}
+
+TEST_F(Sym, SizesTimesFloatsAreRoundedAsPythonDoes) {
+  const SymInt s0 = env.symbol({"s0", {2, 1000}, std::nullopt, 10, "x"});
+  // 0.29 * 100 is less than 29, 0.07 * 100 more than 7.
+  const auto at = [&](const SymInt& e, int64_t n) { return *evaluate(e, {n}); };
+  EXPECT_EQ(at(scaled(SymRounding::Trunc, 0.29, s0), 100), 28);
+  EXPECT_EQ(at(scaled(SymRounding::Floor, -0.29, s0), 100), -29);
+  EXPECT_EQ(at(scaled(SymRounding::Ceil, 0.07, s0), 100), 8);
+  EXPECT_EQ(at(scaled(SymRounding::Even, 0.5, s0), 5), 2);
+  EXPECT_EQ(at(scaled(SymRounding::Even, 0.5, s0), 7), 4);
+  for (const SymRounding rounding : {SymRounding::Trunc, SymRounding::Floor, SymRounding::Ceil, SymRounding::Even})
+    for (const double factor : {0.29, 0.1 + 0.2, 1.0 / 3, -0.7, 1e-9, 0.333333333333333, 1.00000000000002, 123456.789,
+                                -2.0, 5.0, 123456789.0}) {
+      const SymInt e = scaled(rounding, factor, s0 * 3 - 1);
+      EXPECT_EQ(parse_sym(env, e.str()), e) << e.str();  // a text tells all of a factor
+      const SymRange bounds = range(e);
+      for (int64_t n : {2, 3, 10, 100, 999, 1000}) {
+        EXPECT_LE(bounds.min, at(e, n)) << e.str();
+        EXPECT_GE(bounds.max, at(e, n)) << e.str();
+        EXPECT_EQ(at(e, n), scaled(rounding, factor, n * 3 - 1).value()) << e.str();
+        EXPECT_EQ(substitute(e, [&](size_t) { return SymInt(n); }).value(), at(e, n)) << e.str();
+      }
+      EXPECT_LE(bounds.max - bounds.min, std::abs(factor) * 3000 + 2) << e.str();
+    }
+  EXPECT_EQ(scaled(SymRounding::Ceil, 1.5, s0), floordiv(s0 * 3 + 1, 2));
+  EXPECT_EQ(scaled(SymRounding::Even, 3, s0 - 9), s0 * 3 - 27);
+  EXPECT_EQ(scaled(SymRounding::Trunc, 0, s0), SymInt(0));
+  EXPECT_FALSE(scaled(SymRounding::Trunc, 0.29, s0) == scaled(SymRounding::Ceil, 0.29, s0));
+  EXPECT_FALSE(scaled(SymRounding::Trunc, 0.29, s0) == scaled(SymRounding::Trunc, 0.3, s0));
+  EXPECT_THROW(scaled(SymRounding::Trunc, HUGE_VAL, s0), Error);
+  EXPECT_THROW(at(scaled(SymRounding::Trunc, 1e17, s0), 1000), Error);
+  // As many digits as sympy prints may not be all: 1 / 3 times 3 is 1, 0.333333333333333 times 3 is not.
+  EXPECT_FALSE(is_computable(parse("TruncToInt(0.333333333333333*ToFloat(s0))")));
+  EXPECT_EQ(parse_srepr(env, "TruncToInt(Mul(Float('0.33333333333333331', precision=53), ToFloat(Symbol('s0'))))"),
+            scaled(SymRounding::Trunc, 1.0 / 3, s0));
 }
 
 TEST_F(Sym, ReadsSrepr) {

@@ -54,6 +54,19 @@ class TensorsOfPyTorch(unittest.TestCase):
         self.check(lambda a: a + 1, [torch.randn(9, 14)[2:7, ::2]])
         self.check(lambda a: a.sigmoid(), [torch.nn.Parameter(x)])
 
+    def test_results_of_arrays_go_to_any_library(self):
+        """Without a tensor among the arguments results are Strata's, which have DLPack's methods."""
+        x = torch.randn(5, 7)
+        functions = (lambda a: a.exp(), lambda a: a.to(torch.bfloat16), lambda a: a.argmax(1), lambda a: a > 0, lambda a: a.sum(), lambda a: a[:0])
+        for function in functions:
+            for take in torch.from_dlpack, torch.as_tensor:
+                (result,) = loaded(function, [x])(x.numpy())
+                taken = take(result)
+                del result  # its memory stays
+                torch.testing.assert_close(taken, function(x))
+        (result,) = loaded(lambda a: a * 2, [x])(x.numpy())
+        self.assertEqual(torch.from_dlpack(result).data_ptr(), numpy.from_dlpack(result).ctypes.data)
+
     def test_lazy_conjugates_and_negatives_are_taken_as_they_read(self):
         z = torch.randn(4, 3, dtype=torch.complex64)
         model = loaded(lambda a: a * 2, [z])

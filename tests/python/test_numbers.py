@@ -6,6 +6,7 @@ sizes may be computed with floats.
 
 Needs PyTorch 2.7 or later; exit code 77 (skipped) without it.
 """
+import math
 import sys
 import unittest
 
@@ -98,15 +99,46 @@ class Numbers(unittest.TestCase):
                     self.all_ours(1)
 
     def test_sizes_computed_with_floats(self):
-        for factor in 1.5, 0.25, 2.75, 3.0, 0.1, 1.1:
+        for factor in 1.5, 0.25, 2.75, 3.0, 0.1, 1.1, 0.7, 1 / 3:
             with self.subTest(factor), torch.no_grad():
                 larger = lambda x: F.interpolate(x * 2, scale_factor=factor, mode="bilinear") + 1
                 compiled = self.compiled(larger)
                 for side in 16, 23, 40:
                     x = torch.randn(2, 3, side, side + 7)
                     torch.testing.assert_close(compiled(x), larger(x), rtol=1e-4, atol=1e-4)
-                if factor not in (0.1, 1.1):  # those are left to PyTorch
-                    self.all_ours(1)
+                self.all_ours(2 if factor == 0.1 else 1)  # int(0.1 * 16) is 1, which is a constant to Dynamo
+
+    def test_sizes_times_floats_are_those_of_python(self):
+        """0.29 * 100 is less than 29, 0.07 * 100 more than 7, 0.1 + 0.2 more than 0.3."""
+        functions = {
+            "trunc": lambda x, n: x[: int(n * x.shape[0])].exp(), "floor": lambda x, n: x[math.floor(-n * x.shape[0]) :].sum(0),
+            "ceil": lambda x, n: x.repeat(math.ceil(x.shape[0] * n), 1).sum(1), "round": lambda x, n: x[: round(n * x.shape[0])].t().contiguous(),
+            "filled": lambda x, n: x.new_full((x.shape[1], int(n * x.shape[0])), 0.5) + x[0, 0],
+        }  # fmt: skip
+        for name, function in functions.items():
+            for factor in 0.29, 0.07, 0.1 + 0.2, 1 / 3:
+                with self.subTest(name, factor=factor), torch.no_grad():
+                    fixed = lambda x, function=function, factor=factor: function(x, factor)
+                    compiled = self.compiled(fixed)
+                    for n in 100, 10, 57, 33, 90:
+                        x = torch.randn(n, 5)
+                        torch.testing.assert_close(compiled(x), fixed(x))
+                    self.assertTrue(all(r.compiled and not r.opaque for r in strata.reports()), strata.reports())
+
+    def test_sizes_of_numbers_of_the_program(self):
+        """Shapes, strides and sizes that are given back may depend on a float that the program hands over."""
+        functions = {
+            "columns": lambda x, n: x[:, : int(n * x.shape[1])].exp(), "given back": lambda x, n: (x.exp(), int(n * x.shape[0])),
+            "made": lambda x, n: x.new_zeros(int(n * x.shape[0]), math.ceil(n * x.shape[1])) + x[:1, :1],
+            "view": lambda x, n: (x * 2)[int(n * x.shape[0]) // 2 :, : int(n * x.shape[1])],
+        }  # fmt: skip
+        for name, function in functions.items():
+            with self.subTest(name), torch.no_grad():
+                compiled = self.compiled(function)
+                for rows, number in (100, 0.29), (10, 0.57), (7, 0.3), (33, 0.7):
+                    x = torch.rand(rows, 2 * rows)
+                    torch.testing.assert_close(compiled(x, number), function(x, number))
+                self.all_ours(1)
 
     def test_given_back(self):
         """What a part before a break hands on to the next one, or the caller gets."""

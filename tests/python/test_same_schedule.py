@@ -100,18 +100,18 @@ def schedule(trace):
     return [line for line in lines if line]
 
 
-def both(model, args, dynamic=None):
+def both(model, args, dynamic=None, least=2):
     """Schedules of the model as a file and through the bridge."""
     model = model.eval()
     with tempfile.TemporaryDirectory() as folder, torch.no_grad():
         path = os.path.join(folder, "model.pt2")
         shapes = None
         if dynamic:
-            size = torch.export.Dim("n", min=2, max=64)
+            size = torch.export.Dim("n", min=least, max=64)
             shapes = tuple({0: size} if i in dynamic else None for i in range(len(args)))
         torch.export.save(torch.export.export(model, args, dynamic_shapes=shapes), path)
         for i in dynamic or ():
-            torch._dynamo.mark_dynamic(args[i], 0, min=2, max=64)
+            torch._dynamo.mark_dynamic(args[i], 0, min=least, max=64)
         return both_of(path, model, args, folder)
 
 
@@ -159,6 +159,14 @@ class Network(nn.Module):
         return F.log_softmax(self.last(y.mean((2, 3))), -1), y.amax((2, 3))
 
 
+class Resized(nn.Module):
+    """Its result has sizes that a float of 64 bits tells: 0.29 * 100 is less than 29."""
+
+    def forward(self, x):
+        images = x.permute(1, 0, 2)[None]
+        return F.interpolate(images.sin(), scale_factor=0.29, mode="bilinear") + 1, F.interpolate(images, scale_factor=1 / 3)
+
+
 class Counting(nn.Module):
     def __init__(self):
         super().__init__()
@@ -176,8 +184,8 @@ class SameSchedule(unittest.TestCase):
         strata.reset()
         torch.manual_seed(1)
 
-    def check(self, model, *args, dynamic=None):
-        from_file, live = both(model, args, dynamic)
+    def check(self, model, *args, dynamic=None, least=2):
+        from_file, live = both(model, args, dynamic, least)
         self.assertGreater(len([l for l in live if l.startswith("launch")]), 0)
         self.assertEqual(from_file, live)
 
@@ -192,6 +200,18 @@ class SameSchedule(unittest.TestCase):
 
     def test_attention_with_a_dynamic_size(self):
         self.check(Attention(), torch.randn(3, 7, 32), dynamic=[0])
+
+    def test_sizes_times_floats(self):
+        self.check(Resized(), torch.randn(21, 3, 9), dynamic=[0], least=8)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "model.pt2")
+            shapes = ({0: torch.export.Dim("n", min=8, max=1000)},)
+            torch.export.save(torch.export.export(Resized(), (torch.randn(21, 3, 9),), dynamic_shapes=shapes), path)
+            load = strata.load(path)
+            for rows in 100, 21, 8, 33, 999:
+                x = torch.randn(rows, 3, 9)
+                for found, expected in zip(load(x), Resized()(x), strict=True):
+                    torch.testing.assert_close(found, expected)
 
     def test_convolutions_and_two_results(self):
         self.check(Network(), torch.randn(2, 3, 12, 12))

@@ -5,7 +5,7 @@
     import strata
     model = strata.load("bert.pt2")                      # backend="strata", "unfused" or "interpret"
     outputs = model(numpy_array)                         # anything with the buffer protocol in, Tensors out; bfloat16 as its bits, uint16
-    numpy.asarray(outputs[0])                            # no copy
+    numpy.asarray(outputs[0])                            # no copy; nor has torch.from_dlpack(outputs[0])
     outputs = model(torch_tensor)                        # torch.Tensors in, torch.Tensors out (of the CPU; without gradients)
 
     with strata.record("run.strata"):

@@ -290,7 +290,7 @@ def sums_of_sizes(traced):
 def functions_of_sizes(traced):
     """Functions of sizes (`math.ceil(n / 2)`) that sizes in whole numbers tell: these stand in their places."""
     for node in list(traced.graph.nodes):
-        if not _makes_size(node) or not _strata.is_size(str(node.meta["val"].node.expr)):
+        if not _makes_size(node) or not _strata.is_size(node.meta["val"].node.expr):
             continue
         size = lambda n, node=node: node.meta["val"] if n is node else n
         for user in list(node.users):
@@ -465,6 +465,8 @@ class Numbers:
         with self.graph.inserting_before(node):
             if self._item(node):
                 made = self._scalar(node, node.args[0], dtype)
+                if node.args[0].op == "placeholder" and isinstance(value, torch.SymFloat):
+                    node.args[0].meta["number"] = value  # that is handed over as a tensor
             else:
                 made = self._arithmetic(node, dtype)
         if made is not None:

@@ -264,12 +264,7 @@ Shape wanted_sizes(const Call& call, size_t spatial, size_t factors) {
     const auto* scale = list->items[d].as<double>();
     if (!scale || !(*scale > 0) || *scale > 1e6) reject(call, "scale_factors must be positive numbers");
     const SymInt& n = x[x.size() - spatial + d];
-    if (n.is_const())
-      out.push_back(static_cast<int64_t>(std::floor(static_cast<double>(n.value()) * *scale)));
-    else if (const auto fraction = short_fraction(*scale))
-      out.push_back(floordiv(n * fraction->first, fraction->second));
-    else
-      reject(call, "a symbolic size needs scale_factors of few binary digits, such as 1.5");
+    out.push_back(scaled(SymRounding::Trunc, *scale, n));
   }
   return out;
 }
