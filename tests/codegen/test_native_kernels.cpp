@@ -358,11 +358,11 @@ Tensor ramp(std::vector<int64_t> shape) {
 }
 
 /// Results of the graph by the interpreter and by its program.
-void expect_as_interpreted(const Graph& graph, Program& program, const std::vector<Tensor>& inputs) {
+void expect_as_interpreted(const Graph& graph, Program& program, const std::vector<Tensor>& inputs, double within = 0) {
   const std::vector<Tensor> got = program.run(inputs);
   const std::vector<RefValue> want = Interpreter(graph).run(std::span<const Tensor>(inputs));
   ASSERT_EQ(got.size(), want.size());
-  for (size_t k = 0; k < got.size(); ++k) EXPECT_EQ(difference(got[k], want[k].tensor(), 0), "") << "result " << k;
+  for (size_t k = 0; k < got.size(); ++k) EXPECT_EQ(difference(got[k], want[k].tensor(), within), "") << "result " << k;
 }
 
 TEST(NativeKernels, AResultThatNobodyReadsHasNoBuffer) {
@@ -461,6 +461,32 @@ TEST(NativeKernels, OneProgramForAllSizes) {
   for (const int64_t size : {8, 1, 0, 700, 8, 3}) {
     SCOPED_TRACE(size);
     expect_as_interpreted(graph, program, {ramp({size, 3})});
+  }
+}
+
+// Not of native kernels, but of one program for all sizes: a result of one element, or of as many as there were or
+// twice as many, has rules of its own.
+TEST(ResizedImages, OneProgramForAllSizes) {
+  for (const double factor : {0.29, 1.0 / 3, 1.1, 2.3}) {
+    SCOPED_TRACE(factor);
+    Graph graph;
+    Builder b(graph);
+    const SymInt n = graph.env().symbol({.name = "s0", .range = {4, 4096}, .max_expr = {}, .hint = 8, .origin = "x"});
+    const SymInt m = scaled(SymRounding::Trunc, factor, n);
+    Node* x = strided(graph, DType::F32, {1, 2, n, 3});
+    const auto resized = [&](const char* op, std::vector<Argument> rest) {
+      std::vector<Argument> args{x, Argument::list({m, 5})};
+      args.insert(args.end(), rest.begin(), rest.end());
+      return b.call(op, args);
+    };
+    graph.output(Argument::list({resized("aten.upsample_nearest2d.default", {factor, Argument()}),
+                                 resized("aten.upsample_bilinear2d.default", {true, factor, Argument()}),
+                                 resized("aten.upsample_bilinear2d.default", {false, factor, Argument()})}));
+    Program program(graph);
+    for (const int64_t size : {8, 4, 5, 9, 10, 11, 100, 700}) {
+      SCOPED_TRACE(size);
+      expect_as_interpreted(graph, program, {ramp({1, 2, size, 3})}, 1e-5);
+    }
   }
 }
 

@@ -108,8 +108,11 @@ Node* resampled(G& g, const OpDef& row) {
   const bool forms = has_name(row.name, {".vec"}), weighs = has_name(row.name, {"linear", "cubic"});
   const size_t dims = has_name(row.name, {"1d"}) ? 1 : has_name(row.name, {"3d"}) ? 3 : 2;
   Shape shape{g.size(), g.size()};
-  for (size_t d = 0; d < dims; ++d) shape.emplace_back(g.between(1, 5));
-  Node* x = dims == 2 ? g.image(2) : nullptr;
+  for (size_t d = 0; d < dims; ++d) {
+    const SymInt size = forms ? g.size() : SymInt(0);
+    shape.push_back(size.is_const() ? SymInt(g.between(1, 5)) : size);
+  }
+  Node* x = dims == 2 && (!forms || g.chance(50)) ? g.image(2) : nullptr;
   if (!x) x = g.of(g.chance(80) ? g.main_dtype() : g.floating_dtype(), shape);
   if (weighs && g.special()) x = g.tame(x);  // a weight of nearly zero times infinity
   std::vector<Argument> args{x};
@@ -118,7 +121,9 @@ Node* resampled(G& g, const OpDef& row) {
   std::vector<Argument> times;
   for (size_t d = 0; d < dims; ++d) {
     sizes.push_back(g.between(1, 8));
-    times.emplace_back(d == 0 ? 2.0 : 1.5);
+    constexpr double kFactors[] = {2, 1.5, 1.1, 1.0 / 3, 0.29};  // the last two: from four elements on
+    const bool is_long = range(x->tensor().shape[d + 2]).min >= 4;
+    times.emplace_back(kFactors[g.between(0, is_long ? 4 : 2)]);
   }
   args.push_back(factors ? Argument() : G::ints(sizes));
   if (weighs) args.emplace_back(g.chance(40));

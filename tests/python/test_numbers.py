@@ -108,6 +108,17 @@ class Numbers(unittest.TestCase):
                     torch.testing.assert_close(compiled(x), larger(x), rtol=1e-4, atol=1e-4)
                 self.all_ours(2 if factor == 0.1 else 1)  # int(0.1 * 16) is 1, which is a constant to Dynamo
 
+    def test_nearest_elements_of_as_many_or_twice_as_many(self):
+        """There PyTorch does not follow the factor: 1.1 of 5 to 9 elements are as many, 2.3 of 2 and 3 twice as many."""
+        for factor, sides in (1.1, (16, 7, 9, 10)), (2.3, (16, 3, 4, 2)):
+            larger = lambda x, factor=factor: F.interpolate(x, scale_factor=factor, mode="nearest")
+            compiled = self.compiled(larger)
+            with self.subTest(factor), torch.no_grad():
+                for side in sides:
+                    x = torch.randn(2, 3, side, side + 1)
+                    torch.testing.assert_close(compiled(x), larger(x), rtol=0, atol=0)
+                self.assertTrue(all(r.compiled and not r.opaque for r in strata.reports()), strata.reports())
+
     def test_sizes_times_floats_are_those_of_python(self):
         """0.29 * 100 is less than 29, 0.07 * 100 more than 7, 0.1 + 0.2 more than 0.3."""
         functions = {

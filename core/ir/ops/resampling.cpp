@@ -144,7 +144,15 @@ SymInt nearest_index(Body& body, const SymInt& o, const SymInt& in, const SymInt
   if (out == in * 2) return floordiv(o, 2);
   const ScalarId scaled =
       body.binary(ScalarOp::Mul, body.cast(body.index(o), DType::F32), scale_scalar(body, in, out, factor, DType::F32));
-  const ScalarId at = body.cast(body.unary(ScalarOp::Floor, scaled), DType::I64);
+  ScalarId at = body.cast(body.unary(ScalarOp::Floor, scaled), DType::I64);
+  // As many elements as there were, or twice as many, do not follow the factor; only a run may tell of symbolic sizes.
+  const auto instead_where = [&](const SymInt& so_many, const SymInt& place) {
+    if (known_ne(out, so_many)) return;
+    const ScalarId same = body.binary(ScalarOp::Eq, body.index(out), body.index(so_many));
+    at = body.select(same, body.index(place), at);
+  };
+  if (factor && *factor >= 1 && *factor < 2) instead_where(in, o);
+  if (factor && *factor >= 2 && *factor < 3) instead_where(in * 2, floordiv(o, 2));
   return body.indirect(body.binary(ScalarOp::Min, at, body.index(in - 1)), {0, kSymMax}, in - 1);
 }
 
@@ -163,8 +171,8 @@ ScalarId linear_position(Body& body, const SymInt& o, const SymInt& in, const Sy
                          std::optional<double> factor, DType t) {
   const ScalarId at = body.cast(body.index(o), t);
   if (align) {
-    if (out == SymInt(1)) return body.constant(0, t);
-    return body.binary(ScalarOp::Mul, scale_scalar(body, in - 1, out - 1, {}, t), at);
+    // The only element of a line, as a symbolic size may turn out to make it, is the first one.
+    return body.binary(ScalarOp::Mul, scale_scalar(body, in - 1, max(out - 1, SymInt(1)), {}, t), at);
   }
   const ScalarId half = body.constant(0.5, t);
   const ScalarId centre =
