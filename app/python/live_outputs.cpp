@@ -114,7 +114,14 @@ LiveOutputs::LiveOutputs(ShapeEnv& env, const py::sequence& makers, const py::se
     symbols_.push_back({s[py::int_(0)].cast<size_t>(), id ? *id : SIZE_MAX, name});
   }
   symbol_count_ = env.symbol_count();
+  if (!calls_functions()) std::erase_if(symbols_, [&](const Symbol& s) { return s.id >= symbol_count_; });
   find_sizes_of_data(env);
+}
+
+bool LiveOutputs::calls_functions() const {
+  return std::ranges::any_of(strides_, &LiveSizes::by_function) || std::ranges::any_of(makers_, [](const Maker& m) {
+           return m.shape.by_function() || m.strides.by_function() || m.offset.by_function();
+         });
 }
 
 void LiveOutputs::find_sizes_of_data(const ShapeEnv& env) {

@@ -23,6 +23,7 @@ class LiveSizes {
   LiveSizes(ShapeEnv& env, const pybind11::handle& description);
 
   bool fixed() const { return fixed_; }
+  bool by_function() const { return static_cast<bool>(function_); }
   /// Whether symbols of these ids are all that it takes.
   bool follows_from(const std::vector<bool>& known) const;
   /// `given`: position and name of the symbols among the inputs, for the function.
@@ -67,6 +68,7 @@ class LiveOutputs {
     pybind11::object name;
   };
 
+  bool calls_functions() const;
   void find_sizes_of_data(const ShapeEnv& env);
   static Maker read_maker(ShapeEnv& env, const pybind11::handle& description);
   pybind11::object make_one(const Maker& maker, PyObject* const* inputs, const std::vector<pybind11::object>& kept,

@@ -207,7 +207,7 @@ PyObject* dlpack_capsule(dlpack::ManagedArray* managed) {
                                                        delete self;
                                                      }});
   PyObject* capsule = PyCapsule_New(old.get(), "dltensor", drop_unused);
-  if (capsule) old.release();
+  if (capsule) (void)old.release();  // the capsule's now
   return capsule;
 }
 
