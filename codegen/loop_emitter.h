@@ -146,7 +146,7 @@ class KernelEmitter {
   std::pair<int, Value*> factor_value(const SymAtomView& factor);
   int factor_level(const SymAtomView& factor) const;
   Value* call_value(const SymAtomView& factor, Value* a, Value* b);
-  llvm::Value* scaled_value(const SymAtomView& factor, llvm::Value* size);
+  Value* scaled_value(const SymAtomView& factor, Value* size);
   Value* lane_expression(const SymInt& e, llvm::Type* element);
   Value* in_32_bits(loop::ScalarId id);
   Value* lane_factor(const SymAtomView& factor, llvm::Type* element);

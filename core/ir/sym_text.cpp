@@ -9,7 +9,6 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
-#include <tuple>
 #include <utility>
 
 #include "core/ir/sym_impl.h"
@@ -283,9 +282,8 @@ std::optional<Fraction> quotient_in(const SymAtom& atom) {
   return Fraction{over->over * SymInt(divisor < 0 ? -under->under : under->under), over->under * std::abs(divisor)};
 }
 
-/// `TruncToInt(1.5*ToFloat(s0))` and `FloorToInt(IntTrueDiv(s0, 3))` in whole numbers (PyTorch's of resized images):
-/// one product or one quotient, which a float of 64 bits tells exactly or, of a quotient, on the right side of the next
-/// whole number. Nothing for others.
+/// `FloorToInt(IntTrueDiv(s0, 3))` in whole numbers: one whole factor or one quotient, which a float of 64 bits tells
+/// exactly or, of a quotient, on the right side of the next whole number. Nothing for others.
 std::optional<SymInt> rounded(std::string_view name, const SymInt& value) {
   std::optional<SymInt> size;
   int64_t numerator = 1, denominator = 1;
@@ -308,13 +306,7 @@ std::optional<SymInt> rounded(std::string_view name, const SymInt& value) {
   bool product = numerator != 1;
   for (const SymAtom* factor : term->product->factors) {
     if (factor->kind != SymAtomKind::Opaque) return {};
-    if (factor->args.empty() && numerator == 1) {
-      const auto number = float_of(*factor);
-      const auto fraction = number ? short_fraction(*number) : std::nullopt;
-      if (!fraction || product) return {};
-      std::tie(numerator, denominator) = *fraction;
-      product = true;
-    } else if (!size && factor->name == "ToFloat" && factor->args.size() == 1) {
+    if (!size && factor->name == "ToFloat" && factor->args.size() == 1) {
       size = factor->args[0];
     } else if (!size && factor->name == "IntTrueDiv" && factor->args.size() == 2 && factor->args[1].is_const() &&
                factor->args[1].value() > 0) {
@@ -331,14 +323,16 @@ std::optional<SymInt> rounded(std::string_view name, const SymInt& value) {
   return rounded_fraction();
 }
 
-/// `TruncToInt(0.7*ToFloat(s0))`. Nothing for others, nor where the factor may have been printed in part.
+/// `TruncToInt(0.7*ToFloat(s0))` (PyTorch's of resized images). Nothing for others, nor where the factor may have been
+/// printed in part.
 std::optional<SymInt> scaled_size(SymRounding rounding, const SymInt& value) {
   const SymMonomial* term = only_term(value);
   if (!term || std::abs(term->coefficient) != 1 || term->product->factors.size() != 2) return {};
   std::optional<double> factor;
   std::optional<SymInt> size;
   for (const SymAtom* atom : term->product->factors) {
-    if (const auto number = float_of(*atom); number && significant_digits(atom->name) != kPrintedDigits)
+    const auto number = float_of(*atom);
+    if (number && (significant_digits(atom->name) != kPrintedDigits || short_fraction(*number)))
       factor = *number * static_cast<double>(term->coefficient);
     else if (atom->kind == SymAtomKind::Opaque && atom->name == "ToFloat" && atom->args.size() == 1)
       size = atom->args[0];

@@ -117,7 +117,7 @@ class Numbers(unittest.TestCase):
                 for side in sides:
                     x = torch.randn(2, 3, side, side + 1)
                     torch.testing.assert_close(compiled(x), larger(x), rtol=0, atol=0)
-                self.assertTrue(all(r.compiled and not r.opaque for r in strata.reports()), strata.reports())
+                self.all_ours(len(strata.reports()))
 
     def test_sizes_times_floats_are_those_of_python(self):
         """0.29 * 100 is less than 29, 0.07 * 100 more than 7, 0.1 + 0.2 more than 0.3."""
@@ -134,7 +134,7 @@ class Numbers(unittest.TestCase):
                     for n in 100, 10, 57, 33, 90:
                         x = torch.randn(n, 5)
                         torch.testing.assert_close(compiled(x), fixed(x))
-                    self.assertTrue(all(r.compiled and not r.opaque for r in strata.reports()), strata.reports())
+                    self.all_ours(len(strata.reports()))
 
     def test_sizes_of_numbers_of_the_program(self):
         """Shapes, strides and sizes that are given back may depend on a float that the program hands over."""

@@ -109,8 +109,8 @@ class Outputs:
         for i, value in enumerate(values):
             maker = self._maker(value)
             self.makers.append(("item", list(maker)) if i in numbers else maker)
-        numbers = [(i, node.meta.get("number", node.meta.get("val"))) for i, node in enumerate(inputs)]
-        self.symbols = [(i, str(number.node.expr)) for i, number in numbers if isinstance(number, (torch.SymInt, torch.SymFloat))]
+        given = [(i, node.meta.get("number", node.meta.get("val"))) for i, node in enumerate(inputs)]
+        self.symbols = [(i, str(number.node.expr)) for i, number in given if isinstance(number, (torch.SymInt, torch.SymFloat))]
         self.strides = [_sizes(node.meta["val"].stride()) for node in self.kept]
 
     def description(self):
