@@ -72,6 +72,7 @@ std::span<const Entry> scatters();
 std::span<const Entry> pairs();
 std::span<const Entry> histograms();
 std::span<const Entry> segments();
+std::span<const Entry> regions();
 std::span<const Entry> linear_algebra();
 std::span<const Entry> recurrent();
 std::span<const Entry> random_numbers();

@@ -99,7 +99,7 @@ struct OpData {
 
 /// Files of calls in this form. Not every one need be there.
 inline constexpr std::array kOpFiles{"ops_a.json", "ops_c.json", "ops_d.json", "ops_e.json",
-                                     "ops_f.json", "ops_g.json", "ops_h.json"};
+                                     "ops_f.json", "ops_g.json", "ops_h.json", "ops_i.json"};
 
 inline std::string op_file(const std::string& name) { return std::string(STRATA_TEST_DATA) + "/ops/" + name; }
 

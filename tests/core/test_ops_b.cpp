@@ -93,7 +93,7 @@ TEST(OpsB, EveryRowWithAReferenceOrDecompositionIsRecorded) {
   std::set<std::string> seen;
   for (const OpCase& c : all_cases()) seen.insert(c.result->op->name);
   for (const char* other : {"ops/ops_c.json", "ops/ops_d.json", "ops/ops_e.json", "ops/ops_f.json", "ops/ops_g.json",
-                            "ops/ops_h.json"}) {  // compared by the tests of family A
+                            "ops/ops_h.json", "ops/ops_i.json"}) {  // compared by the tests of family A
     if (!std::filesystem::exists(std::string(STRATA_TEST_DATA) + "/" + other)) continue;
     const Json file = recorded::read_cases(other);
     for (const Json& call : file.at("cases").array()) seen.insert(call.at("op").string());

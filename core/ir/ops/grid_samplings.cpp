@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Values of an image or a volume at places between its elements, by decomposition into gathers of the elements around
-// them.
+// them; and convolutions of such values.
 
 #include "core/ir/ops/indexing.h"
 #include "core/ir/ops/neural.h"
@@ -184,6 +184,66 @@ std::vector<Node*> affine_grid(Builder& b, const Call& c) {
   return {b.reshape(grid, shape)};
 }
 
+/// Places along one dimension of an image that the taps of a kernel look at: [taps, rows, columns], before offsets.
+Node* tap_places(Builder& b, const Call& c, size_t first, Node* tap, const SymInt& count, DType d, bool down) {
+  const std::vector<std::pair<std::string, Argument>> attributes{{"dtype", d}};
+  Node* steps = b.mul(b.call("aten.arange.default", {integer(count)}, attributes), integer(c.integer(first)));
+  steps = b.sub(steps, integer(c.integer(first + 2)));
+  steps = b.reshape(steps, down ? Index{1, count, 1} : Index{1, 1, count});
+  Node* taps = b.mul(tap, integer(c.integer(first + 4)));
+  return b.add(b.reshape(taps, {tap->type.tensor.shape[0], 1, 1}), steps);
+}
+
+/// A convolution whose taps look at places that data moves, between elements: these blended, times weights. Parameters
+/// 5 to 10 are strides, paddings and dilations.
+std::vector<Node*> deform_conv2d(Builder& b, const Call& c) {
+  const TensorType &x = c.type(0), &weight = c.type(1), &offset = c.type(2);
+  if (x.shape.size() != 4 || weight.shape.size() != 4 || offset.shape.size() != 4)
+    reject(c, "expected an input, weights and offsets of 4 dimensions");
+  if (!is_floating(x.dtype)) reject(c, "expected a floating-point input");
+  const bool use_mask = c.boolean(13);
+  for (size_t i = 1; i < 5; ++i)
+    if (i != 3 || use_mask) require_same_dtype(c, 0, i);
+  const SymInt groups = c.integer(11), parts = c.integer(12);
+  require_at_least(c, groups, 1, "groups");
+  require_at_least(c, parts, 1, "offset groups");
+  require_multiple(c, x.shape[1], parts, "input channels");
+  require_multiple(c, weight.shape[0], groups, "output channels");
+  const SymInt n = x.shape[0], channels = floordiv(x.shape[1], parts), rows = offset.shape[2],
+               columns = offset.shape[3];
+  const SymInt taps = weight.shape[2] * weight.shape[3], points = rows * columns;
+  require_equal(c, x.shape[1], weight.shape[1] * groups, "channels of the input and of the weights");
+  for (size_t i = 0; i < 2; ++i) {
+    const SymInt reach = c.integer(9 + i) * (weight.shape[2 + i] - 1) + 1;
+    require_at_least(c, c.integer(5 + i), 1, "stride");
+    require_equal(c, offset.shape[2 + i], floordiv(x.shape[2 + i] + 2 * c.integer(7 + i) - reach, c.integer(5 + i)) + 1,
+                  "sizes of the offsets and of the result");
+  }
+  require_same_shape(c, offset.shape, {n, 2 * parts * taps, rows, columns}, "offsets and places of the taps");
+  if (use_mask) require_same_shape(c, c.type(3).shape, {n, parts * taps, rows, columns}, "mask and places of the taps");
+
+  const DType d = compute_dtype(x.dtype);
+  const std::vector<std::pair<std::string, Argument>> numbers{{"dtype", DType::I64}};
+  Node* number = b.call("aten.arange.default", {integer(taps)}, numbers);
+  Node* across = b.call("aten.remainder.Scalar", {number, integer(weight.shape[3])});
+  Node* downwards = b.call("aten.floor_divide.default", {number, integer(weight.shape[3])});
+  Node* moved = b.reshape(b.cast(c.tensor(2), d), {n * parts, taps, 2, rows, columns});
+  std::vector<Volume::Steps> steps;
+  const Volume volume{
+      b, b.reshape(b.cast(c.tensor(0), d), {n * parts, channels, x.shape[2] * x.shape[3]}), {x.shape[2], x.shape[3]}};
+  for (size_t i = 0; i < 2; ++i) {
+    Node* place = tap_places(b, c, 5 + i, b.cast(i == 0 ? downwards : across, d), offset.shape[2 + i], d, i == 0);
+    place = b.add(b.call("aten.select.int", {moved, 2, static_cast<int64_t>(i)}), place);
+    steps.push_back(volume.linear(b.reshape(place, {n * parts, taps * points})));
+  }
+  Node* seen = volume.between(steps);
+  if (use_mask) seen = b.mul(seen, b.reshape(b.cast(c.tensor(3), d), {n * parts, 1, taps * points}));
+  seen = b.reshape(b.cast(seen, x.dtype), {n, groups, weight.shape[1] * taps, points});
+  Node* weights = b.reshape(c.tensor(1), {groups, floordiv(weight.shape[0], groups), weight.shape[1] * taps});
+  Node* y = b.reshape(b.call("aten.matmul.default", {weights, seen}), {n, weight.shape[0], rows, columns});
+  return {b.add(y, b.reshape(c.tensor(4), {weight.shape[0], 1, 1}))};
+}
+
 }  // namespace
 
 Rows grid_samplings() {
@@ -197,7 +257,11 @@ Rows grid_samplings() {
           compound("aten::grid_sampler_3d" + rest, 0, decomposed_type, grid_sampler<3>, doc),
           compound("aten::grid_sampler" + rest, 0, decomposed_type, either, doc),
           compound("aten::affine_grid_generator(Tensor theta, SymInt[] size, bool align_corners) -> Tensor", 0,
-                   decomposed_type, affine_grid, "places in images that affine maps give")};
+                   decomposed_type, affine_grid, "places in images that affine maps give"),
+          compound("torchvision::deform_conv2d(Tensor input, Tensor weight, Tensor offset, Tensor mask, Tensor bias, "
+                   "SymInt stride_h, SymInt stride_w, SymInt pad_h, SymInt pad_w, SymInt dilation_h, SymInt "
+                   "dilation_w, SymInt groups, SymInt offset_groups, bool use_mask) -> Tensor",
+                   0, decomposed_type, deform_conv2d, "convolution whose taps data moves")};
 }
 
 }  // namespace strata::ops

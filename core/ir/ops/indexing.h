@@ -31,6 +31,7 @@ Rows pairs();                ///< gcd, lcm, nextafter, frexp, signbit, angle
 Rows distances();            ///< cdist, bilinear, addbmm, tril_indices, empty_permuted
 Rows grid_samplings();       ///< grid_sampler_3d
 Rows segments();             ///< segment_reduce
+Rows regions();              ///< torchvision's boxes and regions of images
 Rows linear_algebra();       ///< Cholesky, LU, QR, triangular systems of small matrices
 Rows composed_indexing();    ///< one_hot, index_add, linspace, ...: `compositions.cpp`
 

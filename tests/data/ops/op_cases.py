@@ -84,9 +84,16 @@ def encode(a, inputs):
     return a
 
 
+def split(name):
+    """`roi_align` of torchvision is named `torchvision::roi_align`; names without a space are of aten."""
+    space, _, rest = name.rpartition("::")
+    base, _, tail = rest.partition(".")
+    return space or "aten", base, tail or "default"
+
+
 def overload(name):
-    parts = name.split(".")
-    return getattr(getattr(A, parts[0]), parts[1] if len(parts) > 1 else "default")
+    space, base, tail = split(name)
+    return getattr(getattr(getattr(torch.ops, space), base), tail)
 
 
 def schema_of(name):
@@ -94,7 +101,7 @@ def schema_of(name):
         op = overload(name)
     except AttributeError:
         return
-    SCHEMAS["aten." + name if "." in name else "aten." + name + ".default"] = str(op._schema)
+    SCHEMAS[".".join(split(name))] = str(op._schema)
 
 
 def case(name, *args, grad=False, fd=True, f64=True, **kwargs):
@@ -104,7 +111,7 @@ def case(name, *args, grad=False, fd=True, f64=True, **kwargs):
     schema_of(base + "_" + ("." + tail if tail else ""))
     enc_args, enc_kwargs = encode(args, inputs), {k: encode(v, inputs) for k, v in kwargs.items()}
     out = op(*args, **kwargs)
-    record = {"op": "aten." + name if "." in name else "aten." + name + ".default", "inputs": [pack_input(x) for x in inputs],
+    record = {"op": ".".join(split(name)), "inputs": [pack_input(x) for x in inputs],
               "args": enc_args, "out": [pack_output(x, inputs) for x in (out if isinstance(out, (list, tuple)) else [out])]}
     if enc_kwargs:
         record["kwargs"] = enc_kwargs
