@@ -3,7 +3,7 @@
 
 // Recorded calls of ops_d.json (scatters, sizes that data tells, runs, matrices) and ops_e.json, ops_f.json
 // (interpolation, words for what others say in a few), ops_g.json (complex numbers, Fourier transforms), ops_h.json
-// (cells, windows, frames), ops_i.json (regions of images), decomposed, scheduled and compiled, against PyTorch's results. Nothing runs in the
+// (cells, windows, frames), ops_i.json (regions of images, quantized numbers), decomposed, scheduled and compiled, against PyTorch's results. Nothing runs in the
 // interpreter.
 
 #include <gtest/gtest.h>
@@ -82,7 +82,7 @@ TEST(RecordedCalls, CompiledNamesGivePyTorchsResults) { compare_all("ops_f.json"
 TEST(RecordedCalls, CompiledComplexCallsGivePyTorchsResults) { compare_all("ops_g.json", 400); }
 
 TEST(RecordedCalls, CompiledCallsOfExportedProgramsGivePyTorchsResults) { compare_all("ops_h.json", 100); }
-TEST(RecordedCalls, CompiledCallsOfDetectorsGiveTorchvisionsResults) { compare_all("ops_i.json", 120); }
+TEST(RecordedCalls, CompiledCallsOfOtherLibrariesGiveTheirResults) { compare_all("ops_i.json", 120); }
 
 }  // namespace
 }  // namespace strata

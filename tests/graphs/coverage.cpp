@@ -52,6 +52,8 @@ constexpr LeftOut kLeftOut[] = {
     {"aten.istft.default", "an element may be the rest of much larger ones: recorded calls"},
     {"aten.where.default", "sizes from data: nonzero and masked_select stand for them"},
     {"aten.nonzero_numpy.default", "sizes from data: nonzero and masked_select stand for them"},
+    {"quantized_decomposed.*", "scales and limits that fit each other: recorded calls"},
+    {"torchao.*", "scales and limits that fit each other: recorded calls"},
     {"torchvision.*", "regions lie in images that exist: recorded calls, and tests of regions"},
     {"aten.segment_reduce.default", "lengths of segments must add up to the data's; recorded calls"},
     {"aten.item.default", "numbers from data: tests of the executor"},

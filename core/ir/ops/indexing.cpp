@@ -105,9 +105,26 @@ IndexPlan index_plan(const Call& call) {
 
 std::vector<OpDef> indexing() {
   Rows rows;
-  for (auto part : {gathers, scatters, scatter_forms, joins, creations, orders, searches, spacings, data_sizes,
-                    special_functions, selections_of_lines, histograms, pairs, distances, grid_samplings, segments, regions,
-                    linear_algebra, randoms, composed_indexing})
+  for (auto part : {gathers,
+                    scatters,
+                    scatter_forms,
+                    joins,
+                    creations,
+                    orders,
+                    searches,
+                    spacings,
+                    data_sizes,
+                    special_functions,
+                    selections_of_lines,
+                    histograms,
+                    pairs,
+                    distances,
+                    grid_samplings,
+                    segments,
+                    regions,
+                    linear_algebra,
+                    randoms,
+                    composed_indexing})
     append(rows, part());
   return rows;
 }

@@ -7,7 +7,7 @@ namespace strata::ops {
 std::vector<OpDef> pointwise() {
   Rows rows;
   for (auto part : {elementary, activations, arithmetic, comparisons, selections, conversions, composed_pointwise,
-                    shorthand_pointwise})
+                    shorthand_pointwise, quantized})
     append(rows, part());
   return rows;
 }

@@ -14,6 +14,7 @@ Rows arithmetic();           ///< add, mul, div, pow, remainder, maximum, ...
 Rows comparisons();          ///< eq, lt, logical and bitwise operators
 Rows selections();           ///< where, masked_fill, clamp, lerp, addcmul
 Rows composed_pointwise();   ///< selu, glu, nan_to_num, ...: `compositions.cpp`
+Rows quantized();            ///< numbers as integers, a scale and a zero, of quantized_decomposed and torchao
 Rows shorthand_pointwise();  ///< deg2rad, heaviside, absolute, greater, ...: `shorthand_numbers.cpp`
 Rows conversions();          ///< casts, clone, contiguous, detach, dropout
 

@@ -1,13 +1,16 @@
 # Copyright 2026 The Strata Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes ops_i.json: torchvision's operators on boxes and regions of images, with the results that it gives.
+"""Writes ops_i.json: operators of other libraries that exported programs hold, with the results that these give: torchvision's on
+boxes and regions of images, numbers as integers of PyTorch's quantization and of torchao.
 
-Run with PyTorch 2.13 and torchvision 0.28 or later: python3 make_ops_i.py
+Run with PyTorch 2.13, torchvision 0.28 and torchao 0.18 or later: python3 make_ops_i.py
 """
 import torch
+import torch.ao.quantization.fx._decomposed  # noqa: F401  (registers torch.ops.quantized_decomposed)
+import torchao.quantization  # noqa: F401  (registers torch.ops.torchao)
 import torchvision  # noqa: F401  (registers torch.ops.torchvision)
 
-from op_cases import case, f, inf, nan, t, write
+from op_cases import case, f, i, inf, nan, t, write
 
 torch.manual_seed(29)
 DOUBLE = torch.float64
@@ -78,5 +81,69 @@ for dt in (torch.float32, DOUBLE):
         offset = f(2, 2 * parts * 6, high, wide, lo=-4, hi=4, dt=dt)
         factor = f(2, parts * 6, high, wide, lo=0, hi=1, dt=dt) if mask else torch.zeros(2, 1, dtype=dt)
         case("torchvision::deform_conv2d", x, weight, offset, factor, f(4, dt=dt), *stride, *padding, *dilation, groups, parts, mask)
+
+# ------------------------------------------------------------------------------------------------- numbers as integers
+Q, BRAIN, HALF = "quantized_decomposed::", torch.bfloat16, torch.float16
+INT8, UINT8, INT16, INT32 = torch.int8, torch.uint8, torch.int16, torch.int32
+for dtype, low, high in ((INT8, -128, 127), (INT8, -127, 127), (UINT8, 0, 255), (INT16, -300, 300)):
+    zero = 3 if low < 0 else 100
+    case(Q + "quantize_per_tensor", f(3, 7, lo=-9, hi=9), 0.043, zero, low, high, dtype)
+    case(Q + "quantize_per_tensor.tensor", f(3, 7, lo=-9, hi=9), t(0.043), torch.tensor(zero), low, high, dtype)
+    case(Q + "quantize_per_tensor.tensor2", f(7, lo=-9, hi=9), t([0.043], DOUBLE), torch.tensor([zero]), torch.tensor(low), torch.tensor(high), dtype)
+    whole = i(3, 7, lo=low, hi=high + 1, dt=dtype)
+    case(Q + "dequantize_per_tensor", whole, 0.043, zero, low, high, dtype)
+    case(Q + "dequantize_per_tensor", whole, 0.5, zero, low, high, dtype, out_dtype=HALF)
+    case(Q + "dequantize_per_tensor.tensor", whole, t(0.043, DOUBLE), torch.tensor([zero]), low, high, dtype)
+    case(Q + "dequantize_per_tensor.tensor2", whole, t(0.043), torch.tensor(zero), torch.tensor(low), torch.tensor(high), dtype)
+    for op in ("choose_qparams.tensor", "choose_qparams_symmetric.tensor"):
+        for x in (f(4, 5), f(4, 5, lo=1, hi=2), torch.zeros(3), f(6, lo=-2e5, hi=-1e5)):
+            case(Q + op, x, low, high, 1e-5, dtype)
+    for axis, count in ((0, 3), (1, 4), (-1, 2)):
+        scales, zeros = f(count, lo=0.01, hi=0.2), i(count, lo=max(low, -5), hi=6)
+        case(Q + "quantize_per_channel", f(3, 4, 2, lo=-9, hi=9), scales, zeros, axis, low, high, dtype)
+        whole = i(3, 4, 2, lo=low, hi=high + 1, dt=dtype)
+        case(Q + "dequantize_per_channel", whole, scales, zeros, axis, low, high, dtype)
+        case(Q + "dequantize_per_channel", whole, scales.double(), None, axis, low, high, dtype)
+    whole = i(2, 3, 5, lo=low, hi=high + 1, dt=dtype)
+    scales, zeros = f(2, 3, 1, lo=0.01, hi=0.2), i(2, 3, 1, lo=max(low, -5), hi=6)
+    case(Q + "quantize_per_token", f(2, 3, 5, lo=-9, hi=9), scales.double(), zeros, low, high, dtype)
+    case(Q + "quantize_per_token", f(2, 3, 5, lo=-9, hi=9), scales, zeros.int(), low, high, dtype)
+    case(Q + "dequantize_per_token", whole, scales.double(), zeros, low, high, dtype, torch.float32)
+    case(Q + "dequantize_per_token", whole, scales, zeros.int(), low, high, dtype, HALF)
+    for size in (4, 8, 16):
+        count = max(1, 8 // size)
+        scales, zeros = f(3, count, lo=0.01, hi=0.2), i(3, count, lo=max(low, -5), hi=6)
+        case(Q + "quantize_per_channel_group", f(3, 8, lo=-9, hi=9), scales, zeros, low, high, dtype, size)
+        whole = i(3, 8, lo=low, hi=high + 1, dt=dtype)
+        case(Q + "dequantize_per_channel_group", whole, scales, zeros, low, high, dtype, size, torch.float32)
+        case(Q + "dequantize_per_channel_group", whole, scales, None, low, high, dtype, size, BRAIN)
+# What 16-bit floats come to within a kernel is not rounded step by step: no scales of such are recorded.
+case(Q + "choose_qparams_per_token_asymmetric", f(2, 3, 5), INT8)
+case(Q + "_choose_qparams_per_token_asymmetric_impl", f(4, 5, lo=0.5, hi=2), INT8)
+for dt in (BRAIN, HALF):
+    case(Q + "quantize_per_tensor", f(9, dt=dt), 0.02, -3, -128, 127, INT8)
+case(Q + "choose_qparams_per_token_asymmetric", torch.zeros(2, 3), INT8)
+case(Q + "convert_element_type.no_fuse", f(5), HALF)
+case(Q + "convert_element_type.no_fuse", i(5), torch.float32)
+
+for block in ([1, 6], [2, 3], [4, 6], [4, 1], [1, 2]):
+    for dt, kinds in ((torch.float32, ("SYMMETRIC", "ASYMMETRIC", "SYMMETRIC_NO_CLIPPING_ERR")), (BRAIN, ("SYMMETRIC",))):
+        x = f(4, 6, dt=dt)
+        for kind in kinds:
+            scale, zero = torch.ops.torchao.choose_qparams_affine(x, kind, block, INT8, None, None, None, dt, INT32, False)
+            whole = torch.ops.torchao.quantize_affine(x, block, scale, zero, INT8)
+            if dt == torch.float32:
+                case("torchao::choose_qparams_affine", x, kind, block, INT8, -128, 127, 1e-6, torch.float32, INT32, True)
+                case("torchao::choose_qparams_affine", x, kind, block, INT8, None, None, None, dt, INT32, False)
+                case("torchao::quantize_affine", x, block, scale, zero, INT8, f64=False)  # the largest lie between two
+                case("torchao::quantize_affine", x, block, scale, zero, INT8, -8, 7)
+            case("torchao::dequantize_affine", whole, block, scale.float(), zero, INT8, None, None, torch.float32)
+            case("torchao::dequantize_affine", whole, block, scale.float(), None, INT8, -128, 127)
+case("torchao::choose_qparams_affine", f(3, 4), "ASYMMETRIC", [1, 4], UINT8)
+case("torchao::choose_qparams_affine", f(3, 4), "SYMMETRIC", [1, 4], INT8)
+case("_int_mm", i(5, 17, lo=-128, hi=128, dt=INT8), i(17, 8, lo=-128, hi=128, dt=INT8))
+case("_int_mm", i(17, 8, lo=-128, hi=128, dt=INT8), i(16, 8, lo=-128, hi=128, dt=INT8).t())
+for dt in (torch.float32, BRAIN, HALF):
+    case("_weight_int8pack_mm", f(3, 32, dt=dt), i(16, 32, lo=-128, hi=128, dt=INT8), f(16, lo=0.01, hi=0.02, dt=dt))
 
 write("ops_i.json")
