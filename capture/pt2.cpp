@@ -184,7 +184,7 @@ void require_state(const Program& program, const Pt2State& state, const std::str
   if (total > 10) missing.resize(10);
   throw_user(fmt::format("'{}': {} weights of the program are not in the archive: {}{}", file, total,
                          fmt::join(missing, ", "), total > 10 ? ", ..." : ""),
-             "export it again, with dense tensors");
+             "export it again, with dense tensors (torchao: unwrap_tensor_subclass(model) first)");
 }
 
 /// A weight must be what the graph says that it is: kernels rely on dtype and sizes.

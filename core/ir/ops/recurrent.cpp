@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "core/ir/ops/neural.h"
 
@@ -117,7 +118,7 @@ struct Network {
   Node *input, *h, *c = nullptr;
   std::vector<Node*> params;
   int64_t layers, directions, per_direction;
-  bool biases, batch_first;
+  bool biases, batch_first, projected;
   std::string cell;
 };
 
@@ -147,9 +148,12 @@ Network network_of(const Call& call) {
   n.per_direction = n.biases ? 4 : 2;
   n.batch_first = call.boolean(kNetworkBatchFirst);
   require_rank(call, kInput, 3, 3);
-  if (static_cast<int64_t>(n.params.size()) != n.layers * n.directions * n.per_direction)
-    reject(call, "expected " + std::to_string(n.layers * n.directions * n.per_direction) + " weights, found " +
-                     std::to_string(n.params.size()) + " (projections of the state are not supported)");
+  const int64_t parts = n.layers * n.directions;
+  n.projected = n.c && static_cast<int64_t>(n.params.size()) == parts * (n.per_direction + 1);
+  if (n.projected) ++n.per_direction;
+  if (static_cast<int64_t>(n.params.size()) != parts * n.per_direction)
+    reject(call, "expected " + std::to_string(parts * n.per_direction) + " weights, found " +
+                     std::to_string(n.params.size()));
   if (call.boolean(kTrain) && call.number(kDropout) != 0 && n.layers > 1)
     reject(call, "dropout between layers in training is not supported");
   return n;
@@ -167,6 +171,17 @@ Type network_type(const Call& call) {
 
 Node* state_of(Builder& b, Node* states, int64_t index) { return b.call("aten.select.int", {states, 0, index}); }
 
+/// A state that is projected before a step sees it, as one that is not: the gates' weights are multiplied by the
+/// projection once, and what the first state gives joins the gates of the first step, before which such a state is 0.
+std::pair<Node*, Node*> before_projection(Builder& b, const Network& n, Node* gates, Node* state, Node* weight,
+                                          Node* projection, bool reverse) {
+  const int64_t dim = n.batch_first ? 1 : 0, step = reverse ? -1 : 0;
+  Node* first = b.add(b.call("aten.select.int", {gates, dim, step}), b.call("aten.linear.default", {state, weight}));
+  gates = b.call("aten.select_scatter.default", {gates, first, dim, step});
+  const DType d = compute_dtype(weight->tensor().dtype);
+  return {gates, b.call("aten.mm.default", {b.cast(weight, d), b.cast(projection, d)})};
+}
+
 /// One layer in one direction; its results: outputs, last state, last memory.
 Nodes layer(Builder& b, const Network& n, Node* x, int64_t index, bool reverse) {
   const size_t at = static_cast<size_t>(index * n.per_direction);
@@ -174,11 +189,21 @@ Nodes layer(Builder& b, const Network& n, Node* x, int64_t index, bool reverse) 
   Node* gates = given ? b.call("aten.linear.default", {x, n.params[at], given})
                       : b.call("aten.linear.default", {x, n.params[at]});
   const auto argument = [](Node* node) { return node ? Argument(node) : Argument(NoneArg{}); };
-  Node* made =
-      b.call("strata.recurrent_layer.default",
-             {gates, state_of(b, n.h, index), argument(n.c ? state_of(b, n.c, index) : nullptr), n.params[at + 1],
-              argument(n.biases ? n.params[at + 3] : nullptr), n.cell, reverse, n.batch_first});
-  return {b.getitem(made, 0), b.getitem(made, 1), b.getitem(made, 2)};
+  Node *state = state_of(b, n.h, index), *memory = n.c ? state_of(b, n.c, index) : nullptr;
+  Node *weight = n.params[at + 1], *projection = nullptr;
+  if (n.projected) {
+    projection = n.params[at + static_cast<size_t>(n.per_direction) - 1];
+    std::tie(gates, weight) = before_projection(b, n, gates, state, weight, projection, reverse);
+    state = b.call("aten.zeros_like.default", {memory});
+  }
+  Node* made = b.call("strata.recurrent_layer.default",
+                      {gates, state, argument(memory), weight, argument(n.biases ? n.params[at + 3] : nullptr), n.cell,
+                       reverse, n.batch_first});
+  const auto result = [&](int64_t k) {
+    Node* part = b.getitem(made, k);
+    return k < 2 && projection ? b.call("aten.linear.default", {part, projection}) : part;
+  };
+  return {result(0), result(1), result(2)};
 }
 
 Node* joined(Builder& b, const Nodes& parts, int64_t dim) {

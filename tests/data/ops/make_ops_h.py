@@ -69,4 +69,18 @@ case("einsum", "ij,j->", [counts.int().view(1, 4), counts.int()])
 case("einsum", "bij,k->jk", [f(1, 2, 3), f(1)])
 case("einsum", "ab,c,cab->ba", [f(2, 3), f(1), f(1, 2, 3)])
 
+# ------------------------------------------------------------------------------------------------------ projected states
+for layers, both, biases, batch_first, dt in ((1, False, True, False, torch.float32), (2, True, True, True, torch.float32), (2, False, False, True, DOUBLE), (1, True, False, False, DOUBLE)):
+    size, state, projected, directions = 4, 5, 3, 2 if both else 1
+    weights = []
+    for layer in range(layers):
+        for _ in range(directions):
+            width = size if layer == 0 else projected * directions
+            weights += [f(4 * state, width, lo=-0.5, hi=0.5, dt=dt), f(4 * state, projected, lo=-0.5, hi=0.5, dt=dt)]
+            weights += [f(4 * state, dt=dt), f(4 * state, dt=dt)] if biases else []
+            weights.append(f(projected, state, lo=-0.5, hi=0.5, dt=dt))
+    states = [f(layers * directions, 2, n, dt=dt) for n in (projected, state)]
+    x = f(2, 6, size, dt=dt) if batch_first else f(6, 2, size, dt=dt)
+    case("lstm.input", x, states, weights, biases, layers, 0.0, False, both, batch_first)
+
 write("ops_h.json")
