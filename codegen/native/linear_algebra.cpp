@@ -30,6 +30,7 @@ constexpr std::array kEntries{
     Entry{"geqrf", run_routine},
     Entry{"ormqr", run_routine},
     Entry{"householder_product", run_routine},
+    Entry{"matrix_exp", run_routine},
 };
 
 }  // namespace

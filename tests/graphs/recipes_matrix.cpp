@@ -292,9 +292,24 @@ Node* slopes(G& g, const OpDef& row) {
   Node* x = g.number(1, 3);
   const size_t d = g.below(rank_of(x));
   if (!shape_of(x)[d].is_const() || shape_of(x)[d].value() < 3) return nullptr;
-  const Argument order(g.between(1, 2));
-  Node* made = g.call(row, {x}, {{"spacing", 0.5}, {"dim", static_cast<int64_t>(d)}, {"edge_order", order}});
-  return g.part(made, 0);
+  std::vector<std::pair<std::string, Argument>> rest{{"edge_order", g.between(1, 2)}};
+  for (const Param& p : row.schema.params) {
+    const auto given = [&](Argument value) { rest.emplace_back(p.name, p.list ? Argument::list({value}) : value); };
+    if (p.name == "spacing") given(0.5);
+    if (p.name == "dim") given(static_cast<int64_t>(d));
+  }
+  return g.part(g.call(row, {x}, std::move(rest)), 0);
+}
+
+Node* product_of_bytes(G& g, const OpDef& row) {
+  const SymInt inner = g.between(1, 40);
+  return g.call(row, {g.of(DType::I8, {g.size(), inner}), g.of(DType::I8, {inner, g.between(1, 20)})});
+}
+
+Node* product_with_bytes(G& g, const OpDef& row) {
+  const DType d = g.floating_dtype();
+  const SymInt inner = g.between(1, 40), outer = g.between(1, 20);
+  return g.call(row, {plain(g, d, {g.size(), inner}), g.of(DType::I8, {outer, inner}), plain(g, d, {outer})});
 }
 
 Node* convolved_in_time(G& g, const OpDef& row) {
@@ -321,7 +336,9 @@ constexpr RecipeEntry kRecipes[] = {
     {"aten.matmul.default", general_product},
     {"aten.tensordot.default", summed_over_dims},
     {"aten.vander.default", powers},
-    {"aten.gradient.scalarint", slopes},
+    {"aten.gradient.*", slopes},
+    {"aten._int_mm.default", product_of_bytes},
+    {"aten._weight_int8pack_mm.default", product_with_bytes},
     {"aten.conv_tbc.default", convolved_in_time},
     {"aten.chain_matmul.default", several_products},
     {"aten.matrix_power.default", power_of_matrix},

@@ -363,6 +363,9 @@ Rows linear_algebra() {
   r.push_back(
       computed("aten::ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) -> Tensor",
                ormqr_type, {"ormqr"}, "a matrix times a product of reflectors"));
+  for (const char* schema :
+       {"aten::matrix_exp(Tensor self) -> Tensor", "aten::linalg_matrix_exp(Tensor self) -> Tensor"})
+    r.push_back(computed(schema, same_squares, {"matrix_exp"}, "the power series of exp, of matrices"));
   r.push_back(
       made("aten::_linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, "
            "Tensor LU, "

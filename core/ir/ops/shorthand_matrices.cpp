@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <optional>
 
 #include "core/ir/ops/neural.h"
@@ -224,21 +225,41 @@ Node* slope(Builder& b, const Call& c, Node* x, int64_t dim, double spacing, int
   return b.call("aten.cat.default", {Argument::list({begin, within, end}), dim});
 }
 
+/// Distances of neighbours along so many dimensions: one for all, or one for each.
+std::vector<double> spacings(const Call& c, size_t count) {
+  const std::optional<size_t> at = param(c, "spacing");
+  if (!at || c.is_none(*at)) return std::vector<double>(count, 1.0);
+  const auto* list = c.arg(*at).as<ListArg>();
+  if (!list) return std::vector<double>(count, c.number(*at));
+  if (list->items.size() != count)
+    reject(c, "spacing: expected " + std::to_string(count) + " numbers, found " + std::to_string(list->items.size()));
+  std::vector<double> each;
+  for (const Argument& item : list->items) {
+    const auto* real = item.as<double>();
+    const auto* whole = item.as<int64_t>();
+    if (!real && !whole) reject(c, "spacing: expected numbers");
+    each.push_back(real ? *real : static_cast<double>(*whole));
+  }
+  return each;
+}
+
 Nodes gradient(Builder& b, const Call& c) {
   Node* x = c.tensor(0);
   require_rank(c, 0, 1, 64);
   if (x->tensor().dtype == DType::U8) reject(c, "expected numbers that may be negative, found uint8");
-  const auto order = static_cast<int64_t>(c.number(3));
+  const auto order = static_cast<int64_t>(c.number(*param(c, "edge_order")));
   if (order != 1 && order != 2) reject(c, "edge_order: expected 1 or 2, found " + std::to_string(order));
   if (!is_floating(x->tensor().dtype)) x = b.cast(x, DType::F32);
-  const double spacing = c.is_none(1) ? 1 : c.number(1);
-  std::vector<int64_t> dims;
-  if (c.is_none(2))
-    for (int64_t d = 0; d < dims_of(x); ++d) dims.push_back(d);
-  else
-    dims.push_back(static_cast<int64_t>(c.dim(2, sizes_of(x).size())));
+  const size_t along = *param(c, "dim");
+  std::vector<size_t> dims = distinct_dims(c, along, sizes_of(x).size());
+  if (c.is_none(along)) {
+    dims.resize(sizes_of(x).size());
+    std::iota(dims.begin(), dims.end(), size_t{0});
+  }
+  const std::vector<double> distance = spacings(c, dims.size());
   Nodes slopes;
-  for (const int64_t d : dims) slopes.push_back(slope(b, c, x, d, spacing, order));
+  for (size_t i = 0; i < dims.size(); ++i)
+    slopes.push_back(slope(b, c, x, static_cast<int64_t>(dims[i]), distance[i], order));
   return slopes;
 }
 
@@ -426,8 +447,11 @@ Rows shorthand_matrices() {
   add("pad_sequence(Tensor[] sequences, bool batch_first=False, float padding_value=0., str padding_side=\"right\") -> "
       "Tensor",
       pad_sequence, "sequences as long as the longest, side by side");
-  add("gradient.scalarint(Tensor self, *, Scalar? spacing=None, int? dim=None, int edge_order=1) -> Tensor[]", gradient,
-      "slopes along dimensions");
+  for (const char* given : {"scalarint(Tensor self, *, Scalar? spacing=None, int? dim=None",
+                            "scalararray(Tensor self, *, Scalar spacing, int[] dim", "array(Tensor self, *, int[] dim",
+                            "scalarrayint(Tensor self, *, Scalar[] spacing, int? dim=None",
+                            "scalarrayarray(Tensor self, *, Scalar[] spacing, int[] dim"})
+    add("gradient." + std::string(given) + ", int edge_order=1) -> Tensor[]", gradient, "slopes along dimensions");
   add("multi_margin_loss(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, Tensor? weight=None, int "
       "reduction=1) -> Tensor",
       multi_margin_loss, "how far other classes come near the right one");

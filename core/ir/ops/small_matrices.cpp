@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "core/ir/ops/common.h"
 #include "core/runtime/parallel.h"
 #include "core/support/error.h"
+#include "core/support/vector_clones.h"
 
 namespace strata::ops {
 namespace {
@@ -337,6 +339,54 @@ void ormqr(const MatrixCall& c) {
   });
 }
 
+/// to += x from, of rows of n elements.
+STRATA_VECTOR_CLONES void add_scaled(double x, const double* from, int64_t n, double* to) {
+  for (int64_t j = 0; j < n; ++j) to[j] += x * from[j];
+}
+/// out = a b, for row-major matrices of n rows and columns.
+void multiply(const std::vector<double>& a, const std::vector<double>& b, int64_t n, std::vector<double>& out) {
+  std::fill(out.begin(), out.end(), 0.0);
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t k = 0; k < n; ++k)
+      add_scaled(a[static_cast<size_t>(i * n + k)], b.data() + k * n, n, out.data() + i * n);
+}
+
+/// The power series of exp, of the matrix halved until its norm is at most a half, then squared as often (N. J. Higham,
+/// Functions of Matrices, 10.3). In float64 whatever the type.
+template <class T>
+void matrix_exp(const MatrixCall& c) {
+  const Tensor& out = c.results[0];
+  const Shape batch = batch_of(out);
+  const Batch<T> a(copied(c.operands[0], batch)), y(out);
+  const int64_t n = y.rows;
+  constexpr int kTerms = 14;  // 0.5^15 / 15! is below the last bit of 1
+  for_matrices(count_of(batch), n * n * n * kTerms, [&](int64_t m) {
+    std::vector<double> x(a[m].data, a[m].data + n * n), sum(x.size(), 0.0), product(x.size());
+    double norm = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      double row = 0;
+      for (int64_t j = 0; j < n; ++j) row += std::fabs(x[static_cast<size_t>(i * n + j)]);
+      norm = std::isnan(row) || row > norm ? row : norm;
+      sum[static_cast<size_t>(i * n + i)] = 1;
+    }
+    if (!std::isfinite(norm)) return void(std::fill_n(y[m].data, n * n, std::numeric_limits<T>::quiet_NaN()));
+    int halved = 0;
+    for (double left = norm; left > 0.5; left /= 2) ++halved;
+    for (double& v : x) v = std::ldexp(v, -halved);
+    for (int k = kTerms; k > 0; --k) {  // 1 + x/1 (1 + x/2 (1 + ...))
+      multiply(x, sum, n, product);
+      for (double& v : product) v /= k;
+      for (int64_t i = 0; i < n; ++i) product[static_cast<size_t>(i * n + i)] += 1;
+      sum.swap(product);
+    }
+    for (int k = 0; k < halved; ++k) {
+      multiply(sum, sum, n, product);
+      sum.swap(product);
+    }
+    for (int64_t i = 0; i < n * n; ++i) y[m].data[i] = static_cast<T>(sum[static_cast<size_t>(i)]);
+  });
+}
+
 struct Routine {
   std::string_view name;
   void (*in_float)(const MatrixCall&);
@@ -352,6 +402,7 @@ constexpr Routine kRoutines[] = {
     {"geqrf", geqrf<float>, geqrf<double>},
     {"householder_product", householder_product<float>, householder_product<double>},
     {"ormqr", ormqr<float>, ormqr<double>},
+    {"matrix_exp", matrix_exp<float>, matrix_exp<double>},
 };
 
 }  // namespace

@@ -83,4 +83,23 @@ for layers, both, biases, batch_first, dt in ((1, False, True, False, torch.floa
     x = f(2, 6, size, dt=dt) if batch_first else f(6, 2, size, dt=dt)
     case("lstm.input", x, states, weights, biases, layers, 0.0, False, both, batch_first)
 
+# ------------------------------------------------------------------------------------- exponentials of matrices, slopes
+for dt in (torch.float32, DOUBLE):
+    for name in ("matrix_exp", "linalg_matrix_exp"):
+        case(name, f(3, 3, dt=dt))
+        case(name, f(2, 4, 4, lo=-0.01, hi=0.01, dt=dt))
+    case("matrix_exp", f(2, 1, 5, 5, lo=-3, hi=3, dt=dt))
+    case("matrix_exp", f(3, 3, dt=dt).t())
+    case("matrix_exp", f(1, 1, dt=dt))
+    case("matrix_exp", f(0, 0, dt=dt))
+    case("matrix_exp", f(2, 0, 3, 3, dt=dt))
+for dt in (torch.float32, DOUBLE):
+    x = f(4, 5, 3, dt=dt)
+    for order in (1, 2):
+        case("gradient.scalararray", x, spacing=0.5, dim=[0, -1], edge_order=order)
+        case("gradient.array", x, dim=[1, 0], edge_order=order)
+        case("gradient.scalarrayint", x, spacing=[2.0, 0.5, 3], edge_order=order)
+        case("gradient.scalarrayint", x, spacing=[2], dim=1, edge_order=order)
+        case("gradient.scalarrayarray", x, spacing=[2.0, 0.5], dim=[2, 0], edge_order=order)
+
 write("ops_h.json")
