@@ -111,7 +111,8 @@ std::vector<int64_t> Arguments::integers(size_t param) const {
 Kernel find_kernel(std::string_view name) {
   for (const std::span<const Entry> family :
        {sorting(), data_sizes(), pooling(), spacing(), special_functions(), selection(), scatters(), pairs(),
-        histograms(), segments(), regions(), linear_algebra(), recurrent(), random_numbers(), grouped_products(), transforms()})
+        histograms(), segments(), regions(), linear_algebra(), recurrent(), random_numbers(), grouped_products(),
+        transforms()})
     for (const Entry& entry : family)
       if (entry.name == name) return entry.run;
   return nullptr;

@@ -3,8 +3,8 @@
 
 // Recorded calls of ops_d.json (scatters, sizes that data tells, runs, matrices) and ops_e.json, ops_f.json
 // (interpolation, words for what others say in a few), ops_g.json (complex numbers, Fourier transforms), ops_h.json
-// (cells, windows, frames), ops_i.json (regions of images, quantized numbers), decomposed, scheduled and compiled, against PyTorch's results. Nothing runs in the
-// interpreter.
+// (cells, windows, frames), ops_i.json (regions of images, quantized numbers), decomposed, scheduled and compiled,
+// against PyTorch's results. Nothing runs in the interpreter.
 
 #include <gtest/gtest.h>
 
