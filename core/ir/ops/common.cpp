@@ -157,6 +157,12 @@ Node* in_common_floats(Builder& builder, const Call& call, size_t i) {
   return builder.cast(call.tensor(i), is_integral_or_bool(common) ? DType::F32 : common);
 }
 
+std::optional<double> number_of(const Argument& argument) {
+  if (const auto* real = argument.as<double>()) return *real;
+  if (const auto* whole = argument.as<int64_t>()) return static_cast<double>(*whole);
+  return {};
+}
+
 Argument sizes(const std::vector<SymInt>& shape) { return Argument::ints(shape); }
 
 Argument int_list(const std::vector<int64_t>& items) {

@@ -67,6 +67,8 @@ SymInt unless_empty(const SymInt& size, const std::vector<SymInt>& shape);
 /// Operand `i` in the floating-point type that all come to (float32 for whole numbers): what is made of one of them
 /// alone would be rounded to, or be of, another. Of a row without a promotion of its own.
 Node* in_common_floats(Builder& builder, const Call& call, size_t i);
+/// A number, whole or not, such as stands in a list of them; none if it is something else, or symbolic.
+std::optional<double> number_of(const Argument& argument);
 /// Sizes given as an argument list.
 Argument sizes(const std::vector<SymInt>& shape);
 Argument int_list(const std::vector<int64_t>& items);

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "core/ir/ops/indexing.h"
+#include "core/ir/ops/neural.h"
 
 namespace strata::ops {
 namespace {
@@ -27,20 +28,6 @@ RefValue item_reference(const RefContext& c) {
     reject(c.call, "a tensor with " + std::to_string(x.numel()) + " elements cannot be converted to a number");
   if (is_floating(x.dtype)) return x.at(0);
   return x.int_at(0);
-}
-
-/// From here on `size` is known: it is the element of `count`.
-void read_size(Builder& b, Node* count, const SymInt& size) {
-  b.call("aten.item.default", {count})->type = Type::symint(size);
-}
-
-/// Size `dim` of result `part`, as the captured program names it.
-SymInt stated_size(const Call& call, size_t part, size_t dim) {
-  const Type& whole = call.node().type;
-  const Type* type = whole.kind == Type::Kind::Tuple && part < whole.parts.size() ? &whole.parts[part] : &whole;
-  if (!type->is_tensor() || dim >= type->tensor.shape.size())
-    reject(call, "the size of the result depends on data, and the program does not name it");
-  return type->tensor.shape[dim];
 }
 
 // --------------------------------------------------------------------------------------------------------- nonzero
@@ -133,12 +120,6 @@ Nodes masked_select(Builder& b, const Call& c) {
 }
 
 // ----------------------------------------------------------------------------------------------------------- unique
-
-Type tuple_like(const Call& call, std::vector<std::pair<DType, Index>> parts) {
-  std::vector<Type> types;
-  for (auto& [dtype, shape] : parts) types.push_back(result_like(call, dtype, std::move(shape)));
-  return Type::tuple(std::move(types));
-}
 
 SymInt slices_of(const Call& call, size_t dim_param) {
   const Index& shape = tensor_type(call, 0).shape;
@@ -443,6 +424,18 @@ OpDef sized(const char* schema, ShapeRule type, Decompose decompose, const char*
 }
 
 }  // namespace
+
+void read_size(Builder& b, Node* count, const SymInt& size) {
+  b.call("aten.item.default", {count})->type = Type::symint(size);
+}
+
+SymInt stated_size(const Call& call, size_t part, size_t dim) {
+  const Type& whole = call.node().type;
+  const Type* type = whole.kind == Type::Kind::Tuple && part < whole.parts.size() ? &whole.parts[part] : &whole;
+  if (!type->is_tensor() || dim >= type->tensor.shape.size())
+    reject(call, "the size of the result depends on data, and the program does not name it");
+  return type->tensor.shape[dim];
+}
 
 bool indexed_by_mask(const Call& call) {
   const std::vector<Node*> indices = call.tensors(1);

@@ -61,10 +61,7 @@ Range outer_edges(const Call& call, const Elements& x) {
   } else if (const auto* given = call.arg("range").as<ListArg>()) {
     if (given->items.size() != 2)
       reject(call, "range must have 2 elements, found " + std::to_string(given->items.size()));
-    const auto number = [](const Argument& a) {
-      return a.as<double>() ? *a.as<double>() : static_cast<double>(*a.as<int64_t>());
-    };
-    r = {number(given->items[0]), number(given->items[1])};
+    r = {number_of(given->items[0]).value(), number_of(given->items[1]).value()};
     open = false;
   }
   if (open && !x.empty()) r = range_of_elements(x);

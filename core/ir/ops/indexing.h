@@ -62,6 +62,11 @@ void check_source(const Call& call, size_t dim);
 /// One without elements may be of any size.
 void require_covered(const Call& call, const SymInt& size, Index index, size_t d, const std::string& what);
 
+/// Size `dim` of result `part`, as the captured program names it where data tells it; a user Error where it does not.
+SymInt stated_size(const Call& call, size_t part, size_t dim);
+/// From here on `size` is known: it is the element of `count`.
+void read_size(Builder& builder, Node* count, const SymInt& size);
+
 /// `self[indices]`, where an index is a tensor or None (the whole dimension).
 struct IndexPlan {
   std::vector<Node*> indices;  ///< one per leading dimension of self; null for None

@@ -59,12 +59,6 @@ Index solution_shape(const Call& c, const Index& a, const Index& b, bool left) {
   return with(broadcast(batch_of(a), batch_of(b), c.node()), {b[b.size() - 2], b.back()});
 }
 
-Type parts(const Call& c, std::vector<std::pair<DType, Index>> list) {
-  std::vector<Type> types;
-  for (auto& [dtype, shape] : list) types.push_back(result_like(c, dtype, std::move(shape)));
-  return Type::tuple(std::move(types));
-}
-
 void refuse_checks(const Call& c, size_t i) {
   if (c.boolean(i)) reject(c, "check_errors is not supported");
 }
@@ -75,12 +69,12 @@ Type triangular_type(const Call& c) {
 }
 Type cholesky_ex_type(const Call& c) {
   refuse_checks(c, 2);
-  return parts(c, {{number_type(c), squares(c, 0)}, {DType::I32, batch_of(squares(c, 0))}});
+  return tuple_like(c, {{number_type(c), squares(c, 0)}, {DType::I32, batch_of(squares(c, 0))}});
 }
 Type lu_factor_ex_type(const Call& c) {
   refuse_checks(c, 2);
   const Index& a = matrices(c, 0);
-  return parts(c, {{number_type(c), a}, {DType::I32, with(batch_of(a), {rank_of(a)})}, {DType::I32, batch_of(a)}});
+  return tuple_like(c, {{number_type(c), a}, {DType::I32, with(batch_of(a), {rank_of(a)})}, {DType::I32, batch_of(a)}});
 }
 /// Operand `i` has one line for each of the matrices with this shape.
 const Index& lines_for(const Call& c, size_t i, const Index& matrix, const std::string& what) {
@@ -117,7 +111,7 @@ Type permutation_type(const Call& c) {
 }
 Type geqrf_type(const Call& c) {
   const Index& a = matrices(c, 0);
-  return parts(c, {{number_type(c), a}, {number_type(c), with(batch_of(a), {rank_of(a)})}});
+  return tuple_like(c, {{number_type(c), a}, {number_type(c), with(batch_of(a), {rank_of(a)})}});
 }
 Type product_type(const Call& c) {
   const Index& a = matrices(c, 0);
@@ -192,7 +186,7 @@ Type solve_ex_type(const Call& c) {
   refuse_checks(c, 3);
   const Index& a = squares(c, 0);
   const DType d = number_type(c);
-  return parts(
+  return tuple_like(
       c, {{d, solved_shape(c, a)}, {d, a}, {DType::I32, with(batch_of(a), {a.back()})}, {DType::I32, batch_of(a)}});
 }
 Nodes solve_ex(Builder& b, const Call& c) {
@@ -206,7 +200,7 @@ Nodes solve_ex(Builder& b, const Call& c) {
 
 Type inverse_ex_type(const Call& c) {
   refuse_checks(c, 1);
-  return parts(c, {{number_type(c), squares(c, 0)}, {DType::I32, batch_of(squares(c, 0))}});
+  return tuple_like(c, {{number_type(c), squares(c, 0)}, {DType::I32, batch_of(squares(c, 0))}});
 }
 Nodes inverse_ex(Builder& b, const Call& c) {
   const Factors f = factors_of(b, c.arg(0));
@@ -217,7 +211,8 @@ Nodes inverse_ex(Builder& b, const Call& c) {
 
 Type determinant_type(const Call& c) {
   const Index& a = squares(c, 0);
-  return parts(c, {{number_type(c), batch_of(a)}, {number_type(c), a}, {DType::I32, with(batch_of(a), {a.back()})}});
+  return tuple_like(c,
+                    {{number_type(c), batch_of(a)}, {number_type(c), a}, {DType::I32, with(batch_of(a), {a.back()})}});
 }
 /// PyTorch factorises the transpose of what lies row by row, which for its library is no copy.
 Factors factors_for_determinant(Builder& b, const Call& c) {
@@ -233,7 +228,7 @@ Nodes determinant(Builder& b, const Call& c) {
 Type log_determinant_type(const Call& c) {
   const Index& a = squares(c, 0);
   const DType d = number_type(c);
-  return parts(c, {{d, batch_of(a)}, {d, batch_of(a)}, {d, a}, {DType::I32, with(batch_of(a), {a.back()})}});
+  return tuple_like(c, {{d, batch_of(a)}, {d, batch_of(a)}, {d, a}, {DType::I32, with(batch_of(a), {a.back()})}});
 }
 Nodes log_determinant(Builder& b, const Call& c) {
   const Factors f = factors_for_determinant(b, c);
@@ -260,9 +255,9 @@ Node* upper_of(Builder& b, Node* lu) {
 Type lu_parts(const Call& c, const Index& a) {
   const SymInt &rows = a[a.size() - 2], &columns = a.back(), rank = rank_of(a);
   const DType d = number_type(c);
-  return parts(c, {{d, with(batch_of(a), {rows, rows})},
-                   {d, with(batch_of(a), {rows, rank})},
-                   {d, with(batch_of(a), {rank, columns})}});
+  return tuple_like(c, {{d, with(batch_of(a), {rows, rows})},
+                        {d, with(batch_of(a), {rows, rank})},
+                        {d, with(batch_of(a), {rank, columns})}});
 }
 Type lu_type(const Call& c) {
   if (!c.boolean(1)) reject(c, "without pivoting P is empty, which is not supported");
@@ -289,7 +284,7 @@ Type qr_type(const Call& c) {
   const std::string mode = c.string(1);
   if (mode != "reduced" && mode != "complete") reject(c, "mode must be reduced or complete, found '" + mode + "'");
   const SymInt &rows = a[a.size() - 2], rank = mode == "reduced" ? rank_of(a) : rows;
-  return parts(
+  return tuple_like(
       c, {{number_type(c), with(batch_of(a), {rows, rank})}, {number_type(c), with(batch_of(a), {rank, a.back()})}});
 }
 Nodes qr(Builder& b, const Call& c) {

@@ -5,8 +5,6 @@
 // (`quantized_decomposed` of PyTorch, `torchao`), and products with such weights. All are compositions, in the order of
 // steps that those libraries have: which integer a number becomes depends on it.
 
-#include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "core/ir/ops/common.h"
@@ -300,11 +298,6 @@ std::pair<Argument, Argument> limits(const Call& c, size_t low, DType dtype) {
     reject(c, "quant_max out of bound for dtype, quant_max_upper_bound: " + std::to_string(bounds.high));
   return {limit(low, bounds.low), limit(low + 1, bounds.high)};
 }
-double value_of(const Argument& limit) {
-  if (const auto* whole = limit.as<int64_t>()) return static_cast<double>(*whole);
-  return *limit.as<double>();
-}
-
 void check_floats(const Call& c) {
   const DType dtype = tensor_type(c, 0).dtype;
   if (dtype != DType::F32 && !is_reduced_float(dtype))
@@ -342,7 +335,7 @@ Nodes choose_qparams_affine(Builder& b, const Call& c) {
   check_floats(c);
   const std::string mapping = c.string(1);
   const auto [low_limit, high_limit] = limits(c, 4, given_type(c, 3));
-  const double low = value_of(low_limit), high = value_of(high_limit);
+  const double low = number_of(low_limit).value(), high = number_of(high_limit).value();
   const bool keep = c.boolean(9);
   const Blocks blocks(c, 2);
   Node* x = b.reshape(c.tensor(0), blocks.whole);

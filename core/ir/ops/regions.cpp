@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "core/ir/ops/indexing.h"
+#include "core/ir/ops/neural.h"
 #include "core/support/index_error.h"
 
 namespace strata::ops {
@@ -35,8 +36,7 @@ void check_boxes(const Call& call) {
 
 Type nms_order_type(const Call& call) {
   check_boxes(call);
-  return Type::tuple(
-      {result_like(call, DType::I64, {tensor_type(call, 1).shape[0]}), result_like(call, DType::I64, {})});
+  return tuple_like(call, {{DType::I64, {tensor_type(call, 1).shape[0]}}, {DType::I64, {}}});
 }
 
 /// Comparisons as torchvision makes them, on which it depends what NaN does.
@@ -86,28 +86,21 @@ RefValue nms_order_reference(const RefContext& c) {
   return std::vector<RefValue>{order, count};
 }
 
-const SymInt& kept_boxes(const Call& call) {
-  const Type& type = call.node().type;
-  if (!type.is_tensor() || type.tensor.shape.size() != 1)
-    reject(call, "how many boxes are kept depends on data, and the program does not name it");
-  return type.tensor.shape[0];
-}
-
 Type nms_type(const Call& call) {
   check_boxes(call);
-  return result_like(call, DType::I64, {kept_boxes(call)});
+  return result_like(call, DType::I64, {stated_size(call, 0, 0)});
 }
 
 std::vector<Node*> nms(Builder& b, const Call& c) {
-  const SymInt count = kept_boxes(c);
+  const SymInt count = stated_size(c, 0, 0);
   Node* found = b.call("strata.nms_order.default", {c.tensor(0), c.tensor(1), c.number(2)});
-  b.call("aten.item.default", {b.getitem(found, 1)})->type = Type::symint(count);
+  read_size(b, b.getitem(found, 1), count);
   return {b.call("aten.slice.Tensor", {b.getitem(found, 0), 0, 0, integer(count)})};
 }
 
 // ------------------------------------------------------------------------------------------------------------ regions
 
-/// `by_place`: each bin has channels of its own.
+/// `ByPlace`: each bin has channels of its own.
 template <bool ByPlace>
 Index regions_shape(const Call& call) {
   const TensorType &x = tensor_type(call, 0), &rois = tensor_type(call, 1);
@@ -134,7 +127,7 @@ Type one_type(const Call& call) {
 template <bool ByPlace>
 Type two_type(const Call& call) {
   const Index shape = regions_shape<ByPlace>(call);
-  return Type::tuple({result_like(call, tensor_type(call, 0).dtype, shape), result_like(call, DType::I32, shape)});
+  return tuple_like(call, {{tensor_type(call, 0).dtype, shape}, {DType::I32, shape}});
 }
 
 /// Calls `region(k, image, corners)` for each region; corners are x0, y0, x1, y1 in T.

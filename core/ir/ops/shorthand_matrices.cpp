@@ -235,10 +235,9 @@ std::vector<double> spacings(const Call& c, size_t count) {
     reject(c, "spacing: expected " + std::to_string(count) + " numbers, found " + std::to_string(list->items.size()));
   std::vector<double> each;
   for (const Argument& item : list->items) {
-    const auto* real = item.as<double>();
-    const auto* whole = item.as<int64_t>();
-    if (!real && !whole) reject(c, "spacing: expected numbers");
-    each.push_back(real ? *real : static_cast<double>(*whole));
+    const std::optional<double> distance = number_of(item);
+    if (!distance) reject(c, "spacing: expected numbers");
+    each.push_back(*distance);
   }
   return each;
 }
