@@ -31,6 +31,8 @@ constexpr std::array kEntries{
     Entry{"ormqr", run_routine},
     Entry{"householder_product", run_routine},
     Entry{"matrix_exp", run_routine},
+    Entry{"thin_svd", run_routine},
+    Entry{"symmetric_eigenvalues", run_routine},
 };
 
 }  // namespace

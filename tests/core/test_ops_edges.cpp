@@ -238,6 +238,26 @@ TEST(OpsEdges, OperandsOfTransformsFit) {
   EXPECT_THAT(c.refusal("aten.complex.default", {line, half}), HasSubstr("type"));
 }
 
+TEST(OpsEdges, WhatSingularValuesTellIsOfSmallMatricesOfFloats) {
+  Corner c;
+  const auto f32 = [&](std::vector<int64_t> shape) { return c.operand(filled(DType::F32, std::move(shape))); };
+  Node *line = f32({4}), *long_line = f32({64, 65}), *large = f32({65, 65}), *matrix = f32({3, 4});
+  Node* whole = c.operand(filled(DType::I64, {3, 3}));
+  for (const char* op : {"aten.linalg_svdvals.default", "aten.linalg_eigvalsh.default", "aten.linalg_cond.default",
+                         "aten.linalg_pinv.atol_rtol_float", "aten.linalg_matrix_rank.atol_rtol_float"}) {
+    EXPECT_NE(c.refusal(op, {line}), "none") << op;
+    EXPECT_NE(c.refusal(op, {whole}), "none") << op;
+    EXPECT_THAT(c.refusal(op, {large}), HasSubstr("more than 64 lines")) << op;
+  }
+  EXPECT_EQ(c.refusal("aten.linalg_svdvals.default", {long_line}), "none");
+  EXPECT_NE(c.refusal("aten.linalg_eigvalsh.default", {matrix}), "none");
+  EXPECT_THAT(c.refusal("aten.linalg_eigvalsh.default", {f32({3, 3}), "X"}), HasSubstr("'L' or 'U'"));
+  EXPECT_THAT(c.refusal("aten._linalg_svd.default", {matrix}), HasSubstr("PyTorch's choice"));
+  EXPECT_THAT(c.refusal("aten._linalg_eigh.default", {f32({3, 3})}), HasSubstr("PyTorch's choice"));
+  EXPECT_NE(c.refusal("aten.linalg_tensorinv.default", {f32({2, 3, 5})}), "none");
+  EXPECT_NE(c.refusal("aten.linalg_tensorsolve.default", {f32({2, 3, 5}), f32({2, 3})}), "none");
+}
+
 TEST(OpsEdges, OperandsOfShorthandsFit) {
   Corner c;
   const auto f32 = [&](std::vector<int64_t> shape) { return c.operand(filled(DType::F32, std::move(shape))); };
@@ -246,8 +266,8 @@ TEST(OpsEdges, OperandsOfShorthandsFit) {
   const char *by_number = "aten.linalg_matrix_norm.default", *by_name = "aten.linalg_matrix_norm.str_ord";
   EXPECT_THAT(c.refusal(by_number, {line, 1}), HasSubstr("at least two dimensions"));
   EXPECT_THAT(c.refusal(by_number, {whole, 1}), HasSubstr("expected a floating-point tensor"));
-  EXPECT_THAT(c.refusal(by_number, {matrix, 2}), HasSubstr("singular values"));
-  EXPECT_THAT(c.refusal(by_name, {matrix, "nuc"}), HasSubstr("singular values"));
+  EXPECT_THAT(c.refusal(by_number, {matrix, 3}), HasSubstr("no such norm"));
+  EXPECT_THAT(c.refusal(by_name, {matrix, "nucl"}), HasSubstr("there is no norm 'nucl'"));
   EXPECT_THAT(c.refusal("aten._weight_norm.default", {whole, whole}), HasSubstr("expected a floating-point tensor"));
   EXPECT_NE(c.refusal("aten._weight_norm.default", {line, whole}), "none");
   for (const auto& dims : {int_list({0, 5}), int_list({0, 0}), int_list({0}), int_list({-3, 0}), int_list({})})

@@ -32,6 +32,7 @@ constexpr LeftOut kLeftOut[] = {
     {"aten.cholesky*", "factorisations: how far rounding may lead depends on the matrix; recorded calls"},
     {"aten.lu_*", "factorisations: how far rounding may lead depends on the matrix; recorded calls"},
     {"aten.matrix_exp.default", "large elements of one are small parts of another: recorded calls"},
+    {"aten.pinverse.default", "factorisations: how far rounding may lead depends on the matrix; recorded calls"},
     {"aten.geqrf.default", "factorisations: how far rounding may lead depends on the matrix; recorded calls"},
     {"aten.ormqr.default", "factorisations: how far rounding may lead depends on the matrix; recorded calls"},
     {"aten._fft_*", "an element may be the rest of much larger ones: recorded calls, and tests of the transforms"},

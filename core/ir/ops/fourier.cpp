@@ -322,15 +322,21 @@ Nodes dimensions(Builder& b, const Call& c) {
   x = complex_of(b, x);
   return {c2c(b, x, area.dims, normalization(c, 3, forward), forward)};
 }
-Nodes halves_of_real(Builder& b, const Call& c) {
+template <bool forward>
+Nodes halves_of_real(Builder& b, const Call& c) {  // rfftn, ihfftn
   Node* x = floating(b, c);
   if (is_complex(x->tensor().dtype)) reject(c, "expected real numbers, found complex ones");
-  const Area area = area_of(c, x->tensor().shape.size());
+  Area area = area_of(c, x->tensor().shape.size());
   if (area.dims.empty()) reject(c, "expected at least one dimension");
   x = resized(b, c, x, area);
-  return {b.call("aten._fft_r2c.default", {x, int_list(area.dims), normalization(c, 3, true), true})};
+  const int64_t norm = normalization(c, 3, forward);
+  if (forward) return {b.call("aten._fft_r2c.default", {x, int_list(area.dims), norm, true})};
+  x = conjugate(b, b.call("aten._fft_r2c.default", {x, int_list({area.dims.back()}), norm, true}));
+  area.dims.pop_back();
+  return {area.dims.empty() ? x : c2c(b, x, area.dims, normalization(c, 3, forward), forward)};
 }
-Nodes real_of_halves(Builder& b, const Call& c) {
+template <bool forward>
+Nodes real_of_halves(Builder& b, const Call& c) {  // hfftn, irfftn
   Node* x = complex_of(b, floating(b, c));
   Area area = area_of(c, x->tensor().shape.size());
   if (area.dims.empty()) reject(c, "expected at least one dimension");
@@ -339,7 +345,13 @@ Nodes real_of_halves(Builder& b, const Call& c) {
   require_at_least(c, n, 1, "elements to transform");
   area.sizes.back() = half_of(n);
   x = resized(b, c, x, area);
-  return {b.call("aten._fft_c2r.default", {x, int_list(area.dims), normalization(c, 3, false), integer(n)})};
+  if (forward) {
+    area.dims.pop_back();
+    if (!area.dims.empty()) x = c2c(b, x, area.dims, normalization(c, 3, forward), forward);
+    x = conjugate(b, x);
+    area.dims = {static_cast<int64_t>(last)};
+  }
+  return {b.call("aten._fft_c2r.default", {x, int_list(area.dims), normalization(c, 3, forward), integer(n)})};
 }
 
 /// Half of all elements around the end, so that the frequency 0 stands in the middle; and back.
@@ -498,8 +510,13 @@ Rows fourier() {
     const std::string several = "(Tensor self, SymInt[1]? s=None, " + list + ", str? norm=None) -> Tensor";
     add("fft_fft" + suffix + several, dimensions<true>, "Fourier transform over dimensions");
     add("fft_ifft" + suffix + several, dimensions<false>, "inverse Fourier transform over dimensions");
-    add("fft_rfft" + suffix + several, halves_of_real, "Fourier transform of real numbers over dimensions: its half");
-    add("fft_irfft" + suffix + several, real_of_halves, "real numbers of the half of their Fourier transform");
+    add("fft_rfft" + suffix + several, halves_of_real<true>,
+        "Fourier transform of real numbers over dimensions: its half");
+    add("fft_ihfft" + suffix + several, halves_of_real<false>,
+        "inverse Fourier transform of real numbers over dimensions: its half");
+    add("fft_irfft" + suffix + several, real_of_halves<false>, "real numbers of the half of their Fourier transform");
+    add("fft_hfft" + suffix + several, real_of_halves<true>,
+        "real Fourier transform of the half of Hermitian numbers over dimensions");
   }
   add("fft_fftshift(Tensor self, int[1]? dim=None) -> Tensor", shifted<false>, "frequency 0 in the middle");
   add("fft_ifftshift(Tensor self, int[1]? dim=None) -> Tensor", shifted<true>, "frequency 0 first again");

@@ -123,6 +123,7 @@ std::vector<OpDef> indexing() {
                     segments,
                     regions,
                     linear_algebra,
+                    singular_values,
                     randoms,
                     composed_indexing})
     append(rows, part());

@@ -33,6 +33,7 @@ Rows grid_samplings();       ///< grid_sampler_3d
 Rows segments();             ///< segment_reduce
 Rows regions();              ///< torchvision's boxes and regions of images
 Rows linear_algebra();       ///< Cholesky, LU, QR, triangular systems of small matrices
+Rows singular_values();      ///< svdvals, pinv, matrix_rank, eigvalsh, tensorsolve
 Rows composed_indexing();    ///< one_hot, index_add, linspace, ...: `compositions.cpp`
 
 /// A loop index from an integer scalar of the body that cannot be out of range: clamped to [0, size).

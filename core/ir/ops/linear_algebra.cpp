@@ -1,8 +1,9 @@
 // Copyright 2026 The Strata Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Matrix factorisations and what is made of them: solving, inverting, determinants. Values of singular and eigenvectors
-// are PyTorch's to choose, so that these are not here.
+// Matrix factorisations and what is made of them: solving, inverting, determinants. Which singular vectors and
+// eigenvectors are given is PyTorch's to choose, so that no row gives them; values, and what depends on these alone,
+// are in singular_values.cpp.
 
 #include <algorithm>
 
@@ -130,6 +131,18 @@ Type ormqr_type(const Call& c) {
   require_equal(c, c.boolean(3) ? x[x.size() - 2] : x.back(), a[a.size() - 2],
                 "size of the matrices and of the reflectors");
   return result_like(c, number_type(c), x);
+}
+
+Type thin_svd_type(const Call& c) {
+  const Index& a = matrices(c, 0);
+  const DType d = number_type(c);
+  const Index batch = batch_of(a);
+  return tuple_like(c, {{d, with(batch, {a[a.size() - 2], rank_of(a)})},
+                        {d, with(batch, {rank_of(a)})},
+                        {d, with(batch, {rank_of(a), a.back()})}});
+}
+Type eigenvalues_type(const Call& c) {
+  return result_like(c, number_type(c), with(batch_of(squares(c, 0)), {squares(c, 0).back()}));
 }
 
 /// The routine that the row's kernel is, on the interpreter's values.
@@ -361,6 +374,10 @@ Rows linear_algebra() {
   for (const char* schema :
        {"aten::matrix_exp(Tensor self) -> Tensor", "aten::linalg_matrix_exp(Tensor self) -> Tensor"})
     r.push_back(computed(schema, same_squares, {"matrix_exp"}, "the power series of exp, of matrices"));
+  r.push_back(computed("strata::thin_svd(Tensor A) -> (Tensor U, Tensor S, Tensor Vh)", thin_svd_type, {"thin_svd"},
+                       "A = U S Vh, of as many columns and rows as the lesser size"));
+  r.push_back(computed("strata::symmetric_eigenvalues(Tensor A, bool upper) -> Tensor", eigenvalues_type,
+                       {"symmetric_eigenvalues"}, "eigenvalues of symmetric matrices, in rising order"));
   r.push_back(
       made("aten::_linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, "
            "Tensor LU, "

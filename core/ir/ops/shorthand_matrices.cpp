@@ -46,7 +46,21 @@ Nodes cholesky(Builder& b, const Call& c) {
   return {first(b, b.call("aten.linalg_cholesky_ex.default", {c.arg(0)}, {{"upper", c.boolean(1)}}))};
 }
 
-/// Norms of matrices that need no singular values: Frobenius, and the largest or least sum of a column or row.
+/// The largest (order 2), the least (-2) or the sum (0) of the singular values of matrices over two dimensions.
+Node* norm_of_values(Builder& b, Node* x, const std::vector<int64_t>& dims, double order, bool keepdim) {
+  std::vector<int64_t> order_of_dims;
+  for (int64_t d = 0; d < dims_of(x); ++d)
+    if (d != dims[0] && d != dims[1]) order_of_dims.push_back(d);
+  order_of_dims.insert(order_of_dims.end(), dims.begin(), dims.end());
+  Node* values = b.call("aten.linalg_svdvals.default", {b.permute(x, order_of_dims)});
+  Node* norm = order == 0 ? b.sum(values, {-1}, false)
+                          : b.call(order > 0 ? "aten.amax.default" : "aten.amin.default", {values, int_list({-1})});
+  if (keepdim)
+    for (const int64_t d : {std::min(dims[0], dims[1]), std::max(dims[0], dims[1])}) norm = b.unsqueeze(norm, d);
+  return norm;
+}
+
+/// Norms of matrices: Frobenius, the largest or least sum of a column or row, and those of the singular values.
 Nodes matrix_norm(Builder& b, const Call& c) {
   Node* x = c.tensor(0);
   const DType own = x->tensor().dtype;
@@ -61,13 +75,18 @@ Nodes matrix_norm(Builder& b, const Call& c) {
   std::vector<std::pair<std::string, Argument>> keywords;
   if (!c.is_none(4)) keywords.emplace_back("dtype", c.arg(4));
   const bool keepdim = c.boolean(3);
-  if (c.op().schema.params[1].type == "str") {
-    if (c.string(1) != "fro") reject(c, "the norm '" + c.string(1) + "' is not supported: it needs singular values");
+  const bool by_name = c.op().schema.params[1].type == "str";
+  const std::string name = by_name ? c.string(1) : "";
+  if (by_name && name != "fro" && name != "nuc") reject(c, "there is no norm '" + name + "'", "use 'fro' or 'nuc'");
+  if (name == "fro")
     return {b.call("aten.linalg_vector_norm.default", {x, 2, int_list(dims), keepdim}, std::move(keywords))};
+  const double order = by_name ? 0 : c.number(1);
+  if (by_name || std::abs(order) == 2) {
+    if (!c.is_none(4)) x = b.cast(x, *c.dtype(4));
+    return {norm_of_values(b, x, dims, order, keepdim)};
   }
-  const double order = c.number(1);
   if (std::abs(order) != 1 && !std::isinf(order))
-    reject(c, "this norm is not supported: it needs singular values. Orders 1, -1, inf and -inf are");
+    reject(c, "there is no such norm of matrices", "use an order of 1, -1, 2, -2, inf or -inf, 'fro' or 'nuc'");
   const bool columns = std::abs(order) == 1;  // sums down the columns, else along the rows
   const int64_t summed = columns ? dims[0] : dims[1], left = columns ? dims[1] : dims[0];
   Node* sums = b.call("aten.linalg_vector_norm.default", {x, 1, int_list({summed}), true}, std::move(keywords));

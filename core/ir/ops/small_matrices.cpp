@@ -387,6 +387,135 @@ void matrix_exp(const MatrixCall& c) {
   });
 }
 
+STRATA_VECTOR_CLONES double dot(const double* a, const double* b, int64_t n) {
+  double sums[8] = {};
+  int64_t i = 0;
+  for (; i + 8 <= n; i += 8)
+    for (int k = 0; k < 8; ++k) sums[k] += a[i + k] * b[i + k];
+  for (; i < n; ++i) sums[0] += a[i] * b[i];
+  return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
+}
+STRATA_VECTOR_CLONES void rotate(double* a, double* b, int64_t n, double cosine, double sine) {
+  for (int64_t i = 0; i < n; ++i) {
+    const double x = a[i], y = b[i];
+    a[i] = cosine * x - sine * y;
+    b[i] = sine * x + cosine * y;
+  }
+}
+
+/// The rotation after which the off-diagonal element of [p, q; q, r] is 0: cosine and sine of the lesser angle.
+std::pair<double, double> rotation(double p, double q, double r) {
+  const double zeta = (r - p) / (2 * q);
+  const double t = std::copysign(1.0, zeta) / (std::fabs(zeta) + std::hypot(1.0, zeta));
+  const double cosine = 1 / std::hypot(1.0, t);
+  return {cosine, cosine * t};
+}
+
+constexpr int kMostSweeps = 60;
+
+/// Lines of `count` times `length` numbers are made orthogonal to each other by rotations of two at a time, which the
+/// lines of `turned` go through, too (G. H. Golub and C. F. Van Loan, Matrix Computations, 8.6.3).
+void make_orthogonal(std::vector<double>& lines, int64_t count, int64_t length, std::vector<double>& turned) {
+  bool moved = true;
+  for (int sweep = 0; moved && sweep < kMostSweeps; ++sweep) {
+    moved = false;
+    for (int64_t i = 0; i < count; ++i)
+      for (int64_t j = i + 1; j < count; ++j) {
+        double *a = lines.data() + i * length, *b = lines.data() + j * length;
+        const double p = dot(a, a, length), q = dot(a, b, length), r = dot(b, b, length);
+        if (!(std::fabs(q) > 1e-15 * std::sqrt(p) * std::sqrt(r))) continue;
+        const auto [cosine, sine] = rotation(p, q, r);
+        rotate(a, b, length, cosine, sine);
+        rotate(turned.data() + i * count, turned.data() + j * count, count, cosine, sine);
+        moved = true;
+      }
+  }
+}
+
+/// The largest size of an element; refuses what is not finite, as PyTorch does.
+template <class T>
+double largest(const MatrixCall& c, const View<T>& a) {
+  double most = 0;
+  for (int64_t i = 0; i < a.rows; ++i)
+    for (int64_t j = 0; j < a.columns; ++j) {
+      const double size = std::fabs(static_cast<double>(a(i, j)));
+      if (!std::isfinite(size))
+        reject(c.call, "The algorithm failed to converge because the input matrix contained non-finite values.");
+      most = std::max(most, size);
+    }
+  return most;
+}
+
+/// U, S and V' with A = U S V', of as many columns and rows as the lesser size, S in falling order. Where a value is 0
+/// its column of U, or row of V' (of that with longer ones), is 0.
+template <class T>
+void thin_svd(const MatrixCall& c) {
+  const Shape batch = batch_of(c.operands[0]);
+  const Batch<T> a(copied(c.operands[0], batch));
+  const int64_t k = std::min(a.rows, a.columns), length = std::max(a.rows, a.columns);
+  const Batch<T> u(result(c, 0, c.operands[0].dtype, with(batch, {a.rows, k})));
+  const Tensor s = result(c, 1, c.operands[0].dtype, with(batch, {k}));
+  const Batch<T> v(result(c, 2, c.operands[0].dtype, with(batch, {k, a.columns})));
+  for_matrices(count_of(batch), k * k * length * 20, [&](int64_t m) {
+    const bool tall = a.rows >= a.columns;
+    const View<T> given = tall ? a[m].transposed() : a[m];  // its k long lines
+    const double most = largest(c, given), scale = most > 0 ? most : 1;
+    std::vector<double> lines(static_cast<size_t>(k * length)), turned(static_cast<size_t>(k * k), 0.0);
+    for (int64_t i = 0; i < k; ++i) {
+      for (int64_t j = 0; j < length; ++j) lines[static_cast<size_t>(i * length + j)] = given(i, j) / scale;
+      turned[static_cast<size_t>(i * k + i)] = 1;
+    }
+    make_orthogonal(lines, k, length, turned);
+    std::vector<std::pair<double, int64_t>> values;
+    for (int64_t i = 0; i < k; ++i) {
+      const double* line = lines.data() + i * length;
+      values.emplace_back(std::sqrt(dot(line, line, length)), i);
+    }
+    std::stable_sort(values.begin(), values.end(), [](const auto& x, const auto& y) { return x.first > y.first; });
+    const View<T> longer = tall ? u[m].transposed() : v[m], shorter = tall ? v[m] : u[m].transposed();
+    for (int64_t i = 0; i < k; ++i) {
+      const auto [value, from] = values[static_cast<size_t>(i)];
+      s.ptr<T>()[m * k + i] = static_cast<T>(value * scale);
+      for (int64_t j = 0; j < length; ++j)
+        longer(i, j) = static_cast<T>(value > 0 ? lines[static_cast<size_t>(from * length + j)] / value : 0);
+      for (int64_t j = 0; j < k; ++j) shorter(i, j) = static_cast<T>(turned[static_cast<size_t>(from * k + j)]);
+    }
+  });
+}
+
+/// Eigenvalues of symmetric matrices, of which one triangle is read, in rising order (Jacobi's rotations, ibid. 8.5).
+template <class T>
+void symmetric_eigenvalues(const MatrixCall& c) {
+  const Shape batch = batch_of(c.operands[0]);
+  const Batch<T> a(copied(c.operands[0], batch));
+  const Tensor& out = c.results[0];
+  const int64_t n = a.rows;
+  const bool upper = c.call.boolean(1);
+  for_matrices(count_of(batch), n * n * n * 20, [&](int64_t m) {
+    const double most = largest(c, a[m]), scale = most > 0 ? most : 1;
+    std::vector<double> x(static_cast<size_t>(n * n));
+    const auto at = [&](int64_t i, int64_t j) -> double& { return x[static_cast<size_t>(i * n + j)]; };
+    for (int64_t i = 0; i < n; ++i)
+      for (int64_t j = 0; j <= i; ++j) at(i, j) = at(j, i) = (upper ? a[m](j, i) : a[m](i, j)) / scale;
+    bool moved = true;
+    for (int sweep = 0; moved && sweep < kMostSweeps; ++sweep) {
+      moved = false;
+      for (int64_t i = 0; i < n; ++i)
+        for (int64_t j = i + 1; j < n; ++j) {
+          if (!(std::fabs(at(i, j)) > 1e-17)) continue;
+          const auto [cosine, sine] = rotation(at(i, i), at(i, j), at(j, j));
+          rotate(&at(i, 0), &at(j, 0), n, cosine, sine);
+          for (int64_t k = 0; k < n; ++k) rotate(&at(k, i), &at(k, j), 1, cosine, sine);
+          at(i, j) = at(j, i) = 0;
+          moved = true;
+        }
+    }
+    T* const values = out.ptr<T>() + m * n;
+    for (int64_t i = 0; i < n; ++i) values[i] = static_cast<T>(at(i, i) * scale);
+    std::sort(values, values + n);
+  });
+}
+
 struct Routine {
   std::string_view name;
   void (*in_float)(const MatrixCall&);
@@ -403,6 +532,8 @@ constexpr Routine kRoutines[] = {
     {"householder_product", householder_product<float>, householder_product<double>},
     {"ormqr", ormqr<float>, ormqr<double>},
     {"matrix_exp", matrix_exp<float>, matrix_exp<double>},
+    {"thin_svd", thin_svd<float>, thin_svd<double>},
+    {"symmetric_eigenvalues", symmetric_eigenvalues<float>, symmetric_eigenvalues<double>},
 };
 
 }  // namespace

@@ -7,7 +7,7 @@ Run with PyTorch 2.13 or later: python3 make_ops_h.py
 """
 import torch
 
-from op_cases import b, case, f, t, write
+from op_cases import b, case, f, i, inf, t, write
 
 torch.manual_seed(23)
 DOUBLE, BRAIN = torch.float64, torch.bfloat16
@@ -101,5 +101,64 @@ for dt in (torch.float32, DOUBLE):
         case("gradient.scalarrayint", x, spacing=[2.0, 0.5, 3], edge_order=order)
         case("gradient.scalarrayint", x, spacing=[2], dim=1, edge_order=order)
         case("gradient.scalarrayarray", x, spacing=[2.0, 0.5], dim=[2, 0], edge_order=order)
+
+# ---------------------------------------------------------------------------------- singular values and what they tell
+def of_rank(rank, rows, columns, dt):  # whole numbers: digits that a file rounds would add to the rank
+    return (i(rows, rank) @ i(rank, columns)).to(dt)
+
+
+for dt in (torch.float32, DOUBLE):
+    def regular(*shape):  # far from a matrix without an inverse
+        return f(*shape, dt=dt) + 4 * torch.eye(shape[-1], dtype=dt)
+
+    square = regular(4, 4)
+    lesser = of_rank(2, 4, 5, dt)
+    for x in (f(5, 3, dt=dt), f(2, 3, 5, dt=dt), square, lesser, f(3, 0, dt=dt), f(1, 1, dt=dt), torch.zeros(3, 2, dtype=dt)):
+        if x is not lesser:  # whose values of 0 are what rounding leaves
+            case("linalg_svdvals", x)
+        case("linalg_pinv.atol_rtol_float", x, rtol=1e-3)
+        case("linalg_pinv.atol_rtol_tensor", x, atol=t(0.01, dt))
+        case("linalg_pinv.rcond_tensor", x, t(1e-3, dt))
+        case("linalg_pinv", x, 1e-3)
+        if x.numel():
+            case("linalg_matrix_rank", x, 1e-3)
+            case("linalg_matrix_rank.tol_tensor", x, t(1e-3, dt))
+            case("linalg_matrix_rank.atol_rtol_tensor", x)
+            case("linalg_matrix_rank.atol_rtol_float", x, atol=0.1, rtol=0.01)
+    case("pinverse", square)
+    for order in (2, -2):
+        case("linalg_matrix_norm", f(2, 3, 4, dt=dt), order, [0, 2], True)
+        case("linalg_matrix_norm", f(2, 3, 4, dt=dt), order)
+        case("linalg_cond", regular(3, 3), order)
+    case("linalg_matrix_norm.str_ord", f(2, 3, 4, dt=dt), "nuc", [1, 0], True)
+    case("linalg_norm.ord_str", f(3, 4, dt=dt), "nuc")
+    case("linalg_cond", f(2, 4, 3, dt=dt))
+    for order in (1, -inf, inf):
+        case("linalg_cond", regular(3, 3), order)
+    case("linalg_cond", torch.ones(2, 2, dtype=dt), 1)
+    case("linalg_cond.p_str", regular(2, 3, 3), "fro")
+    case("linalg_cond.p_str", regular(3, 3), "nuc")
+    symmetric = f(2, 4, 4, dt=dt)
+    for triangle in ("L", "U"):
+        case("linalg_eigvalsh", symmetric, triangle)
+        case("linalg_eigvalsh", torch.eye(3, dtype=dt), triangle)
+        case("_linalg_eigh", f(5, 5, dt=dt), triangle, False)
+    case("_linalg_svd", f(2, 3, 5, dt=dt), False, False)
+    case("linalg_pinv.atol_rtol_float", symmetric, hermitian=True)
+    case("linalg_matrix_rank", symmetric, 0.5, True)
+    case("linalg_tensorinv", regular(6, 6).view(2, 3, 6))
+    case("linalg_tensorinv", regular(4, 4).view(4, 2, 2), 1)
+    case("linalg_tensorsolve", regular(6, 6).view(2, 3, 6), f(2, 3, dt=dt))
+    case("linalg_tensorsolve", regular(6, 6).view(6, 2, 3), f(2, 3, dt=dt), [0])
+    factors, pivots = torch.linalg.lu_factor(f(2, 3, 3, dt=dt))
+    case("lu_solve", f(2, 3, 2, dt=dt), factors, pivots)
+    spectrum = torch.complex(f(3, 4, 5, dt=dt), f(3, 4, 5, dt=dt))
+    for norm in (None, "ortho", "forward"):
+        case("fft_hfft2", spectrum, None, [-2, -1], norm)
+        case("fft_hfftn", spectrum, [3, 6], None, norm)
+        case("fft_ihfft2", f(3, 4, 5, dt=dt), None, [0, 2], norm)
+        case("fft_ihfftn", f(3, 4, 5, dt=dt), None, None, norm)
+    case("fft_hfftn", spectrum, None, [1])
+    case("fft_ihfftn", f(3, 4, 5, dt=dt), None, [1])
 
 write("ops_h.json")
