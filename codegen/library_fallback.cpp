@@ -279,13 +279,14 @@ class ConvolutionStep : public Step {
 
 void add_matmul_bias(const ConcreteCall& call, DType dtype, std::vector<ResultOp>& ops, Instance& instance) {
   const LibraryCall& c = *call.call;
-  if (c.alpha != 1) ops.push_back({PostOp::Kind::Linear, c.alpha, 0, {}});
+  if (c.alpha != 1) ops.push_back({PostOp::Kind::Linear, c.alpha, PostOp::kNothingAdded, {}});
   if (!c.has_bias || c.beta == 0) return;
   View bias = call.operands[2];
   if (c.beta != 1) {
     const View scaled = instance.scratch.tensor(dtype, bias.shape);
     instance.steps.push_back(make_copy(bias, scaled));
-    instance.steps.push_back(make_epilogue(scaled, scaled, {{PostOp::Kind::Linear, c.beta, 0, {}}}));
+    instance.steps.push_back(
+        make_epilogue(scaled, scaled, {{PostOp::Kind::Linear, c.beta, PostOp::kNothingAdded, {}}}));
     bias = scaled;
   }
   ops.push_back({PostOp::Kind::Add, 0, 0, with_rank(bias, call.result.rank())});

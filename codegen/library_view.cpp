@@ -97,7 +97,7 @@ std::string describe(const ResultOp& op) {
   std::string name(to_string(op.kind));
   if (op.has_operand()) return name + " " + describe(op.operand);
   if (op.kind == PostOp::Kind::Clamp || op.kind == PostOp::Kind::Linear || op.kind == PostOp::Kind::Elu) {
-    return fmt::format("{}({}, {})", name, op.alpha, op.beta);
+    return fmt::format("{}({}, {})", name, op.alpha, op.beta + 0.0);  // of -0: 0
   }
   return name;
 }

@@ -19,7 +19,8 @@ void add_bias(const ConcreteCall& call, MatmulProduct& p, Instance& instance) {
   if (c.beta != 1) {
     const View scaled = instance.scratch.tensor(DType::F32, bias.shape);
     instance.steps.push_back(make_copy(bias, scaled));
-    instance.steps.push_back(make_epilogue(scaled, scaled, {{PostOp::Kind::Linear, c.beta, 0, {}, false}}));
+    instance.steps.push_back(
+        make_epilogue(scaled, scaled, {{PostOp::Kind::Linear, c.beta, PostOp::kNothingAdded, {}, false}}));
     bias = scaled;
   }
   bias = with_rank(std::move(bias), p.result.rank());

@@ -317,7 +317,7 @@ std::optional<PostOpMatch> match_post_op(const Node& node, const Node* chain, st
   }
   match.op.kind = PostOp::Kind::Linear;
   match.op.alpha = mul ? call.number(i) : 1;
-  match.op.beta = mul ? 0 : sub ? -call.number(i) : call.number(i);
+  match.op.beta = mul ? PostOp::kNothingAdded : sub ? -call.number(i) : call.number(i);
   return match;
 }
 

@@ -27,11 +27,13 @@ struct PostOp {
     HardSigmoid,
     Elu,
     Clamp,   ///< min(max(x, alpha), beta)
-    Linear,  ///< alpha * x + beta
+    Linear,  ///< alpha * x + beta; a product alone has beta kNothingAdded
     Add,
     Sub,
     Mul,  ///< with operand, broadcast to the result
   };
+  static constexpr double kNothingAdded = -0.0;  ///< -0 stays -0, which 0 would make 0
+
   Kind kind = Kind::Relu;
   double alpha = 0, beta = 0;
   int operand = -1;

@@ -226,6 +226,28 @@ TEST(LibraryNan, MadeByFiniteNumbers) {
   }
 }
 
+/// A negative number times 0 is -0, and what is divided by it -infinity.
+TEST(LibraryNan, ProductsWithZeroKeepTheSign) {
+  unsigned seed = 4000;
+  for (DType dtype : {DType::F32, DType::BF16}) {
+    for (Form form : kForms) {
+      for (bool constant : {true, false}) {
+        Case c = make(form, dtype, constant, ++seed);
+        c.post(K::Linear, 0, PostOp::kNothingAdded);
+        Runner runner(c);
+        const std::vector<double> found = runner.run(), expected = one_by_one(c, true);
+        int negative = 0, wrong = 0;
+        for (size_t i = 0; i < found.size(); ++i) {
+          negative += std::signbit(expected[i]);
+          wrong += found[i] != 0 || std::signbit(found[i]) != std::signbit(expected[i]);
+        }
+        EXPECT_GT(negative, 0);
+        EXPECT_EQ(wrong, 0) << name_of(c, 0, runner);
+      }
+    }
+  }
+}
+
 TEST(LibraryNan, AsLimitOfAClamp) {
   for (Form form : {Form::Matmul, Form::Conv3}) {
     Case c = make(form, DType::F32, true, 11);

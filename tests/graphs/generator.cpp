@@ -276,7 +276,7 @@ Node* Generator::indices(const SymInt& low, const SymInt& high, const Shape& sha
 }
 
 Node* Generator::tame(Node* x) {
-  if (is_floating(dtype_of(x))) x = call("aten.nan_to_num.default", {x, 0.5, 4.0, -4.0});
+  if (is_floating(dtype_of(x))) x = call("aten.nan_to_num.default", {x, 0.5, 20.0, -20.0});  // as what is too large
   return dtype_of(x) == DType::Bool
              ? x
              : call("aten.clamp.default",

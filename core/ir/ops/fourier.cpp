@@ -34,7 +34,7 @@ class PlainFourier {
     size_t p = 2;
     while (p * p <= n && n % p != 0) ++p;
     if (n % p != 0) p = n;
-    const size_t m = std::max<size_t>(n / p, 1), step = roots_.size() / n;
+    const size_t m = n > p ? n / p : 1, step = roots_.size() / n;
     std::vector<std::vector<Complex>> parts(p);
     for (size_t r = 0; r < p; ++r) {
       std::vector<Complex> part(m);
