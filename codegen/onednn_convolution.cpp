@@ -135,11 +135,11 @@ struct Activations {
 
 /// Whether the primitive computes the operations that it took: oneDNN 2.6's convolution by matrix products accepts
 /// operands, and reads the wrong elements of those of the result's shape, and with three dimensions of those of
-/// channels.
+/// channels; and its ReLU multiplies what is less than 0 by 0, which is -0.
 bool takes_rightly(const Primitive& p, const std::vector<ResultOp>& ops) {
   if (p.implementation.find("gemm") == std::string::npos) return true;
   return std::none_of(ops.begin(), ops.begin() + static_cast<std::ptrdiff_t>(p.attr.taken),
-                      [](const ResultOp& op) { return op.has_operand(); });
+                      [](const ResultOp& op) { return op.has_operand() || op.kind == PostOp::Kind::Relu; });
 }
 
 std::optional<Primitive> attempt(const Activations& a, const Shape& s, const std::optional<View>& bias,
