@@ -468,12 +468,19 @@ Tensor Generator::value_of(const Node& node, const Domain& domain) {
 }
 
 /// Now and then a run has other sizes than those for which the calls were chosen: then windows may not fit, operands
-/// not agree and indices be out of range.
+/// not agree and indices be out of range. Not where an input, whose sizes were a window's, would have less than none.
 void Generator::resize() {
   std::mt19937_64 others(rng_);  // what is drawn for the inputs stays what it is
   if (symbols_.empty() || others() % 4 != 0) return;
+  const auto chosen = bindings_;
   for (const SymInt& symbol : symbols_)
     bindings_[*graph_.env().symbol_id(symbol)] = 4 + static_cast<int64_t>(others() % 9);
+  for (const Input& input : inputs_)
+    for (const int64_t size : concrete(input.node->tensor().shape))
+      if (size < 0) {
+        bindings_ = chosen;
+        return;
+      }
 }
 
 RandomProgram Generator::finish() {
