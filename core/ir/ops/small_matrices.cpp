@@ -492,11 +492,12 @@ void symmetric_eigenvalues(const MatrixCall& c) {
   const int64_t n = a.rows;
   const bool upper = c.call.boolean(1);
   for_matrices(count_of(batch), n * n * n * 20, [&](int64_t m) {
-    const double most = largest(c, a[m]), scale = most > 0 ? most : 1;
-    std::vector<double> x(static_cast<size_t>(n * n));
-    const auto at = [&](int64_t i, int64_t j) -> double& { return x[static_cast<size_t>(i * n + j)]; };
+    std::vector<double> numbers(static_cast<size_t>(n * n));
+    const View<double> at{numbers.data(), n, n, n, 1};
     for (int64_t i = 0; i < n; ++i)
-      for (int64_t j = 0; j <= i; ++j) at(i, j) = at(j, i) = (upper ? a[m](j, i) : a[m](i, j)) / scale;
+      for (int64_t j = 0; j <= i; ++j) at(i, j) = at(j, i) = static_cast<double>(upper ? a[m](j, i) : a[m](i, j));
+    const double most = largest(c, at), scale = most > 0 ? most : 1;
+    for (double& x : numbers) x /= scale;
     bool moved = true;
     for (int sweep = 0; moved && sweep < kMostSweeps; ++sweep) {
       moved = false;
