@@ -134,9 +134,8 @@ Nodes pinv(Builder& b, const Call& c) {
   }
   Node* made = thin_svd(b, c, a);
   Node *u = b.getitem(made, 0), *values = b.getitem(made, 1), *v = b.getitem(made, 2);
-  Node* inverse = b.call("aten.where.self",
-                         {b.call("aten.gt.Tensor", {values, bound(b, c, values)}),
-                          b.call("aten.reciprocal.default", {values}), b.call("aten.zeros_like.default", {values})});
+  Node* inverse = where_else(b, b.call("aten.gt.Tensor", {values, bound(b, c, values)}),
+                             b.call("aten.reciprocal.default", {values}), 0);
   Node* scaled = b.mul(b.transpose(v, -2, -1), b.unsqueeze(inverse, -2));
   return {b.call("aten.matmul.default", {scaled, b.transpose(u, -2, -1)})};
 }
@@ -154,10 +153,9 @@ Nodes cond(Builder& b, const Call& c) {
   }
   const char* norm = by_name ? "aten.linalg_matrix_norm.str_ord" : "aten.linalg_matrix_norm.default";
   Node* made = b.call("aten.linalg_inv_ex.default", {x});
-  Node* fails = b.call("aten.ne.Scalar", {b.getitem(made, 1), 0});
+  Node* exists = b.call("aten.eq.Scalar", {b.getitem(made, 1), 0});
   Node* product = b.mul(b.call(norm, {x, c.arg(1)}), b.call(norm, {b.getitem(made, 0), c.arg(1)}));
-  Node* infinite = b.call("aten.full_like.default", {product, std::numeric_limits<double>::infinity()});
-  return {b.call("aten.where.self", {fails, infinite, product})};
+  return {where_else(b, exists, product, std::numeric_limits<double>::infinity())};
 }
 
 /// Dimensions of a tensor that is a square matrix of dimensions in front and behind.
@@ -202,7 +200,7 @@ Nodes lu_solve(Builder& b, const Call& c) {
 Rows singular_values() {
   Rows r;
   const auto add = [&r](const std::string& schema, Decompose decompose, const char* doc) {
-    r.push_back(compound("aten::" + schema, 0, decomposed_type, decompose, doc));
+    r.push_back(shorthand(schema, decompose, doc));
   };
   add("linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor", svdvals, "singular values, in falling order");
   add("_linalg_svd(Tensor A, bool full_matrices=False, bool compute_uv=True, *, str? driver=None) -> (Tensor U, Tensor "
