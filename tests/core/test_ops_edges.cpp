@@ -305,6 +305,18 @@ TEST(OpsEdges, OperandsOfShorthandsFit) {
                 HasSubstr("dimensions"));
 }
 
+TEST(OpsEdges, RunningStatisticsAreFloats) {
+  Corner c;
+  Node *x = c.operand(filled(DType::F32, {3, 4})), *line = c.operand(filled(DType::F32, {4}));
+  Node* whole = c.operand(filled(DType::I64, {4}));
+  const std::vector<std::vector<Argument>> given{{x, NoneArg{}, NoneArg{}, whole, line, 0.1, 1e-5},
+                                                 {x, NoneArg{}, NoneArg{}, line, whole, 0.1, 1e-5},
+                                                 {x, whole, NoneArg{}, line, line, 0.1, 1e-5}};
+  for (const std::vector<Argument>& args : given)
+    for (const char* op : {"aten._batch_norm_with_update.default", "aten._native_batch_norm_legit_no_training.default"})
+      EXPECT_THAT(c.refusal(op, args), HasSubstr("is int64, expected a floating type"));
+}
+
 TEST(OpsEdges, PivotsAndRightSidesFitTheirMatrices) {
   Corner c;
   Node* lu = c.operand(filled(DType::F32, {2, 3, 3}));

@@ -208,7 +208,11 @@ bool chooses(const Node& node) {
   return is_one_of(node, kNames);
 }
 
-bool tests_equality(const Node& node) { return std::string_view(node.target).starts_with("aten.isin.Tensor_Tensor"); }
+bool tests_equality(const Node& node) {
+  static constexpr std::string_view kNames[] = {"aten.isin.Tensor_Tensor", "aten.eq.Tensor", "aten.ne.Tensor",
+                                                "aten.not_equal.Tensor"};
+  return is_one_of(node, kNames);
+}
 
 bool multiplies_all(const Node& node) { return std::string_view(node.target).starts_with("aten.prod."); }
 
@@ -261,6 +265,16 @@ bool may_leave_range(const Node& node) {
 }
 
 using Operands = std::unordered_map<const Node*, Tensor>;
+
+Tensor broadcast(Tensor t, const std::vector<int64_t>& shape) {
+  std::vector<int64_t> strides(shape.size(), 0);
+  const size_t front = shape.size() - t.rank();
+  for (size_t d = front; d < shape.size(); ++d)
+    if (t.shape[d - front] == shape[d]) strides[d] = t.strides[d - front];
+  t.shape = shape;
+  t.strides = std::move(strides);
+  return t;
+}
 
 /// Whether numbers on the way to a node's result may be beyond what its kernels compute in although the result may not
 /// be, in an order of the work that a kernel may have. (16-bit types are computed in float32. Of float64, a product
@@ -358,8 +372,8 @@ class Noise {
     }
   }
 
-  /// Of `isin`, which compares each element with all of the others: elements that are equal to one of them once they
-  /// are rounded may be or not. (Equal they are in few runs: two numbers would have to be moved to the same.)
+  /// Elements that are equal to what they are compared with once they are rounded may be or not. (Equal they are in few
+  /// runs: two numbers would have to be moved to the same.) `isin` compares each with all of the others.
   void doubt_equals(const Node& node, const Operands& values, const RefValue& value) {
     const Node *left = node.args[0].node(), *right = node.args[1].node();
     const auto* found = std::get_if<Tensor>(&value.value);
@@ -367,10 +381,17 @@ class Noise {
     const DType a = left->tensor().dtype, b = right->tensor().dtype;
     if (!is_floating(a) && !is_floating(b)) return;
     const double eps = 4 * std::max(is_floating(a) ? epsilon(a) : 0, is_floating(b) ? epsilon(b) : 0);
+    const auto near = [eps](double x, double y) { return std::abs(x - y) <= eps * std::abs(y); };
+    if (!std::string_view(node.target).starts_with("aten.isin")) {
+      if (is_complex(a) || is_complex(b)) return;
+      const Tensor x = broadcast(values.at(left), found->shape), y = broadcast(values.at(right), found->shape);
+      for (int64_t i = 0, n = found->numel(); i < n; ++i)
+        if (x.at(i) != y.at(i) && near(x.at(i), y.at(i))) found->set_int(i, static_cast<int64_t>(rng_() % 2));
+      return;
+    }
     const std::vector<double> elements = values.at(left).values(), others = values.at(right).values();
     for (size_t i = 0; i < elements.size(); ++i)
-      if (std::any_of(others.begin(), others.end(),
-                      [&](double v) { return std::abs(elements[i] - v) <= eps * std::abs(v); }))
+      if (std::any_of(others.begin(), others.end(), [&](double v) { return near(elements[i], v); }))
         found->set_int(static_cast<int64_t>(i), static_cast<int64_t>(rng_() % 2));
   }
 
@@ -431,9 +452,15 @@ double long_sum_rounding(const Node& node, const RefValue& value) {
 }
 
 /// The type that decides how a node's result is rounded: functions of integers are float32 inside of `kl_div`, whatever
-/// its other operand is.
+/// its other operand is, and the distance of two narrower operands is narrow.
 DType rounded_as(const Node& node) {
   const DType own = node.tensor().dtype;
+  if (node.target.starts_with("aten.triplet_")) {
+    DType widest = own;
+    for (const Node* operand : node.operands())
+      if (const DType d = operand->tensor().dtype; is_floating(d) && epsilon(d) > epsilon(widest)) widest = d;
+    return widest;
+  }
   if (!is_floating(own) || !node.target.starts_with("aten.kl_div.")) return own;
   const auto operands = node.operands();
   const bool whole = std::any_of(operands.begin(), operands.end(), [](const Node* operand) {

@@ -24,9 +24,11 @@ void check_vectors(const Call& call) {
   const SymInt channels = call.type(kInput).shape[1];
   for (size_t i : {kWeight, kBias, kMean, kVar}) {
     if (call.op().schema.params[i].type != "Tensor" || !call.optional_tensor(i)) continue;
+    const std::string& name = call.op().schema.params[i].name;
     require_rank(call, i, 1, 1);
-    require_equal(call, call.type(i).shape[0], channels,
-                  "length of '" + call.op().schema.params[i].name + "' and channels");
+    require_equal(call, call.type(i).shape[0], channels, "length of '" + name + "' and channels");
+    if (!is_floating(call.type(i).dtype))
+      reject(call, "'" + name + "' is " + std::string(dtype_name(call.type(i).dtype)) + ", expected a floating type");
   }
 }
 
