@@ -212,13 +212,14 @@ Program read_program(const Pt2Archive& archive, const Json& json, const std::str
   read_ranges(json, *context.env);
   const Json& module = json.at("graph_module");
   Graph graph = read_pt2_graph(module.at("graph"), module.at("signature"), context);
-  if (auto plain = write_out_vmap(graph)) graph = std::move(*plain);
+  const Json* torch = json.find("torch_version");
+  if (auto plain = write_out_vmap(graph, torch ? torch->string() : "")) graph = std::move(*plain);
   Program program(std::move(graph));
   program.name = archive.model();
   program.path = archive.name();
   program.source_lines = context.metadata.lines();
   program.schema_version = version_text(json.find("schema_version"));
-  if (const Json* version = json.find("torch_version")) program.producer = "torch " + version->string();
+  if (torch) program.producer = "torch " + torch->string();
   if (const Json* verifiers = json.find("verifiers")) program.verifiers = strings(*verifiers);
   read_call_signature(program, module, file);
   forget_bases(program);

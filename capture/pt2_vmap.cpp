@@ -3,6 +3,7 @@
 #include "capture/pt2_vmap.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <set>
 #include <unordered_map>
 
@@ -52,9 +53,16 @@ bool creates(std::string_view target) {
   return is_one_of(target, {"aten.new_ones.", "aten.new_zeros.", "aten.new_full."});
 }
 
+bool is_before_2_14(std::string_view version) {
+  int major = 0, minor = 0;
+  const std::string text(version);
+  return std::sscanf(text.c_str(), "%d.%d", &major, &minor) == 2 && (major < 2 || (major == 2 && minor < 14));
+}
+
 class Batcher {
  public:
-  explicit Batcher(const Graph& graph) : rewriter_(graph, "vmap") {}
+  Batcher(const Graph& graph, std::string_view torch)
+      : rewriter_(graph, "vmap"), puts_all_in_front_(is_before_2_14(torch)) {}
 
   std::optional<Graph> run() {
     try {
@@ -144,13 +152,14 @@ class Batcher {
       levels.erase(found);
       return put(node, moved(b, value, place, levels.size() + out), levels);
     }
-    // The same for all, as often as the batch is large. PyTorch expands it, and so from the
-    // last dimension on, wherever the batch's is to be.
+    // The same for all, as often as the batch is large. Before 2.14 PyTorch expanded it, and so from the last dimension
+    // on, wherever the batch's is to be.
     const auto count = size_of(node.args[2]);
     if (!count) return false;
     std::vector<SymInt> shape = value->tensor().shape;
-    shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(levels.size() + out), *count);
-    return put(node, b.expand(b.unsqueeze(value, static_cast<int64_t>(levels.size())), shape), levels);
+    const size_t place = levels.size() + out, from = puts_all_in_front_ ? levels.size() : place;
+    shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(place), *count);
+    return put(node, b.expand(b.unsqueeze(value, static_cast<int64_t>(from)), shape), levels);
   }
 
   static Node* moved(Builder& b, Node* x, size_t from, size_t to) {
@@ -340,15 +349,16 @@ class Batcher {
   }
 
   GraphRewriter rewriter_;
+  bool puts_all_in_front_;
   std::unordered_map<const Node*, Levels> levels_;  ///< of nodes that have any
 };
 
 }  // namespace
 
-std::optional<Graph> write_out_vmap(const Graph& graph) {
+std::optional<Graph> write_out_vmap(const Graph& graph, std::string_view torch) {
   const bool has_any = std::ranges::any_of(
       graph.nodes(), [](const auto& node) { return std::string_view(node->target).starts_with(kTransforms); });
-  return has_any ? Batcher(graph).run() : std::nullopt;
+  return has_any ? Batcher(graph, torch).run() : std::nullopt;
 }
 
 }  // namespace strata::capture

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/cse.h"
 
+#include <algorithm>
 #include <cstring>
+#include <optional>
 #include <unordered_set>
 
 namespace strata {
@@ -72,50 +74,84 @@ bool equal_bits(const Tensor& a, const Tensor& b) {
   return x.numel() == 0 || std::memcmp(x.data(), y.data(), static_cast<size_t>(x.numel()) * dtype_size(x.dtype)) == 0;
 }
 
-/// Small constants with equal contents share a key.
-std::string constant_key(const Graph& graph, const Node& node, std::vector<const Tensor*>& seen) {
-  const auto it = graph.attributes.find(node.target);
-  if (it == graph.attributes.end() || it->second.numel() > 4096) return {};
-  for (size_t i = 0; i < seen.size(); ++i)
-    if (equal_bits(*seen[i], it->second)) return "constant " + std::to_string(i);
-  seen.push_back(&it->second);
-  return "constant " + std::to_string(seen.size() - 1);
+/// Small constants: attributes, and constants of exported programs, which come as inputs (`torch.tensor(1.0)` of a
+/// forward is a new one in each call of it). Not parameters and buffers: these are known by their names.
+class Constants {
+ public:
+  Constants(const Graph& graph, const PassContext& context) : known_(graph, context) {
+    const std::vector<Node*> inputs = graph.placeholders();
+    for (size_t i = 0; i < std::min(inputs.size(), graph.input_specs.size()); ++i)
+      if (graph.input_specs[i].kind == InputSpec::Kind::TensorConstant) lifted_.insert(inputs[i]);
+  }
+
+  bool is_lifted(const Node& node) const { return lifted_.contains(&node); }
+
+  /// The same for equal contents; empty if the node is no such constant. Nothing is gained where one has no users.
+  std::string key(const Node& node) {
+    if (node.kind != NodeKind::GetAttr && !is_lifted(node)) return {};
+    const Tensor* value = known_.value(&node);
+    if (!value || value->numel() > 4096) return {};
+    const auto equal =
+        std::find_if(seen_.begin(), seen_.end(), [&](const Tensor* t) { return equal_bits(*t, *value); });
+    const auto number = equal - seen_.begin();
+    if (equal == seen_.end()) seen_.push_back(value);
+    return "constant " + std::to_string(number);
+  }
+
+ private:
+  ConstantInputs known_;
+  std::unordered_set<const Node*> lifted_;
+  std::vector<const Tensor*> seen_;
+};
+
+std::unordered_set<const Node*> used_nodes(const Graph& graph) {
+  std::unordered_set<const Node*> used;
+  for (const auto& node : graph.nodes())
+    for (const Node* operand : node->operands()) used.insert(operand);
+  return used;
 }
 
 }  // namespace
 
 /// Operands need not be mapped: before the first pair of equal nodes nothing has been replaced.
-bool cse_may_change(const Graph& graph, const PassContext&) {
+bool cse_may_change(const Graph& graph, const PassContext& context) {
   std::unordered_set<std::string> seen;
-  std::vector<const Tensor*> constants;
+  Constants constants(graph, context);
+  std::optional<std::unordered_set<const Node*>> used;
   for (const auto& node : graph.nodes()) {
-    std::string key = node->kind == NodeKind::GetAttr ? constant_key(graph, *node, constants)
-                                                      : key_of(*node, node->args, node->kwargs);
-    if (!key.empty() && !seen.insert(std::move(key)).second) return true;
+    std::string key = constants.key(*node);
+    if (key.empty()) key = key_of(*node, node->args, node->kwargs);
+    if (key.empty() || seen.insert(std::move(key)).second) continue;
+    if (!constants.is_lifted(*node)) return true;
+    if (!used) used = used_nodes(graph);
+    if (used->contains(node.get())) return true;
   }
   return false;
 }
 
-PassResult cse(const Graph& graph, const PassContext&) {
+PassResult cse(const Graph& graph, const PassContext& context) {
   GraphRewriter rewriter(graph, "cse");
   std::unordered_map<std::string, Node*> first;
-  std::vector<const Tensor*> constants;
+  Constants constants(graph, context);
+  const std::unordered_set<const Node*> used = used_nodes(graph);
   for (const auto& node : graph.nodes()) {
     std::vector<Argument> args;
     std::vector<std::pair<std::string, Argument>> kwargs;
     for (const Argument& a : node->args) args.push_back(rewriter.mapped(a));
     for (const auto& [name, a] : node->kwargs) kwargs.emplace_back(name, rewriter.mapped(a));
-    const std::string key =
-        node->kind == NodeKind::GetAttr ? constant_key(graph, *node, constants) : key_of(*node, args, kwargs);
-    if (key.empty()) {
-      rewriter.copy(*node);
-    } else if (const auto it = first.find(key); it != first.end()) {
+    std::string key = constants.key(*node);
+    if (key.empty()) key = key_of(*node, args, kwargs);
+    const auto it = key.empty() ? first.end() : first.find(key);
+    const bool is_input = node->kind == NodeKind::Placeholder;
+    // An input stays one: what is not used is dropped elsewhere.
+    Node* copied = it == first.end() || is_input ? rewriter.copy(*node) : nullptr;
+    if (it == first.end()) {
+      if (!key.empty()) first[key] = copied;
+    } else if (!is_input || used.contains(node.get())) {
       // The survivor computes both: whoever asks where it comes from must see both lines.
       it->second->meta.origins.push_back({node->id, OriginKind::Replaced, "common subexpression", true});
       rewriter.at(*node, "common subexpression");
       rewriter.replace(*node, it->second, "common subexpression", "same as '" + it->second->name + "'");
-    } else {
-      first[key] = rewriter.copy(*node);
     }
   }
   Graph result = rewriter.finish();

@@ -8,7 +8,8 @@
 Of torchvision and timm the network of each module that its name says to be the smallest, of transformers every model type whose
 configuration can be made small. Libraries that are missing are named and left out. A network runs in a process of its own, in several
 ways: live through torch.compile(backend="strata") and from a file that torch.export wrote; with --only also `sizes`, a file in which the
-batch, the length of token lists and the size of images are symbolic, run with two sizes; `dynamic`, live with dynamic=True and two sizes; `bfloat16`, live.
+batch, the length of token lists and the size of images are symbolic, run with two sizes; `dynamic`, live with dynamic=True and two sizes; `bfloat16`,
+live; `schedule`, whether the file and the live program (with frozen weights) are scheduled alike (needs the command, $STRATA_COMMAND).
 Outcomes: agrees (within the tolerances of `strata run`, or within
 twice PyTorch's error against float64, as Euclidean norms), differs, left (live: PyTorch runs a part, and why), refused (a file: Strata's error), failed (another
 error, a crash, too slow), not exported, not built (no small one, or PyTorch itself does not run it so). Prints a line for each that does
@@ -17,6 +18,7 @@ not agree, progress on standard error, and totals. Exit code 1 when one differs 
 import argparse
 import collections
 import copy
+import difflib
 import fnmatch
 import importlib
 import importlib.util
@@ -35,6 +37,9 @@ import torch.utils._pytree as pytree
 
 import strata
 from children import result_of
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "python"))
+from schedule_text import schedule
 
 SIZES = {
     2: "num_hidden_layers n_layer n_layers num_layers encoder_layers decoder_layers num_decoder_layers depth num_blocks encoder_num_layers",
@@ -334,8 +339,34 @@ def from_file(model, arguments, keywords, expected, exact):
     return through_file(lambda: torch.export.export(model, arguments, keywords), ((arguments, keywords), expected, exact))
 
 
+def scheduled(model, arguments, keywords, expected, exact):
+    """Whether a file and what was exported to it, live, have the same launches, buffers and loops. (Of the module itself Dynamo may capture
+    another program than the exporter: masks that transformers leaves out, what a module keeps for later.)"""
+    with tempfile.TemporaryDirectory() as folder, torch.no_grad():
+        path, of_file, of_live = (os.path.join(folder, name) for name in ("network.pt2", "file.strata", "live.strata"))
+        try:
+            program = torch.export.export(model, arguments, keywords)
+            torch.export.save(program, path)
+        except Exception as error:
+            return "not exported", f"{type(error).__name__}: {error}".splitlines()[0][:120], 0.0
+        try:
+            with strata.record(of_file):
+                strata.load(path)(*[t.numpy() for t in tensors_in((arguments, keywords))])
+        except strata.StrataError as error:
+            return "refused", " ".join(str(error).split())[:200], 0.0
+        torch._dynamo.reset()
+        strata.reset()
+        with strata.record(of_live):
+            torch.compile(program.module(), backend="strata", options={"freezing": True})(*arguments, **keywords)
+        reports = strata.reports()
+        if len(reports) != 1 or not reports[0].compiled:
+            return "left", next((r.reason.splitlines()[0][:200] for r in reports if not r.compiled), f"{len(reports)} graphs"), 0.0
+        differing = list(difflib.unified_diff(schedule(of_file), schedule(of_live), "file", "live", lineterm="", n=0))
+        return ("differs", f"{len(differing)} lines: " + " ".join(differing[3:5])[:200], 0.0) if differing else ("agrees", "", 0.0)
+
+
 USUAL = "live,file"
-WAYS = {"live": live, "file": from_file, "sizes": sizes, "dynamic": dynamic, "bfloat16": bfloat16}
+WAYS = {"live": live, "file": from_file, "sizes": sizes, "dynamic": dynamic, "bfloat16": bfloat16, "schedule": scheduled}
 
 
 def in_float64(model, arguments, keywords, count):
@@ -376,7 +407,7 @@ def try_network(library, name, ways):
     exact = None if draws else in_float64(model, arguments, keywords, len(expected))
     outcomes = []
     for way in ways:
-        if way in ("file", "sizes") and draws:
+        if way in ("file", "sizes", "schedule") and draws:
             outcomes.append((way, "not exported", "it draws random numbers", 0.0))
             continue
         try:

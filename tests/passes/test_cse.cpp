@@ -78,5 +78,34 @@ TEST(Cse, EqualConstantsBecomeOne) {
   EXPECT_NE(leaves[0].node(), leaves[2].node());  // the sign of zero is a difference
 }
 
+TEST(Cse, EqualConstantsOfFilesBecomeOneAndParametersStay) {
+  Graph graph = graph_of(R"(
+def forward(self, p: "f32[2]", q: "f32[2]", c: "f32[2]", d: "f32[2]", x: "f32[2]"):
+    a = torch.ops.aten.mul.Tensor(x, c)
+    b = torch.ops.aten.mul.Tensor(x, d)
+    e = torch.ops.aten.mul.Tensor(x, p)
+    f = torch.ops.aten.mul.Tensor(x, q)
+    return (a, b, e, f))");
+  std::map<std::string, Tensor> state;
+  graph.input_specs.clear();
+  for (const char* name : {"p", "q", "c", "d"}) {
+    InputSpec& spec = graph.input_specs.emplace_back();
+    spec.kind = *name < 'p' ? InputSpec::Kind::TensorConstant : InputSpec::Kind::Parameter;
+    spec.target = name;
+    state[name] = Tensor::of(DType::F32, {2}, std::vector<double>{1, 3});
+  }
+  graph.input_specs.emplace_back();
+  PassResult result = cse(graph, {&state});
+  EXPECT_EQ(result.rewrites.size(), 2u);  // d, and with it b
+  const auto leaves = result.graph.flat_outputs();
+  EXPECT_EQ(leaves[0].node(), leaves[1].node());
+  EXPECT_NE(leaves[2].node(), leaves[3].node());
+  EXPECT_EQ(result.graph.placeholders().size(), 5u);
+  EXPECT_EQ(result.graph.input_specs.size(), 5u);
+  EXPECT_FALSE(cse_may_change(result.graph, {&state}));
+  state["d"] = Tensor::of(DType::F32, {2}, std::vector<double>{1, 2});
+  EXPECT_FALSE(cse_may_change(graph, {&state}));
+}
+
 }  // namespace
 }  // namespace strata

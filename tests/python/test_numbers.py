@@ -167,7 +167,7 @@ class Numbers(unittest.TestCase):
                 found, expected = compiled(x, y), numbers(x, y)
                 torch.testing.assert_close(found, expected)
                 self.assertEqual([type(v) for v in found[0]], [type(v) for v in expected[0]])
-            self.all_ours(2)
+            self.all_ours(2 if version < (2, 14) else 1)  # then what is left after the break is floats, and Python's
 
 
 if __name__ == "__main__":

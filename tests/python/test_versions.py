@@ -114,6 +114,20 @@ print(len({line.split()[-1] for line in open("/proc/self/maps") if "libgomp" in 
             with self.subTest(imports):
                 self.assertEqual(run(imports + code), "strata._register\n1")
 
+    def test_a_pytorch_that_lacks_what_is_used_of_it(self):
+        """As a later one may: programs run without the backend, and it is said."""
+        code = """
+import sys, warnings
+import torch, strata
+sys.modules["strata._simpler"] = None  # cannot be imported
+x = torch.randn(3, 4)
+with warnings.catch_warnings(record=True) as said, torch.no_grad():
+    warnings.simplefilter("always")
+    print(torch.equal(torch.compile(lambda x: x.sin() + 1, backend="strata")(x), x.sin() + 1))
+print([str(w.message).split(" (")[0] for w in said if "strata" in str(w.message)])
+"""
+        self.assertEqual(run(code), f"True\n['strata cannot use PyTorch {torch.__version__}']")
+
     def test_weights_that_modules_hold_are_inputs(self):
         from strata._lifted import lift
 

@@ -39,7 +39,7 @@ def _is_known(node, modes):
 # What a trace has in other forms - constants, numbers read off data -, and what changes the memory of a tensor.
 _NOT_DIRECT = {
     "aten::lift_fresh", "aten::is_nonzero", "aten::item", "aten::_local_scalar_dense", "aten::resize_", "aten::resize_as_", "aten::set_",
-    "aten::_resize_output_", "aten::detach_",
+    "aten::shallow_copy_data_", "aten::_resize_output_", "aten::detach_",
 }
 
 

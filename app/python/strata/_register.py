@@ -8,6 +8,7 @@ Importing `strata` must not import PyTorch (a second, and not everyone has it), 
 import contextlib
 import gc
 import sys
+import warnings
 
 from ._when_loaded import WhenLoaded
 
@@ -29,8 +30,18 @@ def _collection_paused():
 
 def _backend(gm, inputs, **more):
     with _collection_paused():
-        from ._torch import backend
+        try:
+            from ._torch import backend
+        except (AttributeError, ImportError) as error:
+            # What this package uses of PyTorch is not there, as in a version newer than itself: the program runs as before, and it is said.
+            import torch
 
+            warnings.warn(
+                f"strata cannot use PyTorch {torch.__version__} ({type(error).__name__}: {error}); what is compiled with it runs as without "
+                "torch.compile. A version of strata that knows this PyTorch is needed, or another PyTorch",
+                stacklevel=2,
+            )
+            return gm.forward
         return backend(gm, inputs, **more)
 
 

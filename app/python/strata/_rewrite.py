@@ -123,6 +123,9 @@ def drop_regions(traced):
 
 # ------------------------------------------------------------------------------------------------------------ in place
 
+# What exchanges a tensor's memory for another's; `x.data = y` was the first up to 2.13 and is the second since.
+_EXCHANGES = {"aten::set_.source_Tensor", "aten::shallow_copy_data_"}
+
 _SHAPE_CHANGES = {"squeeze_", "unsqueeze_", "t_", "transpose_", "swapaxes_", "swapdims_", "as_strided_"}
 
 
@@ -132,11 +135,12 @@ def shape_changes(traced):
     refused = []
     for node in list(traced.graph.nodes):
         name = _name(node)
-        if node.target is aten.set_.source_Tensor and node.args[0] is node.args[1]:
+        exchanges = isinstance(node.target, torch._ops.OpOverload) and node.target.name() in _EXCHANGES
+        if exchanges and node.args[0] is node.args[1]:
             node.replace_all_uses_with(node.args[0])
             traced.graph.erase_node(node)
             continue
-        if torch.Tag.inplace_view not in getattr(node.target, "tags", ()):
+        if not exchanges and torch.Tag.inplace_view not in getattr(node.target, "tags", ()):
             continue
         if name not in _SHAPE_CHANGES or node.args[0].op == "placeholder":
             refused.append(node)

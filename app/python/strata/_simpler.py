@@ -55,16 +55,15 @@ _IN_CHUNKS = {
 }
 
 
-
 def _triangular_solve(b, a, upper=True, transpose=False, unitriangular=False):
     triangle, upper = (a.mT, not upper) if transpose else (a, upper)
     return torch.linalg.solve_triangular(triangle, b, upper=upper, unitriangular=unitriangular), a.clone()
 
 
-# Older spellings, which PyTorch has kernels for.
+# Older spellings, which PyTorch has kernels for. By name: 2.14 has no aten::cholesky any more.
 _SPELLED_ANEW = {
-    torch.ops.aten.cholesky.default: lambda a, upper=False: torch.linalg.cholesky(a, upper=upper),
-    torch.ops.aten.triangular_solve.default: _triangular_solve,
+    "aten::cholesky": lambda a, upper=False: torch.linalg.cholesky(a, upper=upper),
+    "aten::triangular_solve": _triangular_solve,
 }
 
 
@@ -80,8 +79,8 @@ def _form(target):
         return None
     if target in _PYTHONS:
         return _PYTHONS[target]
-    if target in _SPELLED_ANEW:
-        return _SPELLED_ANEW[target]
+    if target.name() in _SPELLED_ANEW:
+        return _SPELLED_ANEW[target.name()]
     if any(a.alias_info is not None for a in (*target._schema.arguments, *target._schema.returns)):
         return functional_form(target)
     if torch._C._dispatch_has_kernel_for_dispatch_key(target.name(), "CompositeImplicitAutograd"):
