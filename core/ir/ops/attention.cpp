@@ -300,7 +300,7 @@ std::vector<Node*> decompose_attention(Builder& b, const Call& call) {
 }
 
 /// The call that CPU attention becomes in PyTorch's own decompositions. PyTorch differentiates it with the logarithms
-/// of the sums of weights, which nobody needs in inference.
+/// of the sums of weights, which nobody needs in inference; they are float32 of narrower operands, too.
 std::vector<Node*> decompose_flash_attention(Builder& b, const Call& call) {
   constexpr size_t kOwnDropout = 3, kOwnCausal = 4, kOwnMask = 5, kOwnScale = 6;
   for (size_t i : {kQuery, kKey, kValue}) require_rank(call, i, 4, 4);
@@ -312,7 +312,7 @@ std::vector<Node*> decompose_flash_attention(Builder& b, const Call& call) {
   Node* y = b.call("aten.scaled_dot_product_attention.default",
                    {q, k, call.tensor(kValue), call.arg(kOwnMask), 0.0, call.boolean(kOwnCausal)},
                    {{"scale", call.arg(kOwnScale)}, {"enable_gqa", grouped}});
-  const Scores s = scores_of(b, Call(*y), q, k);
+  const Scores s = scores_of(b, Call(*y), widen(b, q), widen(b, k));
   Node* sums = b.call("aten.logsumexp.default", {s.scores, int_list({-1}), false});
   return {y, zero_without_keys(b, sums, s, false)};
 }

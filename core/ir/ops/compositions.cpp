@@ -86,7 +86,15 @@ Nodes xlogy(Builder& b, const Call& c) {
 Nodes logit(Builder& b, const Call& c) {
   Node* x = c.tensor(0);
   if (!is_floating(x->tensor().dtype)) x = b.cast(x, DType::F32);
-  if (!c.is_none(1)) x = b.call("aten.clamp.default", {x, c.number(1), 1 - c.number(1)});
+  if (!c.is_none(1)) {
+    const double low = c.number(1), high = 1 - low;
+    if (low <= high) {
+      x = b.call("aten.clamp.default", {x, low, high});
+    } else {  // what is below `low` becomes that, and stays it
+      Node *below = compare(b, "aten.lt.Scalar", x, low), *above = compare(b, "aten.gt.Scalar", x, high);
+      x = b.call("aten.masked_fill.Scalar", {b.call("aten.masked_fill.Scalar", {x, above, high}), below, low});
+    }
+  }
   return {call1(b, "aten.log.default", b.div(x, b.add(b.neg(x), 1)))};
 }
 

@@ -42,8 +42,9 @@ class PlainFourier {
       parts[r] = transform(part);
     }
     std::vector<Complex> result(n);
-    for (size_t k = 0; k < n; ++k)
-      for (size_t r = 0; r < p; ++r) result[k] += parts[r][k % m] * roots_[r * k % n * step];
+    for (size_t r = 0; r < p; ++r)
+      for (size_t k = 0, j = 0; k < n; ++k, j = j + 1 < m ? j + 1 : 0)
+        result[k] += parts[r][j] * roots_[r * k % n * step];
     return result;
   }
 

@@ -7,7 +7,7 @@ Run with PyTorch 2.13 or later: python3 make_ops_h.py
 """
 import torch
 
-from op_cases import b, case, f, i, inf, t, write
+from op_cases import b, case, f, i, inf, nan, t, write
 
 torch.manual_seed(23)
 DOUBLE, BRAIN = torch.float64, torch.bfloat16
@@ -163,5 +163,13 @@ for dt in (torch.float32, DOUBLE):
         case("fft_ihfftn", f(3, 4, 5, dt=dt), None, None, norm)
     case("fft_hfftn", spectrum, None, [1])
     case("fft_ihfftn", f(3, 4, 5, dt=dt), None, [1])
+
+# Lower and upper bound change places; logarithms of sums of weights are float32.
+for dt in (torch.float32, torch.float64, torch.bfloat16):
+    case("logit", t([0.1, 0.35, 0.5, 0.7, -1.0, 2.0, nan], dt), 0.6)
+flash = "_scaled_dot_product_flash_attention_for_cpu"
+for dt in (torch.bfloat16, torch.float16):
+    case(flash, *(f(2, 2, 3, 8, lo=-8, hi=8, dt=dt) for _ in range(3)))
+    case(flash, *(f(2, 2, 3, 8, lo=-8, hi=8, dt=dt) for _ in range(3)), 0.0, True)
 
 write("ops_h.json")
