@@ -7,7 +7,7 @@
 namespace strata {
 
 /// Nodes that compute the same from the same operands become one (the first). Random operators and those with effects
-/// are left alone.
+/// are left alone. Small constants with equal contents become one, too, unless they are parameters or buffers.
 PassResult cse(const Graph& graph, const PassContext& context);
 /// See Pass::may_change.
 bool cse_may_change(const Graph& graph, const PassContext& context);

@@ -35,6 +35,12 @@ void update_size(Tensor& size, PyObject* value, size_t position) {
   size.set_int(0, number);
 }
 
+/// What an exported program's module holds without being a parameter or buffer is a constant of the file (cse.h).
+InputSpec::Kind kind_of_frozen(const std::string& name) {
+  const bool is_named = name.find("_parameters_") != name.npos || name.find("_buffers_") != name.npos;
+  return is_named ? InputSpec::Kind::Parameter : InputSpec::Kind::TensorConstant;
+}
+
 }  // namespace
 
 LiveModel::LiveModel(const py::object& module, Program program, CompileRequest request, const py::dict& frozen)
@@ -68,7 +74,7 @@ void LiveModel::freeze(const py::dict& frozen) {
     }
     const py::object tensor = frozen[py::int_(i)];
     frozen_.add(i, tensor);
-    program_.graph.input_specs[i] = {InputSpec::Kind::Parameter, names[i], true, {}};
+    program_.graph.input_specs[i] = {kind_of_frozen(names[i]), names[i], true, {}};
     program_.state[names[i]] = view_of_torch(tensor, "weight '" + names[i] + "'");
   }
 }
