@@ -259,9 +259,15 @@ bool sums_products(const Node& node) {
 /// Operators that multiply by a power of two, which may be infinite where the product is not, or is 0.
 bool scales_by_powers(const Node& node) { return std::string_view(node.target).starts_with("aten.ldexp"); }
 
+/// Sums of products, the terms of which eager mode rounds to the operands' type, and a kernel does not.
+bool sums_rounded_products(const Node& node) {
+  static constexpr std::string_view kNames[] = {"aten.trapezoid.", "aten.trapz.", "aten.cumulative_trap"};
+  return is_one_of(node, kNames);
+}
+
 bool may_leave_range(const Node& node) {
-  return sums_squares(node) || multiplies_all(node) || sums_all(node) || averages(node) || sums_losses(node) ||
-         sums_products(node) || scales_by_powers(node);
+  return sums_rounded_products(node) || sums_squares(node) || multiplies_all(node) || sums_all(node) ||
+         averages(node) || sums_losses(node) || sums_products(node) || scales_by_powers(node);
 }
 
 using Operands = std::unordered_map<const Node*, Tensor>;
@@ -297,6 +303,7 @@ bool leaves_range(const Node& node, const Operands& values) {
     terms = std::max(terms, static_cast<double>(x.numel()));
   }
   product = std::max(product, largest * largest);  // an operand may come twice
+  if (sums_rounded_products(node) && product * terms > fuzz::largest(node.tensor().dtype)) return true;
   return (sums_products(node) && product * terms > most) || (sums_losses(node) && product * terms > most / 4);
 }
 
