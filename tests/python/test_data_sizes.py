@@ -282,7 +282,7 @@ class Exported(unittest.TestCase):
         x = torch.rand(6) + 1
         compiled = self.check(M(), (x,), (x + 3,))
         with self.assertRaisesRegex(strata.StrataError, "test_data_sizes.py.*expected 1"):
-            compiled((x - 1.5).numpy())
+            compiled((x - 2.5).numpy())
 
     def test_indices_out_of_range(self):
         class M(torch.nn.Module):
