@@ -104,27 +104,20 @@ class Constants {
   std::vector<const Tensor*> seen_;
 };
 
-std::unordered_set<const Node*> used_nodes(const Graph& graph) {
-  std::unordered_set<const Node*> used;
-  for (const auto& node : graph.nodes())
-    for (const Node* operand : node->operands()) used.insert(operand);
-  return used;
-}
-
 }  // namespace
 
 /// Operands need not be mapped: before the first pair of equal nodes nothing has been replaced.
 bool cse_may_change(const Graph& graph, const PassContext& context) {
   std::unordered_set<std::string> seen;
   Constants constants(graph, context);
-  std::optional<std::unordered_set<const Node*>> used;
+  std::optional<UserMap> users;
   for (const auto& node : graph.nodes()) {
     std::string key = constants.key(*node);
     if (key.empty()) key = key_of(*node, node->args, node->kwargs);
     if (key.empty() || seen.insert(std::move(key)).second) continue;
     if (!constants.is_lifted(*node)) return true;
-    if (!used) used = used_nodes(graph);
-    if (used->contains(node.get())) return true;
+    if (!users) users = users_of(graph);
+    if (!users->at(node.get()).empty()) return true;
   }
   return false;
 }
@@ -133,7 +126,7 @@ PassResult cse(const Graph& graph, const PassContext& context) {
   GraphRewriter rewriter(graph, "cse");
   std::unordered_map<std::string, Node*> first;
   Constants constants(graph, context);
-  const std::unordered_set<const Node*> used = used_nodes(graph);
+  const UserMap users = users_of(graph);
   for (const auto& node : graph.nodes()) {
     std::vector<Argument> args;
     std::vector<std::pair<std::string, Argument>> kwargs;
@@ -147,7 +140,7 @@ PassResult cse(const Graph& graph, const PassContext& context) {
     Node* copied = it == first.end() || is_input ? rewriter.copy(*node) : nullptr;
     if (it == first.end()) {
       if (!key.empty()) first[key] = copied;
-    } else if (!is_input || used.contains(node.get())) {
+    } else if (!is_input || !users.at(node.get()).empty()) {
       // The survivor computes both: whoever asks where it comes from must see both lines.
       it->second->meta.origins.push_back({node->id, OriginKind::Replaced, "common subexpression", true});
       rewriter.at(*node, "common subexpression");
