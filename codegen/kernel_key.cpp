@@ -54,6 +54,7 @@ std::string code_key(const KernelPlan& plan, bool texts) {
   for (const char streamed : plan.streamed) key += streamed ? " s" : " -";
   for (const loop::ScalarId id : plan.ahead) key += fmt::format(" a{}", id);
   key += fmt::format(" {}{}", plan.ahead_near ? "near" : "far", plan.ahead_points);
+  if (plan.ahead_bytes > 0) key += fmt::format("+{}", plan.ahead_bytes);
   key += plan.late ? " late" : "";
   key += plan.masks ? " masks" : "";
   for (const Shares& s : plan.shares) key += fmt::format(" e{}/{}/{}", s.largest, s.sum, s.guessed);

@@ -71,7 +71,6 @@ class KernelEmitter {
   void emit_inner(size_t position);
   void emit_lane_loops();
   void only_before(Value* extent, Value* i);
-  bool goes_through_line(size_t nest) const;
   void fetch_ahead(size_t copy);
   Value* divide_by_one(const loop::Scalar& s);
   void allow_contraction();

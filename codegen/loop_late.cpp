@@ -75,10 +75,7 @@ bool can_be_late(const KernelPlan& plan) {
 
 }  // namespace
 
-void choose_late(KernelPlan& plan, const Target& target) {
-  // Processors with matrix tiles write lines faster by themselves; others are taken for AMD's.
-  plan.late = !target.amx && can_be_late(plan);
-}
+void choose_late(KernelPlan& plan) { plan.late = can_be_late(plan); }
 
 /// Instructions of other nests that the last one needs, in order.
 std::vector<ScalarId> KernelEmitter::needs_of_late() const {

@@ -7,8 +7,7 @@
 namespace strata::codegen {
 
 /// Sets `late`: where the last pass over a line only writes results past the caches, a point's goes together with the
-/// pass before it of the next point, so that memory takes stores and loads while that one computes. Streams and what is
-/// fetched ahead are chosen.
-void choose_late(KernelPlan& plan, const Target& target);
+/// pass before it of the next point, so that memory takes stores and loads while that one computes. Streams are chosen.
+void choose_late(KernelPlan& plan);
 
 }  // namespace strata::codegen

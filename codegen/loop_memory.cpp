@@ -119,6 +119,7 @@ bool takes_functions(const Kernel& k) {
 void choose_ahead(KernelPlan& plan, const Target& target) {
   constexpr int64_t kShortest = 512, kLongest = 256 << 10;  // bytes of a line
   constexpr int64_t kFar = 8192;                            // bytes: what comes from there takes that long
+  constexpr int64_t kPage = 4096;                           // bytes
   const Kernel& k = plan.kernel;
   // Processors with matrix tiles foresee the rows of a tile, which go on in the next one; others are taken for AMD's.
   const bool foresees = target.amx, is_wide_amd = target.avx512 && !foresees;
@@ -151,6 +152,10 @@ void choose_ahead(KernelPlan& plan, const Target& target) {
   // They also have buffers of their own for such stores, as have AMD's with AVX-512.
   const bool waits = !foresees && !target.avx512 && streams(plan) && !takes_functions(k);
   plan.ahead_near = !waits;
+  // Where one pass is all, they fetch evenly. Into the first cache alone comes no more than its few buffers let in.
+  int passes_at_work = plan.late ? -1 : 0;
+  for (size_t n = 0; n < k.nests.size(); ++n) passes_at_work += goes_through_line(plan, n) ? 1 : 0;
+  if (foresees && passes_at_work == 1) plan.ahead_bytes = kPage;
 }
 
 }  // namespace strata::codegen

@@ -19,7 +19,7 @@ bool has_masks(const loop::Kernel& kernel, const Target& target);
 /// Sets `streamed`. Lanes are chosen.
 void choose_streams(KernelPlan& plan, const Target& target);
 
-/// Sets `ahead`, `ahead_points` and `ahead_near`. Lanes, tiles and streams are chosen.
+/// Sets `ahead`, `ahead_points`, `ahead_bytes` and `ahead_near`. Lanes, tiles, streams, `late` and guesses are chosen.
 void choose_ahead(KernelPlan& plan, const Target& target);
 
 }  // namespace strata::codegen

@@ -264,11 +264,6 @@ void KernelEmitter::emit_lane_loops() {
   lanes_ = width;
 }
 
-bool KernelEmitter::goes_through_line(size_t n) const {
-  const auto is_guessed = [&](const Shares& s) { return s.guessed && s.largest == n; };
-  return !k_.nests[n].axes.empty() && std::ranges::none_of(plan_.shares, is_guessed);
-}
-
 /// Of the lanes that begin at `i`, those before `extent` count.
 void KernelEmitter::only_before(Value* extent, Value* i) {
   Value* left = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(extent, i), b_.getInt64(lanes_));
@@ -284,7 +279,7 @@ void KernelEmitter::fetch_ahead(size_t copy) {
   if (nest.axes.size() > 1) return fetch_streams();
   uint64_t before = 0, later = 0;
   for (size_t n = 0; n < k_.nests.size(); ++n)
-    if (n != nest_ && goes_through_line(n)) ++(n < nest_ ? before : later);
+    if (n != nest_ && goes_through_line(plan_, n)) ++(n < nest_ ? before : later);
   // The pass that takes along another is at work for longest.
   if (plan_.late) before = 0, later = later == 1 ? 0 : 4;
   const uint64_t passes = before + later + 1;
@@ -299,14 +294,22 @@ void KernelEmitter::fetch_ahead(size_t copy) {
   const size_t outer = k_.axes[k_.outer.back()].symbol;
   for (ScalarId id : plan_.ahead) {
     const Scalar& s = k_.scalars[id];
-    if (!begins_cache_line(copy, share, dtype_size(k_.buffers[s.buffer].dtype))) continue;
-    const SymInt next = linear_in(s.index, outer)->coefficient * SymInt(plan_.ahead_points);
+    const size_t size = dtype_size(k_.buffers[s.buffer].dtype);
+    if (!begins_cache_line(copy, share, size)) continue;
+    const SymInt point = linear_in(s.index, outer)->coefficient;
     // The load may stand in another nest, with an axis of its own.
     for (const Nest& other : k_.nests) {
       if (other.axes.size() != 1 || std::find(other.body.begin(), other.body.end(), id) == other.body.end()) continue;
       const Axis& own = k_.axes[other.axes[0]];
       if (!(own.extent == lane.extent)) continue;
-      Value* start = expression(linear_in(s.index, own.symbol)->rest + next + start_of_share);
+      const SymInt line = linear_in(s.index, own.symbol)->rest;
+      if (plan_.ahead_bytes > 0 && point == lane.extent) {
+        const SymInt step = plan_.ahead_bytes / static_cast<int64_t>(size);
+        for (const auto& [times, into] : {std::pair{1, Cache::First}, std::pair{2, Cache::Second}})
+          prefetch(s.buffer, b_.CreateAdd(expression(line + step * times), symbols_.at(lane.symbol)), into);
+        continue;
+      }
+      Value* start = expression(line + point * SymInt(plan_.ahead_points) + start_of_share);
       Value* done = b_.CreateMul(symbols_.at(lane.symbol), b_.getInt64(share));
       prefetch(s.buffer, b_.CreateAdd(start, b_.CreateLShr(done, b_.getInt64(2))),
                plan_.ahead_near ? Cache::First : Cache::Second);

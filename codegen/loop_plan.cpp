@@ -438,6 +438,11 @@ void use_lanes(KernelPlan& plan, int lanes) {
 
 }  // namespace
 
+bool goes_through_line(const KernelPlan& plan, size_t nest) {
+  const auto is_guessed = [&](const Shares& s) { return s.guessed && s.largest == nest; };
+  return !plan.kernel.nests[nest].axes.empty() && std::ranges::none_of(plan.shares, is_guessed);
+}
+
 KernelPlan plan_kernel(const Kernel& kernel, const Target& target) {
   Kernel merged = merge_axes(kernel);
   if (target.avx512 || (target.vector_bits >= 256 && target.has("fma"))) sum_exponentials_as_they_come(merged);
@@ -460,9 +465,9 @@ KernelPlan plan_kernel(const Kernel& kernel, const Target& target) {
   plan.masks = has_masks(plan.kernel, target);
   choose_unrolling(plan, target);
   choose_blocks(plan);
-  choose_ahead(plan, target);
-  choose_late(plan, target);
+  choose_late(plan);
   choose_guesses(plan);
+  choose_ahead(plan, target);
   estimate(plan);
   return plan;
 }

@@ -60,6 +60,9 @@ struct KernelPlan {
   bool late = false;         ///< the last nest of a point goes along with the one before it of the next point
   bool ahead_near = true;    ///< lines of the next point come into the first cache, else into the second
   int64_t ahead_points = 1;  ///< it is not the next point's lines that are fetched, but those of so many points later
+  /// If not 0, and lines follow one another in memory: what comes so many bytes after the vector at work comes into the
+  /// first cache, and what comes as many bytes later into the second.
+  int64_t ahead_bytes = 0;
   std::vector<NestPlan> nests;
 };
 
@@ -68,6 +71,9 @@ KernelPlan plan_kernel(const loop::Kernel& kernel, const Target& target);
 
 /// Neighbouring axes whose every use is `a * extent(b) + b` become one axis.
 loop::Kernel merge_axes(const loop::Kernel& kernel);
+
+/// Whether a nest goes through its line from the beginning to the end.
+bool goes_through_line(const KernelPlan& plan, size_t nest);
 
 /// Whether two outer points may add to the same place.
 bool points_may_collide(const loop::Kernel& kernel);

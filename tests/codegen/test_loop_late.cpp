@@ -13,10 +13,9 @@ namespace {
 
 using namespace loop;  // NOLINT: the vocabulary of this file
 
-/// A machine with so small a cache that every result is written past it, and without matrix tiles.
+/// A machine with so small a cache that every result is written past it.
 Target small(Target target) {
   target.cache_bytes = 1;
-  target.amx = false;
   return target;
 }
 

@@ -482,6 +482,8 @@ TEST(LoopMemory, WhereLinesAreFetchedTo) {
   EXPECT_EQ(codegen::plan_kernel(c.kernel, intel).ahead_points, 1);
   EXPECT_EQ(codegen::plan_kernel(c.kernel, amd).ahead_points, 1);
   EXPECT_EQ(codegen::plan_kernel(c.kernel, wide_amd).ahead_points, 3);  // lines of 4000 bytes
+  EXPECT_EQ(codegen::plan_kernel(c.kernel, intel).ahead_bytes, 4096);
+  EXPECT_EQ(codegen::plan_kernel(c.kernel, wide_amd).ahead_bytes, 0);
   constexpr int64_t rows = 6, width = 700;
   BufferId x = scaled.input("x", DType::F32, rows * width), y = scaled.output("y", DType::F32, rows * width);
   SymInt i = scaled.outer(rows);
