@@ -211,12 +211,13 @@ class KernelEmitter {
   void end_block(size_t reduction);
   void close_reductions();
 
-  // Mean and variance of short lines (loop_moments.cpp).
-  bool takes_moments(const loop::Reduction& r) const;
+  // Mean and variance of a line in one pass (loop_moments.cpp).
   void find_middles();
   Value* value_at(loop::ScalarId id, Value* index);
   Results moments_step(const Results& acc, Value* value, llvm::AllocaInst* place);
   Results moments(size_t reduction);
+  Results moments_of_copies(size_t reduction);
+  void end_block_of_moments(size_t reduction);
   void finish_moments();
   void finish_moments(size_t reduction);
   Value* sum_of_line(size_t reduction, Value* mean);
@@ -244,6 +245,7 @@ class KernelEmitter {
   /// A number near the mean, known before the loop over the line, and what is known after it; or null.
   struct Moments {
     llvm::AllocaInst *middle = nullptr, *mean = nullptr, *distances = nullptr;
+    std::array<llvm::AllocaInst*, 2> of_blocks{};  ///< sums of the blocks that have ended, or null
   };
 
   /// What is subtracted instead of the largest number of a line, and how much larger those of it are, per copy.

@@ -1,7 +1,7 @@
 // Copyright 2026 The Strata Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Mean and variance of a line that is not long: sums of differences from a number near the mean, and of their squares.
+// Mean and variance of a line: sums of differences from a number near the mean, and of their squares.
 //
 //   k = mean of some vectors of the line
 //   s = sum(x - k), q = sum((x - k)^2)
@@ -11,7 +11,7 @@
 // Welford's steps and merges each wait for the mean of the one before. As far as k is from the mean, the difference
 // loses bits: of m elements, m (k - mean)^2 <= n var holds for their mean k, so that q is at most n (1 + n / m) var.
 // Mostly it is hardly more than n var. Where it is several times as much, outliers are in k, and the squared distances
-// are added up once more, from the mean.
+// are added up once more, from the mean. Of long lines, both are cut into blocks (loop_sums.h).
 
 #include "codegen/loop_moments.h"
 
@@ -26,9 +26,9 @@ using namespace loop;  // NOLINT: the vocabulary of this file
 
 namespace {
 
-constexpr int64_t kLongest = 128;  // vectors: of more, sums are cut into blocks (loop_sums.h)
-constexpr int64_t kParts = 4;      // of a line; a vector of each is in k
-constexpr double kMostLost = 4;    // q is at most so many times the result
+constexpr int64_t kLongest = 4096;  // vectors: of longer lines too little is in k
+constexpr int64_t kParts = 4;       // of a line; a vector of each is in k
+constexpr double kMostLost = 4;     // q is at most so many times the result
 
 /// A nest that adds up x along a line, and the next one through it, which adds up (x - mean)^2.
 struct Pair : LinePair {
@@ -74,8 +74,8 @@ struct Pair : LinePair {
   }
 };
 
-/// Whether a nest's lines are at least a vector, not long, and gone through in one loop without conditions.
-bool has_short_lines(const Kernel& k, const Nest& nest, int64_t lanes) {
+/// Whether a nest's lines are at least a vector, not too long, and gone through in one loop without conditions.
+bool has_lines(const Kernel& k, const Nest& nest, int64_t lanes) {
   if (nest.axes.size() != 1 || nest.scan || has_checks(k, nest)) return false;
   const SymRange extent = range(k.axes[nest.axes[0]].extent);
   return extent.min >= lanes && extent.max <= kLongest * lanes;
@@ -88,8 +88,7 @@ std::optional<Kernel> with_moments_at_once(const Kernel& apart, int lanes) {
   for (size_t n = 0; n < (together ? *together : apart).nests.size(); ++n) {
     const Kernel& now = together ? *together : apart;
     const size_t next = next_line(now, n);
-    if (next >= now.nests.size() || !has_short_lines(now, now.nests[n], lanes) || !Pair{{now, n, next}}.fits())
-      continue;
+    if (next >= now.nests.size() || !has_lines(now, now.nests[n], lanes) || !Pair{{now, n, next}}.fits()) continue;
     if (!together) together = apart;
     Kernel& kernel = *together;
     const Pair pair{{kernel, n, next}};
@@ -108,10 +107,10 @@ std::optional<Kernel> with_moments_at_once(const Kernel& apart, int lanes) {
   return together;
 }
 
-bool KernelEmitter::takes_moments(const Reduction& r) const {
-  const Nest& nest = k_.nests[nest_];
-  return r.combine == Combine::Welford && r.mask == kNone && !plan_.lanes_are_points && lanes_ > 1 &&
-         has_short_lines(k_, nest, lanes_);
+bool takes_moments(const KernelPlan& plan, size_t nest, const Reduction& r) {
+  const int lanes = plan.nests[nest].lanes;
+  return r.combine == Combine::Welford && r.mask == kNone && !plan.lanes_are_points && lanes > 1 &&
+         has_lines(plan.kernel, plan.kernel.nests[nest], lanes);
 }
 
 /// The numbers near the means, before the loop over the line.
@@ -122,7 +121,7 @@ void KernelEmitter::find_middles() {
   const bool parts = range(extent).min >= kParts * lanes;
   const SymInt part = floordiv(extent, SymInt(kParts * lanes)) * SymInt(lanes);
   for (size_t i = 0; i < nest.reductions.size(); ++i) {
-    if (!takes_moments(nest.reductions[i])) continue;
+    if (!takes_moments(plan_, nest_, nest.reductions[i])) continue;
     const ScalarId value = nest.reductions[i].value;
     std::vector<Value*> vectors;
     for (int64_t v = 0; v < (parts ? kParts : 1); ++v) vectors.push_back(value_at(value, expression(part * SymInt(v))));
@@ -137,6 +136,9 @@ void KernelEmitter::find_middles() {
     Moments& m = moments_[i];
     for (llvm::AllocaInst** place : {&m.middle, &m.mean, &m.distances}) *place = at_entry(middle->getType(), "moment");
     b_.CreateStore(middle, m.middle);
+    added.dtype = DType::F64;
+    for (llvm::AllocaInst*& sum : m.of_blocks)
+      sum = plan_.nests[nest_].block > 0 ? make_accumulator(added, lanes_)[0] : nullptr;
   }
 }
 
@@ -171,16 +173,43 @@ void KernelEmitter::finish_moments() {
     if (moments_[i].middle) finish_moments(i);
 }
 
+/// What the copies have come to is added to the sums of blocks, which are float64.
+void KernelEmitter::end_block_of_moments(size_t reduction) {
+  const Results sums = moments_of_copies(reduction);
+  const Moments& m = moments_[reduction];
+  for (size_t i = 0; i < m.of_blocks.size(); ++i) {
+    b_.CreateStore(sums[i], m.of_blocks[i]);
+    for (size_t c = 0; c < accumulators_.size(); ++c) {
+      llvm::AllocaInst* place = accumulators_[c][reduction][i];
+      if (c != scalar_copy_) b_.CreateStore(llvm::Constant::getNullValue(place->getAllocatedType()), place);
+    }
+  }
+}
+
+/// Of all copies, and of the blocks that have ended; float64 if there are blocks.
+KernelEmitter::Results KernelEmitter::moments_of_copies(size_t reduction) {
+  Results sums = merged_copies(reduction, [&](const Results& a, const Results& b) {
+    return Results{b_.CreateFAdd(a[0], b[0]), b_.CreateFAdd(a[1], b[1])};
+  });
+  sums.resize(2);
+  const DType type = k_.nests[nest_].reductions[reduction].dtype;
+  for (size_t i = 0; i < sums.size(); ++i)
+    if (llvm::AllocaInst* blocks = moments_[reduction].of_blocks[i])
+      sums[i] = b_.CreateFAdd(load_accumulator({blocks})[0], math_.cast(sums[i], type, DType::F64));
+  return sums;
+}
+
 void KernelEmitter::finish_moments(size_t reduction) {
   const Moments& m = moments_[reduction];
   const Nest& nest = k_.nests[nest_];
+  const DType dtype = nest.reductions[reduction].dtype;
   set_line(nest.reductions[reduction].node);
   Reduction added = nest.reductions[reduction];
   added.combine = Combine::Sum;
-  const Results sums = merged_copies(reduction, [&](const Results& a, const Results& b) {
-    return Results{b_.CreateFAdd(a[0], b[0]), b_.CreateFAdd(a[1], b[1])};
-  });
-  llvm::Type* type = m.mean->getAllocatedType();
+  if (m.of_blocks[0]) added.dtype = DType::F64;
+  const auto widened = [&](Value* v) { return math_.cast(v, dtype, added.dtype); };
+  const Results sums = moments_of_copies(reduction);
+  llvm::Type* type = sums[0]->getType()->getScalarType();
   const auto number = [&](double x) { return llvm::ConstantFP::get(type, x); };
   Value* n = b_.CreateSIToFP(expression(k_.axes[nest.axes[0]].extent), type);
   Value* one_of_n = b_.CreateFDiv(number(1), n);
@@ -190,16 +219,22 @@ void KernelEmitter::finish_moments(size_t reduction) {
   Value* squares = across_lanes(added, {sums[1]})[0];
   if (scalar_copy_ != SIZE_MAX) {
     const Results scalar = load_accumulator(accumulators_[scalar_copy_][reduction]);
-    shift = b_.CreateFAdd(shift, b_.CreateFMul(scalar[0], one_of_n));
-    squares = b_.CreateFAdd(squares, scalar[1]);
+    shift = b_.CreateFAdd(shift, b_.CreateFMul(widened(scalar[0]), one_of_n));
+    squares = b_.CreateFAdd(squares, widened(scalar[1]));
   }
-  Value* mean = b_.CreateFAdd(b_.CreateLoad(type, m.middle), shift);
-  b_.CreateStore(mean, m.mean);
+  Value* mean = b_.CreateFAdd(widened(load_accumulator({m.middle})[0]), shift);
+  const auto keep = [&](Value* v, llvm::AllocaInst* place) {
+    b_.CreateStore(math_.cast(v, added.dtype, dtype), place);
+  };
+  keep(mean, m.mean);
   Value* left = b_.CreateFSub(squares, b_.CreateFMul(b_.CreateFMul(shift, shift), n));
-  b_.CreateStore(left, m.distances);
+  keep(left, m.distances);
   // NaN if there are infinite numbers, of which the mean may be infinite, too.
   Value* is_fine = b_.CreateFCmpOLE(squares, b_.CreateFMul(left, number(kMostLost)));
   where_rare(b_.CreateNot(is_fine), [&] {
+    mean = load_accumulator({m.mean})[0];
+    type = mean->getType();
+    n = b_.CreateSIToFP(expression(k_.axes[nest.axes[0]].extent), type);
     Value* is_finite =
         b_.CreateFCmpOLT(b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, mean), llvm::ConstantFP::getInfinity(type));
     Value* exact = b_.CreateSelect(is_finite, mean, b_.CreateFDiv(sum_of_line(reduction, nullptr), n));

@@ -417,6 +417,7 @@ void KernelEmitter::end_block(size_t reduction) {
     b_.CreateStore(b_.CreateFAdd(before[1], before[2]), acc[2]);
     b_.CreateStore(llvm::Constant::getNullValue(before[1]->getType()), acc[1]);
   }
+  if (moments_[reduction].middle) end_block_of_moments(reduction);
   if (!total) return;
   Value* sum = math_.cast(merged_copies(reduction)[0], r.dtype, DType::F64);
   b_.CreateStore(b_.CreateFAdd(b_.CreateLoad(total->getAllocatedType(), total), sum), total);

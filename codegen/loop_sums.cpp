@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "codegen/loop_cost.h"
+#include "codegen/loop_moments.h"
 
 namespace strata::codegen {
 
@@ -32,8 +33,9 @@ void choose_blocks(KernelPlan& plan) {
   for (size_t n = 0; n < plan.kernel.nests.size(); ++n) {
     const Nest& nest = plan.kernel.nests[n];
     NestPlan& p = plan.nests[n];
-    const bool adds = std::any_of(nest.reductions.begin(), nest.reductions.end(),
-                                  [](const Reduction& r) { return adds_floats(r) || r.combine == Combine::SumExp; });
+    const bool adds = std::any_of(nest.reductions.begin(), nest.reductions.end(), [&](const Reduction& r) {
+      return adds_floats(r) || r.combine == Combine::SumExp || takes_moments(plan, n, r);
+    });
     if (!adds || nest.scan || !p.turned.empty()) continue;
     int64_t inside = 1;  // iterations of the loops inside the one at `position`
     for (size_t position = nest.axes.size(); position-- > 0 && p.block == 0;) {

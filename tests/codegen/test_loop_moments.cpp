@@ -101,8 +101,8 @@ double noise(int64_t at) {
 TEST(LoopMoments, LinesOfAnyLength) {
   for (const DType type : {DType::F32, DType::F64})
     for (const bool symbolic : {false, true})
-      for (const int64_t n : {16, 17, 31, 64, 65, 100, 768, 1000, 1024}) {
-        if (symbolic && n < 64) continue;
+      for (const int64_t n : {16, 17, 31, 64, 65, 100, 768, 1000, 1024, 2049, 5000, 16384}) {
+        if (symbolic && (n < 64 || n > 1024)) continue;
         SCOPED_TRACE(n);
         Norm norm(3, n, type, symbolic);
         norm.fill_with(noise);
@@ -112,9 +112,12 @@ TEST(LoopMoments, LinesOfAnyLength) {
 }
 
 // What is near the mean is found in four vectors of the line: if these have little to do with the rest of it, squared
-// distances are added up again.
-TEST(LoopMoments, OutliersAnywhere) {
-  constexpr int64_t kLength = 2048;
+// distances are added up again. Lines of one block and of several.
+class LoopMomentsOutliers : public ::testing::TestWithParam<int64_t> {};
+INSTANTIATE_TEST_SUITE_P(Lengths, LoopMomentsOutliers, ::testing::Values(2048, 9216));
+
+TEST_P(LoopMomentsOutliers, Anywhere) {
+  const int64_t length = GetParam();
   const std::function<bool(int64_t)> outliers[] = {
       [](int64_t at) { return at == 0; },      [](int64_t at) { return at == 700; },
       [](int64_t at) { return at < 16; },      [](int64_t at) { return at % 512 < 16; },
@@ -123,15 +126,15 @@ TEST(LoopMoments, OutliersAnywhere) {
   for (const auto& is_one : outliers)
     for (const double size : {-1e4, 1e3})
       for (const double center : {0., 1e3}) {
-        Norm norm(3, kLength);
-        norm.fill_with([&](int64_t at) { return is_one(at % kLength) ? size : center + noise(at); });
+        Norm norm(3, length);
+        norm.fill_with([&](int64_t at) { return is_one(at % length) ? size : center + noise(at); });
         norm.store_distances_only();
         for (const Target& target : targets()) check(norm.c, Check::Jit, target);
       }
 }
 
 TEST(LoopMoments, EqualNumbersAreAtNoDistance) {
-  for (const int64_t n : {16, 33, 768, 1000}) {
+  for (const int64_t n : {16, 33, 768, 1000, 6000}) {
     Norm norm(2, n);
     norm.fill_with([](int64_t) { return 3.7; });
     norm.store_distances_only();
@@ -179,7 +182,7 @@ TEST(LoopMoments, OnlyWhereTheSumIsDividedByTheCount) {
   check(by_less.c);
 
   EXPECT_EQ(Norm(3, 15).passes(), 3) << "less than a vector";
-  EXPECT_EQ(Norm(3, 2049).passes(), 3) << "sums in blocks";
+  EXPECT_EQ(Norm(3, 65537).passes(), 3) << "too little of it would be in k";
 }
 
 TEST(LoopMoments, NotOfWhatTheFirstPassWrites) {
