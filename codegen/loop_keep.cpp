@@ -15,7 +15,7 @@ using namespace loop;  // NOLINT: the vocabulary of this file
 
 namespace {
 
-constexpr int64_t kKeptBytes = 16 * 1024;  // of all that is kept: half of a cache of 32 KiB
+constexpr int64_t kKeptBytes = 256 * 1024;  // of all that is kept: half of a second cache of 512 KiB
 
 bool is_expensive(ScalarOp op) {
   return (op >= ScalarOp::Exp && op <= ScalarOp::Erfc) || op == ScalarOp::Sigmoid || op == ScalarOp::Pow ||

@@ -330,7 +330,7 @@ size_t exponentials(const LoopCase& c) {
 
 TEST(LoopMemory, ExponentialsAreTakenOnce) {
   for (const Target& target : targets()) {
-    for (int64_t width : {64, 333, 1024, 4096}) {
+    for (int64_t width : {64, 333, 1024, 4096, 20000}) {
       LoopCase c("softmax");
       spelled_softmax(c, 5, width);
       EXPECT_EQ(exponentials(c), 1u) << width;
@@ -341,7 +341,7 @@ TEST(LoopMemory, ExponentialsAreTakenOnce) {
 
 TEST(LoopMemory, LinesThatDoNotFitAreComputedAgain) {
   LoopCase wide("softmax"), unknown("softmax");
-  spelled_softmax(wide, 2, 20000);
+  spelled_softmax(wide, 2, 66000);
   EXPECT_EQ(exponentials(wide), 2u);
   spelled_softmax(unknown, 5, unknown.size("s0", 300));
   EXPECT_EQ(exponentials(unknown), 2u);
@@ -354,7 +354,7 @@ TEST(LoopMemory, LinesOfUnknownLengthAreKeptWhereItIsBounded) {
     spelled_softmax(bounded, 5, bounded.size("s0", width, 1, 512));
     EXPECT_EQ(exponentials(bounded), 1u);
     check(bounded);
-    spelled_softmax(beyond, 5, beyond.size("s0", width, 1, 5000));
+    spelled_softmax(beyond, 5, beyond.size("s0", width, 1, 66000));
     EXPECT_EQ(exponentials(beyond), 2u);
   }
 }
