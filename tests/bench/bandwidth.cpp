@@ -19,6 +19,7 @@ Vector load(const float* p) { return _mm512_loadu_ps(p); }
 void store(float* p, Vector v) { _mm512_storeu_ps(p, v); }
 void stream(float* p, Vector v) { _mm512_stream_ps(p, v); }
 Vector add(Vector a, Vector b) { return _mm512_add_ps(a, b); }
+Vector multiply_add(Vector a, Vector b, Vector c) { return _mm512_fmadd_ps(a, b, c); }
 Vector sum_of_squares(Vector a, Vector b) { return _mm512_fmadd_ps(a, a, _mm512_mul_ps(b, b)); }
 Vector sine(Vector v) { return _ZGVeN16v_sinf(v); }
 Vector cosine(Vector v) { return _ZGVeN16v_cosf(v); }
@@ -32,6 +33,7 @@ Vector load(const float* p) { return _mm256_loadu_ps(p); }
 void store(float* p, Vector v) { _mm256_storeu_ps(p, v); }
 void stream(float* p, Vector v) { _mm256_stream_ps(p, v); }
 Vector add(Vector a, Vector b) { return _mm256_add_ps(a, b); }
+Vector multiply_add(Vector a, Vector b, Vector c) { return _mm256_fmadd_ps(a, b, c); }
 Vector sum_of_squares(Vector a, Vector b) { return _mm256_add_ps(_mm256_mul_ps(a, a), _mm256_mul_ps(b, b)); }
 Vector sine(Vector v) { return _ZGVdN8v_sinf(v); }
 Vector cosine(Vector v) { return _ZGVdN8v_cosf(v); }
@@ -76,9 +78,57 @@ void move_all(bool streaming, const float* const* reads, float* const* writes, i
   (void)kept;
 }
 
+/// Reads `x`, writes `y` past the caches if there is one, and takes `kWork` steps of registers alone, which wait for
+/// nothing, beside each vector: what a kernel's arithmetic costs where all of it has room beside memory.
+template <int kWork>
+void work_part(const float* x, float* y, long begin, long end, float* result) {
+  Vector sums[4] = {}, a{}, b{};
+  for (long i = begin; i < end; i += 4 * kLanes) {
+#pragma GCC unroll 4
+    for (int part = 0; part < 4; ++part) {
+      const long at = i + part * kLanes;
+      _mm_prefetch(reinterpret_cast<const char*>(x + at + 1024), _MM_HINT_T0);
+      _mm_prefetch(reinterpret_cast<const char*>(x + at + 2048), _MM_HINT_T1);
+      const Vector value = load(x + at);
+#pragma GCC unroll 16
+      for (int k = 0; k < kWork; ++k) {
+        asm volatile("" : "+v"(a));  // who knows what it is now
+        const Vector step = multiply_add(a, b, b);
+        asm volatile("" : : "v"(step));
+      }
+      if (y == nullptr)
+        sums[part] = add(sums[part], value);
+      else
+        stream(y + at, value);
+    }
+  }
+  _mm_sfence();
+  *result = first(add(add(sums[0], sums[1]), add(sums[2], sums[3])));
+}
+
+template <int kWork>
+void work_all(const float* x, float* y, long n, int threads) {
+  const long block = 4 * kLanes;
+  const long share = (n / block + threads - 1) / threads * block;
+  float results[256];
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int t = 0; t < threads; ++t)
+    work_part<kWork>(x, y, std::min(n, t * share), std::min(n, (t + 1) * share), &results[t]);
+  volatile float kept = results[0];
+  (void)kept;
+}
+
 }  // namespace
 
 extern "C" {
+
+/// n floats of x read and, if it is not null, of y written, with 0, 4, 8 or 16 multiply-adds a vector.
+void work(int steps, const float* x, float* y, long n, int threads) {
+  if (steps == 0) work_all<0>(x, y, n, threads);
+  if (steps == 4) work_all<4>(x, y, n, threads);
+  if (steps == 8) work_all<8>(x, y, n, threads);
+  if (steps == 16) work_all<16>(x, y, n, threads);
+}
 
 /// One to three arrays read, none or one written, of n floats, n a multiple of 64.
 void move(int streaming, int ahead, const float* const* reads, int read, float* const* writes, int written, long n,

@@ -2,13 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels that wait for memory, beside what the machine's memory gives: ./dev bench bandwidth [KERNEL ...], and a table of bench_cpu.py.
 
-    PYTHONPATH=build/python python3 tests/bench/bench_bandwidth.py [KERNEL ...] [--threads 1,2] [--inductor]
+    PYTHONPATH=build/python python3 tests/bench/bench_bandwidth.py [KERNEL ...] [--threads 1,2] [--inductor] [--work]
 
 Arrays are far larger than the caches. The limit of a kernel is a loop over as many bytes with the same share of reads and writes
 (bandwidth.cpp: the best of usual and streaming stores, with and without fetching ahead; no arithmetic but for an addition), which takes turns with it and reads the
 same arrays. Freed memory stays with the process, so that results are not written to pages that the kernel has yet to clear, and lies in
 huge pages where there are any: how small ones happen to lie makes a difference of a third from run to run. sin2cos2 is
 computed beside a loop of vector intrinsics over libmvec's functions, on a million floats.
+
+--work tells how much of that limit arithmetic leaves: loops that move memory with so many multiply-adds of registers alone beside
+each vector, as a share of the same loop without any.
 """
 import argparse
 import ctypes
@@ -49,6 +52,7 @@ def kernels():
 
 # Of glibc: blocks of any size come from a heap that does not shrink, in huge pages where the system gives them.
 KEEP_FREED = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(1 << 40), "MALLOC_TOP_PAD_": str(1 << 26), "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
+WORK = (0, 4, 8, 16)
 NAMES = ["pointwise", "softmax", "layer norm", "RMS norm", "GELU+bias+residual", "cross entropy", "transpose", "column sum", "sin2cos2"]
 
 
@@ -135,6 +139,20 @@ def measure_one(name, threads, floats, library, seconds, inductor):
     }
 
 
+def measure_work(library, floats, threads, seconds):
+    """Prints a table; needs huge pages as all here (`keep_freed`)."""
+    import torch
+
+    x, y = torch.randn(floats), torch.zeros(floats)
+    library = ctypes.CDLL(library)
+    print(f"{'multiply-adds a vector':24}{'thr':>4}" + "".join(f"{steps:>8}" for steps in WORK))
+    for count in threads:
+        for name, to in (("read and written", y.data_ptr()), ("read", None)):
+            call = lambda steps: lambda: library.work(steps, ctypes.c_void_p(x.data_ptr()), ctypes.c_void_p(to), ctypes.c_long(floats), count)
+            ms = alternate({steps: call(steps) for steps in WORK}, seconds)
+            print(f"{name:24}{count:>4}" + "".join(f"{ms[0] / ms[steps]:8.2f}" for steps in WORK), flush=True)
+
+
 def build_library(folder):
     command = ["g++", "-std=c++20", "-O3", "-march=native", "-fopenmp", "-shared", "-fPIC", f"{HERE}/bandwidth.cpp", "-o", f"{folder}/bandwidth.so"]
     subprocess.run([*command, "-lmvec", "-lm"], check=True)
@@ -170,6 +188,7 @@ def main():
     parser.add_argument("--megabytes", type=int, default=256, help="of one array")
     parser.add_argument("--seconds", type=float, default=6, help="of alternating calls per row")
     parser.add_argument("--inductor", action="store_true", help="beside TorchInductor")
+    parser.add_argument("--work", action="store_true", help="what arithmetic leaves of the limit, and no kernels")
     parser.add_argument("--json", metavar="FILE", help="results, line by line; what is there is not measured again")
     parser.add_argument("--library", help=argparse.SUPPRESS)  # of the process that measures one kernel
     options = parser.parse_args()
@@ -181,6 +200,11 @@ def main():
         with torch.no_grad():
             record = measure_one(options.kernels[0], int(options.threads), options.megabytes << 18, options.library, options.seconds, options.inductor)
         print(json.dumps(record), flush=True)
+        return
+    if options.work:
+        keep_freed()
+        with tempfile.TemporaryDirectory() as folder:
+            measure_work(build_library(folder), options.megabytes << 18, [int(t) for t in options.threads.split(",")], options.seconds)
         return
     import bench_cpu
     import cpu_tables
