@@ -48,5 +48,14 @@ TEST(SpecialFunctions, BesselFunctionsOfTheSecondKindEndNextToZero) {
   }
 }
 
+TEST(SpecialFunctions, NdtriNextToItsZero) {
+  const auto ndtri = special::find("ndtri")->one;
+  EXPECT_EQ(ndtri(0.5), 0);
+  for (const double d : {0x1p-53, 1e-12, 1e-9, -1e-9})
+    EXPECT_NEAR(ndtri(0.5 + d) / ((0.5 + d - 0.5) * std::sqrt(2 * std::acos(-1))), 1, 1e-15) << d;
+  for (const double p : {0.25, 0.2500001, 0.7499999, 0.75})
+    EXPECT_NEAR(std::erfc(-ndtri(p) / std::sqrt(2)) / 2, p, 1e-16) << p;
+}
+
 }  // namespace
 }  // namespace strata
