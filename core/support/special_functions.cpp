@@ -364,7 +364,8 @@ double ndtri(double p) {
   if (!(p >= 0 && p <= 1)) return kNan;
   if (p == 0) return -kInf;
   if (p == 1) return kInf;
-  if (std::fabs(p - 0.5) <= 0.25) return erfinv(2 * (p - 0.5)) * std::numbers::sqrt2;  // small where p is nearly 1/2
+  // Next to 1/2, where x is small, the steps below would leave few digits right.
+  if (std::fabs(p - 0.5) <= 0.25) return erfinv(2 * (p - 0.5)) * std::numbers::sqrt2;
   if (p > 0.5) return -ndtri(1 - p);  // which is exact
   const double t = std::sqrt(-2 * std::log(p));
   double x = -(t - (2.515517 + t * (0.802853 + t * 0.010328)) / (1 + t * (1.432788 + t * (0.189269 + t * 0.001308))));
