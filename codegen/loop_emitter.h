@@ -209,6 +209,7 @@ class KernelEmitter {
   Results merged_copies(size_t reduction);
   Results merged_copies(size_t reduction, const std::function<Results(const Results&, const Results&)>& merge);
   void end_block(size_t reduction);
+  void clear_copies(size_t reduction, size_t sum);
   void close_reductions();
 
   // Mean and variance of a line in one pass (loop_moments.cpp).

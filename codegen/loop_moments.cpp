@@ -179,10 +179,7 @@ void KernelEmitter::end_block_of_moments(size_t reduction) {
   const Moments& m = moments_[reduction];
   for (size_t i = 0; i < m.of_blocks.size(); ++i) {
     b_.CreateStore(sums[i], m.of_blocks[i]);
-    for (size_t c = 0; c < accumulators_.size(); ++c) {
-      llvm::AllocaInst* place = accumulators_[c][reduction][i];
-      if (c != scalar_copy_) b_.CreateStore(llvm::Constant::getNullValue(place->getAllocatedType()), place);
-    }
+    clear_copies(reduction, i);
   }
 }
 

@@ -421,8 +421,13 @@ void KernelEmitter::end_block(size_t reduction) {
   if (!total) return;
   Value* sum = math_.cast(merged_copies(reduction)[0], r.dtype, DType::F64);
   b_.CreateStore(b_.CreateFAdd(b_.CreateLoad(total->getAllocatedType(), total), sum), total);
+  clear_copies(reduction, 0);
+}
+
+/// One sum of a reduction begins anew in all copies.
+void KernelEmitter::clear_copies(size_t reduction, size_t sum) {
   for (size_t c = 0; c < accumulators_.size(); ++c) {
-    llvm::AllocaInst* place = accumulators_[c][reduction][0];
+    llvm::AllocaInst* place = accumulators_[c][reduction][sum];
     if (c != scalar_copy_) b_.CreateStore(llvm::Constant::getNullValue(place->getAllocatedType()), place);
   }
 }

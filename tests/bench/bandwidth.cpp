@@ -61,21 +61,26 @@ void move_part(const float* const* reads, float* const* writes, int written, lon
   *result = first(add(add(sums[0], sums[1]), add(sums[2], sums[3])));
 }
 
-template <int kReads, bool kAhead>
-void move_all(bool streaming, const float* const* reads, float* const* writes, int written, long n, int threads) {
+/// Each thread has a part of n floats, of whole blocks, and a result that is kept.
+template <typename Part>
+void in_parts(long n, int threads, const Part& part) {
   const long block = 4 * kLanes;
   const long share = (n / block + threads - 1) / threads * block;
   float results[256];
 #pragma omp parallel for num_threads(threads) schedule(static)
-  for (int t = 0; t < threads; ++t) {
-    const long begin = std::min(n, t * share), end = std::min(n, begin + share);
-    if (streaming)
-      move_part<kReads, true, kAhead>(reads, writes, written, begin, end, &results[t]);
-    else
-      move_part<kReads, false, kAhead>(reads, writes, written, begin, end, &results[t]);
-  }
+  for (int t = 0; t < threads; ++t) part(std::min(n, t * share), std::min(n, (t + 1) * share), &results[t]);
   volatile float kept = results[0];
   (void)kept;
+}
+
+template <int kReads, bool kAhead>
+void move_all(bool streaming, const float* const* reads, float* const* writes, int written, long n, int threads) {
+  in_parts(n, threads, [&](long begin, long end, float* result) {
+    if (streaming)
+      move_part<kReads, true, kAhead>(reads, writes, written, begin, end, result);
+    else
+      move_part<kReads, false, kAhead>(reads, writes, written, begin, end, result);
+  });
 }
 
 /// Reads `x`, writes `y` past the caches if there is one, and takes `kWork` steps of registers alone, which wait for
@@ -106,28 +111,19 @@ void work_part(const float* x, float* y, long begin, long end, float* result) {
   *result = first(add(add(sums[0], sums[1]), add(sums[2], sums[3])));
 }
 
-template <int kWork>
-void work_all(const float* x, float* y, long n, int threads) {
-  const long block = 4 * kLanes;
-  const long share = (n / block + threads - 1) / threads * block;
-  float results[256];
-#pragma omp parallel for num_threads(threads) schedule(static)
-  for (int t = 0; t < threads; ++t)
-    work_part<kWork>(x, y, std::min(n, t * share), std::min(n, (t + 1) * share), &results[t]);
-  volatile float kept = results[0];
-  (void)kept;
-}
-
 }  // namespace
 
 extern "C" {
 
 /// n floats of x read and, if it is not null, of y written, with 0, 4, 8 or 16 multiply-adds a vector.
 void work(int steps, const float* x, float* y, long n, int threads) {
-  if (steps == 0) work_all<0>(x, y, n, threads);
-  if (steps == 4) work_all<4>(x, y, n, threads);
-  if (steps == 8) work_all<8>(x, y, n, threads);
-  if (steps == 16) work_all<16>(x, y, n, threads);
+  const auto all = [&]<int kWork>() {
+    in_parts(n, threads, [&](long begin, long end, float* to) { work_part<kWork>(x, y, begin, end, to); });
+  };
+  if (steps == 0) all.operator()<0>();
+  if (steps == 4) all.operator()<4>();
+  if (steps == 8) all.operator()<8>();
+  if (steps == 16) all.operator()<16>();
 }
 
 /// One to three arrays read, none or one written, of n floats, n a multiple of 64.

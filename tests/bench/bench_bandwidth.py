@@ -25,23 +25,22 @@ import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-COLUMNS = 1024
 
 
-def kernels():
-    """Name to (function, inputs of n floats, arrays read, arrays written), in units of n floats."""
+def kernels(columns):
+    """Name to (function, inputs of n floats, arrays read, arrays written), in units of n floats; lines of so many."""
     import torch
     from torch.nn import functional as F
 
     flat = lambda n: torch.randn(n)
-    rows = lambda n: torch.randn(n // COLUMNS, COLUMNS)
-    weight, bias = torch.randn(COLUMNS), torch.randn(COLUMNS)
-    targets = lambda n: torch.randint(0, COLUMNS, (n // COLUMNS,))
+    rows = lambda n: torch.randn(n // columns, columns)
+    weight, bias = torch.randn(columns), torch.randn(columns)
+    targets = lambda n: torch.randint(0, columns, (n // columns,))
     return {
         "pointwise": (lambda a, b, c: (a * b + c).relu() * 0.5, lambda n: [flat(n), flat(n), flat(n)], 3, 1),
         "softmax": (lambda x: x.softmax(-1), lambda n: [rows(n)], 1, 1),
-        "layer norm": (lambda x, w, b: F.layer_norm(x, (COLUMNS,), w, b), lambda n: [rows(n), weight, bias], 1, 1),
-        "RMS norm": (lambda x, w: F.rms_norm(x, (COLUMNS,), w), lambda n: [rows(n), weight], 1, 1),
+        "layer norm": (lambda x, w, b: F.layer_norm(x, (columns,), w, b), lambda n: [rows(n), weight, bias], 1, 1),
+        "RMS norm": (lambda x, w: F.rms_norm(x, (columns,), w), lambda n: [rows(n), weight], 1, 1),
         "GELU+bias+residual": (lambda x, b, r: F.gelu(x + b) + r, lambda n: [rows(n), bias, rows(n)], 2, 1),
         "cross entropy": (lambda x, t: F.cross_entropy(x, t), lambda n: [rows(n), targets(n)], 1, 0),
         "transpose": (lambda x: x.t().contiguous(), lambda n: [torch.randn(n // 8192, 8192)], 1, 1),
@@ -100,13 +99,13 @@ def alternate(calls, seconds, repeat=1, on_old_pages=False):
     return {name: statistics.median(times[name] if len(times[name]) >= 5 else times[name] + given[name]) for name in names}
 
 
-def measure_one(name, threads, floats, library, seconds, inductor):
+def measure_one(name, threads, floats, columns, library, seconds, inductor):
     import torch
 
     import strata
 
     torch.set_num_threads(threads)
-    function, make, read, written = kernels()[name]
+    function, make, read, written = kernels(columns)[name]
     inputs = make(floats)
     ours = torch.compile(function, backend="strata")
     # Room for results, with some to spare: where the allocator leaves crumbs between them, each would get fresh pages.
@@ -172,7 +171,8 @@ def measure(options, results):
                     continue
                 command = [*options.prefix.split(), sys.executable, os.path.abspath(__file__), name, "--threads", str(threads), "--library", library]
                 command += ["--inductor"] if getattr(options, "inductor", True) else []
-                command += ["--megabytes", str(options.megabytes)] if hasattr(options, "megabytes") else []
+                for key in ("megabytes", "columns"):
+                    command += [f"--{key}", str(getattr(options, key))] if hasattr(options, key) else []
                 done = subprocess.run(command + ["--seconds", str(options.seconds)], capture_output=True, text=True, env={**os.environ, **KEEP_FREED})
                 lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
                 failed = (done.stderr.strip().splitlines() or ["no result"])[-1]
@@ -186,6 +186,7 @@ def main():
     parser.add_argument("kernels", nargs="*", metavar="KERNEL", help=f"of {', '.join(NAMES)}; default: all")
     parser.add_argument("--threads", default="1,2", help="such as 1,2")
     parser.add_argument("--megabytes", type=int, default=256, help="of one array")
+    parser.add_argument("--columns", type=int, default=1024, help="numbers in a line of softmax, norms and their like; a power of two")
     parser.add_argument("--seconds", type=float, default=6, help="of alternating calls per row")
     parser.add_argument("--inductor", action="store_true", help="beside TorchInductor")
     parser.add_argument("--work", action="store_true", help="what arithmetic leaves of the limit, and no kernels")
@@ -198,7 +199,7 @@ def main():
         import torch
 
         with torch.no_grad():
-            record = measure_one(options.kernels[0], int(options.threads), options.megabytes << 18, options.library, options.seconds, options.inductor)
+            record = measure_one(options.kernels[0], int(options.threads), options.megabytes << 18, options.columns, options.library, options.seconds, options.inductor)
         print(json.dumps(record), flush=True)
         return
     if options.work:
